@@ -46,6 +46,6 @@ export {
 } from './areas/index.ts';
 export {
   readTranscript,
-  UnreadableRecording,
+  InvalidRecordingError,
   writeTranscript,
 } from './engine/transcript/transcript.ts';

@@ -1,5 +1,5 @@
 import { sandboxErrors, type Area } from '../../src/contract/index.ts';
-import { always, changes, json, jsonOf, replaces } from '../engine/mutants/combinators.ts';
+import { always, changeResponse, jsonResponse, parseBody, replaceParts } from '../engine/mutants/combinators.ts';
 import {
   variantsOf,
   type ProxyResponse,
@@ -14,8 +14,8 @@ const variant = variantsOf('wire', httpAreas);
 
 /** Serializes every JSON body in another way. */
 const serializes = (write: (body: unknown) => string): TransformFactory =>
-  changes(always, (response) => {
-    const body = jsonOf(response);
+  changeResponse(always, (response) => {
+    const body = parseBody(response);
     return body === undefined ? response : { ...response, body: write(body) };
   });
 
@@ -65,7 +65,7 @@ const serializations: Variant[] = [
 
 /** Replaces the content type; removes it if it is undefined. */
 const sendsContentType = (type: string | undefined): TransformFactory =>
-  changes(always, (response) => {
+  changeResponse(always, (response) => {
     const { 'content-type': _replaced, ...headers } = response.headers;
     return {
       ...response,
@@ -77,12 +77,12 @@ const messages: Variant[] = [
   variant(
     'chunked',
     'Sends bodies with chunked transfer encoding.',
-    replaces(always, { framing: 'chunked' }),
+    replaceParts(always, { framing: 'chunked' }),
   ),
   variant(
     'closes',
     'Ends bodies by closing the connection.',
-    replaces(always, { framing: 'close' }),
+    replaceParts(always, { framing: 'close' }),
   ),
   variant('type-missing', 'Sends no content type.', sendsContentType(undefined)),
   variant(
@@ -100,11 +100,11 @@ const messages: Variant[] = [
     'Sends JSON with its own content type.',
     sendsContentType('application/vnd.agent+json'),
   ),
-  variant('reason', 'Sends its own reason phrases.', replaces(always, { reason: 'Whatever' })),
+  variant('reason', 'Sends its own reason phrases.', replaceParts(always, { reason: 'Whatever' })),
   variant(
     'header-case',
     'Sends uppercase header names and additional headers.',
-    changes(always, (response) => ({
+    changeResponse(always, (response) => ({
       ...response,
       headers: {
         ...Object.fromEntries(
@@ -120,7 +120,7 @@ const messages: Variant[] = [
 
 const { type } = sandboxErrors.rate_limit_exceeded;
 const rateLimited = (headers: Record<string, string>): ProxyResponse =>
-  json(429, { error: { message: 'Wait.', type, code: 'rate_limit_exceeded' } }, headers);
+  jsonResponse(429, { error: { message: 'Wait.', type, code: 'rate_limit_exceeded' } }, headers);
 
 /** Responds to every ninth request with 429. */
 const limitsEveryNinth = (headers: Record<string, string>): TransformFactory => {

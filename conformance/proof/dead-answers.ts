@@ -1,4 +1,4 @@
-import { json } from '../engine/mutants/combinators.ts';
+import { jsonResponse } from '../engine/mutants/combinators.ts';
 import { answering, http, peer, type Dead } from './dead-peer.ts';
 import type { ProxyResponse } from '../engine/mutants/mutant.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
@@ -81,7 +81,7 @@ export const deadServiceAnswers: readonly Dead[] = [
       `always-${status}`,
       `Answers everything with ${status}.`,
       'server_error',
-      json(status, { message: 'No.' }),
+      jsonResponse(status, { message: 'No.' }),
     ),
   ),
   ...[400, 410].map((status) =>
@@ -89,7 +89,7 @@ export const deadServiceAnswers: readonly Dead[] = [
       `always-${status}`,
       `Refuses everything with ${status}.`,
       'all_refused',
-      json(status, { message: 'No.' }),
+      jsonResponse(status, { message: 'No.' }),
     ),
   ),
 ];

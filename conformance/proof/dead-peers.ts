@@ -1,6 +1,6 @@
 import { createServer as createTlsServer } from 'node:https';
 import { createServer as createSocketServer } from 'node:net';
-import { acceptance, failure, json } from '../engine/mutants/combinators.ts';
+import { createAcceptedResponse, errorResponse, jsonResponse } from '../engine/mutants/combinators.ts';
 import { deadAnswers, deadServiceAnswers } from './dead-answers.ts';
 import { answering, http, listen, peer, socket, type Dead, type DeadPeer } from './dead-peer.ts';
 import { EVERYTHING } from './judged-peer.ts';
@@ -113,7 +113,7 @@ const others: Dead[] = [
     'always-429',
     'Puts every request off.',
     'rate_limited',
-    answering(() => Promise.resolve(failure(429, 'rate_limit_exceeded'))),
+    answering(() => Promise.resolve(errorResponse(429, 'rate_limit_exceeded'))),
     50,
   ),
   peer(
@@ -121,7 +121,7 @@ const others: Dead[] = [
     'Puts every request off for an hour.',
     'rate_limited',
     answering(() => {
-      const { status, body } = failure(429, 'rate_limit_exceeded');
+      const { status, body } = errorResponse(429, 'rate_limit_exceeded');
       return Promise.resolve({ status, headers: { 'retry-after': '3600' }, body });
     }),
   ),
@@ -135,7 +135,7 @@ const dies = (name: string, is: string, requests: number): Dead =>
       upstream: 'http://127.0.0.1:9',
       clock,
       transform: (asked) => {
-        if (left-- > 0) return Promise.resolve(acceptance(asked, clock));
+        if (left-- > 0) return Promise.resolve(createAcceptedResponse(asked, clock));
         void listening.stop();
         return Promise.resolve('dropped');
       },
@@ -155,7 +155,7 @@ const noSandbox: Dead[] = [
     'Shows a page to log in when asked for health.',
     'login_page',
     answering((asked, _forward, clock) =>
-      Promise.resolve(asked.endpoint === 'health' ? LOGIN : acceptance(asked, clock)),
+      Promise.resolve(asked.endpoint === 'health' ? LOGIN : createAcceptedResponse(asked, clock)),
     ),
   ),
   ...[401, 403].map((status) =>
@@ -165,7 +165,7 @@ const noSandbox: Dead[] = [
       'key_refused',
       answering((asked, _forward, clock) =>
         Promise.resolve(
-          asked.endpoint === 'health' ? acceptance(asked, clock) : failure(status, 'bad_request'),
+          asked.endpoint === 'health' ? createAcceptedResponse(asked, clock) : errorResponse(status, 'bad_request'),
         ),
       ),
     ),
@@ -174,7 +174,7 @@ const noSandbox: Dead[] = [
     'nothing-here-but-errors',
     'Knows no path, and says so as a sandbox does.',
     'nothing_here',
-    answering(() => Promise.resolve(failure(404, 'bad_request'))),
+    answering(() => Promise.resolve(errorResponse(404, 'bad_request'))),
   ),
 ];
 
@@ -186,14 +186,14 @@ const noService: Dead[] = [
       `key-refused-${status}`,
       `Refuses every key with ${status}.`,
       'key_refused',
-      answering(() => Promise.resolve(json(status, { message: 'No.' }))),
+      answering(() => Promise.resolve(jsonResponse(status, { message: 'No.' }))),
     ),
   ),
   peer(
     'nothing-here',
     'Knows no path.',
     'nothing_here',
-    answering(() => Promise.resolve(json(404, { message: 'Not Found' }))),
+    answering(() => Promise.resolve(jsonResponse(404, { message: 'Not Found' }))),
   ),
 ];
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import { acceptance } from '../engine/mutants/combinators.ts';
+import { createAcceptedResponse } from '../engine/mutants/combinators.ts';
 import { peer, type Dead, type DeadPeer } from './dead-peer.ts';
 import { unreachable } from './dead-peers.ts';
 import { startProxy, type Listening } from './proxy.ts';
@@ -11,7 +11,7 @@ const refusing =
     startProxy({
       upstream: 'http://127.0.0.1:9',
       clock,
-      transform: (asked) => Promise.resolve(acceptance(asked, clock)),
+      transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
       voice: {
         admit: ({ path }) => ({
           status: path === '/voice' ? voice : elsewhere,
@@ -28,7 +28,7 @@ const peers: readonly Dead[] = [
     startProxy({
       upstream: 'http://127.0.0.1:9',
       clock,
-      transform: (asked) => Promise.resolve(acceptance(asked, clock)),
+      transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
       voice: { admit: () => 'dropped' },
     }),
   ),

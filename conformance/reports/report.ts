@@ -6,7 +6,7 @@ import type {
   RunRecord,
 } from '../../src/contract/index.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
-import { httpWaiver } from '../engine/checks/targets.ts';
+import { findHttpWaiver } from '../engine/checks/targets.ts';
 import { findCauses } from '../engine/judge/causes.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import {
@@ -31,7 +31,7 @@ export function createReport(
 ): CheckReport {
   const { run } = transcript;
   const judgement = judgeTranscript(suite, transcript, options);
-  const waiver = httpWaiver(run.target, run.allowHttp);
+  const waiver = findHttpWaiver(run.target, run.allowHttp);
   const isBlocked = judgement.blockedBy !== undefined;
   const notices = suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []);
   return {

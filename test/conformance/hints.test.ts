@@ -1,7 +1,7 @@
 /** Each finding has the hint for its own cause. */
 import t, { type Test } from 'tap';
 import { check, serviceArea } from '../../conformance/index.ts';
-import { onHealth, set } from '../../conformance/engine/mutants/combinators.ts';
+import { editHealth, set } from '../../conformance/engine/mutants/combinators.ts';
 import { mutants, serviceMutants } from '../../conformance/areas/mutants.ts';
 import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
@@ -98,7 +98,7 @@ void t.test('a clock skew is reported in readable units, with the likely cause',
   t.teardown(() => agent.stop());
   for (const [offMs, received, hint] of skews) {
     const now = (): string => isoTime(systemClock.nowMs() + offMs);
-    const off = onHealth(set('/timestamp', now));
+    const off = editHealth(set('/timestamp', now));
     const report = await reportThrough(t, off, { url: agent.url }, ['health']);
     const row = rowOf(report, 'HEALTH-033');
     t.equal(row?.verdict, 'note');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { htmlReport, reportOf, applyKnownFailures } from '../../conformance/index.ts';
-import { chain, onChat, onHealth, set } from '../../conformance/engine/mutants/combinators.ts';
+import { chain, editChat, editHealth, set } from '../../conformance/engine/mutants/combinators.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
 import {
   readTranscript,
@@ -32,8 +32,8 @@ async function hostilePages(t: Test): Promise<{ checked: string; graded: string;
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const transform = chain(
-    onChat(set('/choices/0/message/role', EVIL), set('/choices/0/message/content', EVIL)),
-    onHealth(set('/status', EVIL), set('/version', EVIL)),
+    editChat(set('/choices/0/message/role', EVIL), set('/choices/0/message/content', EVIL)),
+    editHealth(set('/status', EVIL), set('/version', EVIL)),
   )();
   const proxy = await startProxy({ upstream: agent.url, clock: systemClock, transform });
   t.teardown(() => proxy.stop());

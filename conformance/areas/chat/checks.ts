@@ -1,20 +1,20 @@
 import { brief, chatResponseMsTarget } from '../../../src/contract/index.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import {
-  answered,
-  errorPair,
-  errorShape,
-  errorStrings,
-  isErrorAnswer,
-  neverBroken,
-  oncePlain,
-  refused,
-  wrongKeyRefused,
+  checkAccepted,
+  checkErrorCode,
+  checkErrorShape,
+  checkErrorStrings,
+  isErrorResponse,
+  checkNoServerError,
+  requirePlainAccepted,
+  checkRefused,
+  checkWrongKey,
 } from '../../engine/checks/responses.ts';
 import {
-  notJudged,
+  unjudgedAs,
   checkEach,
-  noValidResponse,
+  explainNoValidResponse,
   type Check,
   type Finding,
 } from '../../engine/checks/check.ts';
@@ -27,22 +27,22 @@ import {
   checkSessionIdType,
 } from './session-checks.ts';
 import { isChatStep, malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
-import { answersOf, shape, type Hint } from '../../engine/checks/shape.ts';
-import { overHttps, typical, usualTime, worstTime } from '../../engine/checks/targets.ts';
+import { isObjectFrom, checkShape, type Hint } from '../../engine/checks/shape.ts';
+import { checkHttps, checkTypicalValue, checkMedianTime, checkMaxTime } from '../../engine/checks/targets.ts';
 import { checkArguments, checkToolsRun, checkToolsUsed } from './tool-checks.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
-const replies = answersOf('chat');
-const noReply = noValidResponse('chat');
-const noReplyHasField = notJudged('not_applicable', 'No reply has this field.');
-const noToolCalls = notJudged(
+const replies = isObjectFrom('chat');
+const noReply = explainNoValidResponse('chat');
+const noReplyHasField = unjudgedAs('not_applicable', 'No reply has this field.');
+const noToolCalls = unjudgedAs(
   'not_observed',
   'No reply has tool calls. Use --prompt to send a message that makes the agent call a tool.',
 );
-const noErrorResponse = notJudged('not_observed', 'No chat request got an error response.');
+const noErrorResponse = unjudgedAs('not_observed', 'No chat request got an error response.');
 const noResponseWith = (status: number): Check['unjudged'] =>
-  notJudged('not_observed', `No chat request got a ${status} response.`);
+  unjudgedAs('not_observed', `No chat request got a ${status} response.`);
 
 const isValidStep = (step: string): step is ValidChatStep => Object.hasOwn(validChatSteps, step);
 
@@ -53,7 +53,7 @@ const requirementOf = (step: string): ChatRequirementId =>
 
 /** The valid requests of a requirement succeed. */
 const succeeds = (id: ChatRequirementId): Check =>
-  answered('chat', (step) => requirementOf(step) === id, noReply);
+  checkAccepted('chat', (step) => requirementOf(step) === id, noReply);
 
 /** The steps that add one part to the minimal request; all other steps vary the full one. */
 const variesMinimal = isChatStep(
@@ -65,7 +65,7 @@ const variesMinimal = isChatStep(
 
 /** The valid requests of a requirement succeed. Judged only where the request that they vary succeeds. */
 const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
-  oncePlain(
+  requirePlainAccepted(
     (baseline, exchange) => isChatStep(variesMinimal(exchange) ? 'minimal' : 'full')(baseline),
     replies,
     succeeds(id),
@@ -74,7 +74,7 @@ const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
 /** The malformed requests of a requirement get a 400 response. */
 const refuses = (id: ChatRequirementId): Check => {
   const steps = Object.entries(malformedChatSteps).filter(([, requirement]) => requirement === id);
-  return refused(
+  return checkRefused(
     'chat',
     steps.map(([step]) => step),
     400,
@@ -85,7 +85,7 @@ const refuses = (id: ChatRequirementId): Check => {
 
 /** The fields at some places of a reply match the schema, if present. */
 const field = (places: readonly string[], hint?: Hint): Check =>
-  shape({
+  checkShape({
     message: 'ChatResponse',
     answers: replies,
     at: places,
@@ -109,7 +109,7 @@ const toolField = (places: readonly string[], hint?: Hint): Check => ({
 });
 
 const isError = (exchange: Exchange): boolean =>
-  exchange.endpoint === 'chat' && isErrorAnswer(exchange);
+  exchange.endpoint === 'chat' && isErrorResponse(exchange);
 const isErrorWith =
   (status: number) =>
   (exchange: Exchange): boolean =>
@@ -132,16 +132,16 @@ export const chatChecks = {
   'CHAT-013': succeedsLikeBaseline('CHAT-013'),
   'CHAT-014': succeedsLikeBaseline('CHAT-014'),
   'CHAT-015': succeedsLikeBaseline('CHAT-015'),
-  'CHAT-016': neverBroken((exchange) => exchange.endpoint === 'chat', noReply),
+  'CHAT-016': checkNoServerError((exchange) => exchange.endpoint === 'chat', noReply),
   'CHAT-020': requiredField('/choices'),
   'CHAT-021': requiredField('/choices/*'),
   'CHAT-022': requiredField('/choices/*/message'),
   'CHAT-023': requiredField('/choices/*/message/role'),
   'CHAT-024': requiredField('/choices/*/message/content', replyHints.content),
   'CHAT-025': field(['/choices/*/index']),
-  'CHAT-026': typical(replies, '/choices/*/index', 0, noReplyHasField),
+  'CHAT-026': checkTypicalValue(replies, '/choices/*/index', 0, noReplyHasField),
   'CHAT-027': field(['/choices/*/finish_reason']),
-  'CHAT-028': typical(replies, '/choices/*/finish_reason', 'stop', noReplyHasField),
+  'CHAT-028': checkTypicalValue(replies, '/choices/*/finish_reason', 'stop', noReplyHasField),
   'CHAT-029': checkSessionIdType(field(['/session_id'])),
   'CHAT-030': checkSessionIdEcho(noReplyHasField),
   'CHAT-031': checkSessionIdPresence(noReply),
@@ -170,15 +170,15 @@ export const chatChecks = {
   'CHAT-064': refuses('CHAT-064'),
   'CHAT-065': refuses('CHAT-065'),
   'CHAT-066': refuses('CHAT-066'),
-  'CHAT-070': errorShape(isError, noErrorResponse),
-  'CHAT-071': errorStrings(isError, noErrorResponse),
-  'CHAT-072': errorPair('bad_request', isErrorWith(400), noResponseWith(400)),
-  'CHAT-073': errorPair('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
-  'CHAT-074': errorPair('server_error', isErrorWith(500), noResponseWith(500)),
-  'CHAT-080': usualTime('chat', chatResponseMsTarget, noReply),
-  'CHAT-081': worstTime('chat', chatResponseMsTarget, noReply),
-  'CHAT-082': overHttps(),
-  'CHAT-083': wrongKeyRefused('chat'),
+  'CHAT-070': checkErrorShape(isError, noErrorResponse),
+  'CHAT-071': checkErrorStrings(isError, noErrorResponse),
+  'CHAT-072': checkErrorCode('bad_request', isErrorWith(400), noResponseWith(400)),
+  'CHAT-073': checkErrorCode('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
+  'CHAT-074': checkErrorCode('server_error', isErrorWith(500), noResponseWith(500)),
+  'CHAT-080': checkMedianTime('chat', chatResponseMsTarget, noReply),
+  'CHAT-081': checkMaxTime('chat', chatResponseMsTarget, noReply),
+  'CHAT-082': checkHttps(),
+  'CHAT-083': checkWrongKey('chat'),
 } satisfies Record<ChatRequirementId, Check>;
 
 /** The types of the keys of `evaluation_metadata` that the specification shows (spec 2.8). */

@@ -1,11 +1,11 @@
 import { brief } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
-import { answersOf } from '../../engine/checks/shape.ts';
+import { isObjectFrom } from '../../engine/checks/shape.ts';
 import { sessionEchoHint } from './hints.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
-const replies = answersOf('chat');
+const replies = isObjectFrom('chat');
 
 /** The session id of a request. */
 function sentSessionOf({ sent }: Exchange): unknown {

@@ -1,6 +1,6 @@
 import { brief } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
-import type { Answers } from '../../engine/checks/shape.ts';
+import type { ExchangeFilter } from '../../engine/checks/shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
@@ -80,7 +80,7 @@ function isJson(text: string): boolean {
  * conversation: on later turns the list may include earlier ones, because the specification does
  * not say which turns it covers.
  */
-export function checkToolsUsed(replies: Answers, unjudged: Check['unjudged']): Check {
+export function checkToolsUsed(replies: ExchangeFilter, unjudged: Check['unjudged']): Check {
   const namesOf = (exchange: Exchange): string[] => {
     const metadata = isObject(exchange.json) ? exchange.json['metadata'] : undefined;
     const names = isObject(metadata) ? metadata['tools_used'] : undefined;
@@ -134,7 +134,7 @@ function isFirstTurn(exchange: Exchange): boolean {
 }
 
 /** A reply that has a tool call without a result, and no text, waits for the service to run the tool. */
-export function checkToolsRun(replies: Answers, unjudged: Check['unjudged']): Check {
+export function checkToolsRun(replies: ExchangeFilter, unjudged: Check['unjudged']): Check {
   return checkEach(
     (exchange) => replies(exchange) && callsOf(exchange).length > 0,
     (exchange) =>

@@ -1,16 +1,16 @@
 import {
-  acceptsInstead,
-  changes,
-  delays,
+  acceptInstead,
+  changeResponse,
+  delay,
   drop,
-  failure,
-  instead,
+  errorResponse,
+  respondInstead,
   isAccepted,
-  json,
-  jsonOf,
-  onChat,
-  onErrors,
-  replaces,
+  jsonResponse,
+  parseBody,
+  editChat,
+  editErrors,
+  replaceParts,
   set,
   to,
   type When,
@@ -43,10 +43,10 @@ const call = {
 };
 
 /** Reduces the reply to its required fields. */
-const bare: TransformFactory = changes(chat, (response) => {
-  const body = jsonOf(response);
+const bare: TransformFactory = changeResponse(chat, (response) => {
+  const body = parseBody(response);
   if (!isAccepted(response) || !isObject(body)) return response;
-  return json(response.status, { choices: [{ message: { role: 'assistant', content: 'Yes.' } }] });
+  return jsonResponse(response.status, { choices: [{ message: { role: 'assistant', content: 'Yes.' } }] });
 });
 
 const replies: Variant[] = [
@@ -54,7 +54,7 @@ const replies: Variant[] = [
   variant(
     'extra-fields',
     'Sends unknown fields at every level.',
-    onChat(
+    editChat(
       set('/id', 'chatcmpl-1'),
       set('/object', 'chat.completion'),
       set('/created', 1_795_167_000),
@@ -69,24 +69,24 @@ const replies: Variant[] = [
   variant(
     'two-choices',
     'Sends two choices.',
-    onChat(set('/choices/1', { index: 1, message: { role: 'assistant', content: 'Or not.' } })),
+    editChat(set('/choices/1', { index: 1, message: { role: 'assistant', content: 'Or not.' } })),
   ),
-  variant('index-one', 'Numbers choices from 1.', onChat(set('/choices/0/index', 1))),
+  variant('index-one', 'Numbers choices from 1.', editChat(set('/choices/0/index', 1))),
   variant(
     'finish-length',
     'Sends the finish reason "length".',
-    onChat(set('/choices/0/finish_reason', 'length')),
+    editChat(set('/choices/0/finish_reason', 'length')),
   ),
-  variant('content-empty', 'Sends empty `content`.', onChat(set(`${MESSAGE}/content`, ''))),
+  variant('content-empty', 'Sends empty `content`.', editChat(set(`${MESSAGE}/content`, ''))),
   variant(
     'tool-calls-empty',
     'Sends an empty `tool_calls`.',
-    onChat(set(`${MESSAGE}/tool_calls`, []), drop('/metadata/tools_used')),
+    editChat(set(`${MESSAGE}/tool_calls`, []), drop('/metadata/tools_used')),
   ),
   variant(
     'tools-everywhere',
     'Calls a tool for every reply and sends empty `content`.',
-    onChat(
+    editChat(
       set(`${MESSAGE}/tool_calls`, [call, call]),
       set(`${MESSAGE}/content`, ''),
       set('/choices/0/finish_reason', 'tool_calls'),
@@ -96,25 +96,25 @@ const replies: Variant[] = [
   variant(
     'tools-unlisted',
     'Calls tools that `tools_used` does not name.',
-    onChat(set(`${MESSAGE}/tool_calls`, [call]), set('/metadata/tools_used', [])),
+    editChat(set(`${MESSAGE}/tool_calls`, [call]), set('/metadata/tools_used', [])),
   ),
   variant(
     'hints-of-other-types',
     'Sends known keys of `evaluation_metadata` with other types.',
-    onChat(set('/evaluation_metadata', { order_found: 'yes', tone: 3, resolution_step: '1/3' })),
+    editChat(set('/evaluation_metadata', { order_found: 'yes', tone: 3, resolution_step: '1/3' })),
   ),
   variant(
     'numbers-at-the-edge',
     'Sends a confidence of 1 and a response time of 0.',
-    onChat(set('/metadata/agent_confidence', 1), set('/metadata/response_time_ms', 0)),
+    editChat(set('/metadata/agent_confidence', 1), set('/metadata/response_time_ms', 0)),
   ),
 ];
 
 const sessions: Variant[] = [
-  variant('session-id-left-out', 'Omits `session_id`.', onChat(drop('/session_id'))),
+  variant('session-id-left-out', 'Omits `session_id`.', editChat(drop('/session_id'))),
   variant('session-id-made-up', 'Generates a session id if the request has none.', () => {
     let made = 0;
-    const transform = onChat((body, request) => {
+    const transform = editChat((body, request) => {
       if (lacks('session_id')(request)) body['session_id'] = `session-${++made}`;
     })();
     return transform;
@@ -122,19 +122,19 @@ const sessions: Variant[] = [
   variant(
     'session-id-null',
     'Sends `session_id` as null if the request has none.',
-    onChat((body, request) => {
+    editChat((body, request) => {
       if (lacks('session_id')(request)) body['session_id'] = null;
     }),
   ),
   variant(
     'chat-id-constant',
     'Sends the same `chat_id` in every reply.',
-    onChat(set('/chat_id', 'chat')),
+    editChat(set('/chat_id', 'chat')),
   ),
   variant(
     'repeats',
     'Repeats the whole conversation and its session id.',
-    onChat(
+    editChat(
       set(`${MESSAGE}/content`, (request: ProxyRequest) => messagesTextOf(request)),
       set('/chat_id', (request: ProxyRequest) => stringAt('session_id', request) ?? 'none'),
     ),
@@ -154,35 +154,35 @@ const isInParts = (message: unknown): boolean =>
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 const refusesInOwnFormat = (status: number): TransformFactory =>
-  instead(to('chat', hasOddTypes), () => json(status, { detail: 'Input should be valid' }));
+  respondInstead(to('chat', hasOddTypes), () => jsonResponse(status, { detail: 'Input should be valid' }));
 
 const requests: Variant[] = [
-  variant('status-201', 'Responds with 201.', replaces(chat, { status: 201 }, isAccepted)),
-  variant('wrong-key-taken', 'Accepts any key.', acceptsInstead(to('chat', hasWrongKey))),
+  variant('status-201', 'Responds with 201.', replaceParts(chat, { status: 201 }, isAccepted)),
+  variant('wrong-key-taken', 'Accepts any key.', acceptInstead(to('chat', hasWrongKey))),
   variant(
     'wrong-key-own-body',
     'Refuses a wrong key with a plain-text body.',
-    instead(to('chat', hasWrongKey), () => ({ status: 401, headers: {}, body: 'Unauthorized' })),
+    respondInstead(to('chat', hasWrongKey), () => ({ status: 401, headers: {}, body: 'Unauthorized' })),
   ),
   variant(
     'wrong-key-403',
     'Refuses a wrong key with 403.',
-    instead(to('chat', hasWrongKey), () => failure(403, 'bad_request')),
+    respondInstead(to('chat', hasWrongKey), () => errorResponse(403, 'bad_request')),
   ),
   variant(
     'empty-messages-refused',
     'Refuses an empty `messages`.',
-    instead(to('chat', where('messages', isEmptyList)), () => failure(400, 'bad_request')),
+    respondInstead(to('chat', where('messages', isEmptyList)), () => errorResponse(400, 'bad_request')),
   ),
   variant(
     'empty-messages-taken',
     'Accepts an empty `messages`.',
-    acceptsInstead(to('chat', where('messages', isEmptyList))),
+    acceptInstead(to('chat', where('messages', isEmptyList))),
   ),
   variant(
     'odd-types-taken',
     'Accepts fields of unusual types.',
-    acceptsInstead(to('chat', hasOddTypes)),
+    acceptInstead(to('chat', hasOddTypes)),
   ),
   variant(
     'odd-types-400',
@@ -193,9 +193,9 @@ const requests: Variant[] = [
   variant(
     'error-extra-fields',
     'Adds unknown fields to its errors.',
-    onErrors(chat, set('/error/param', 'messages'), set('/request_id', 'r-1')),
+    editErrors(chat, set('/error/param', 'messages'), set('/request_id', 'r-1')),
   ),
-  variant('slow-but-in-time', 'Takes 2 s for each reply.', delays(chat, 2_000), {
+  variant('slow-but-in-time', 'Takes 2 s for each reply.', delay(chat, 2_000), {
     clockFactor: 20,
   }),
   variant('once-slow', 'Takes 12 s for one reply.', delayOnce, { clockFactor: 40 }),

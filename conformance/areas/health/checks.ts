@@ -2,16 +2,16 @@ import { healthResponseMsTarget, healthTimeoutMs } from '../../../src/contract/i
 import { instantMs } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
 import { isHealthStep, type HealthStep } from './steps.ts';
-import { oncePlain } from '../../engine/checks/responses.ts';
+import { requirePlainAccepted } from '../../engine/checks/responses.ts';
 import {
-  notJudged,
+  unjudgedAs,
   checkEach,
-  wrongOutcome,
+  outcomeFinding,
   type Check,
   type Finding,
 } from '../../engine/checks/check.ts';
-import { shape } from '../../engine/checks/shape.ts';
-import { hasStatus, typical, usualTime } from '../../engine/checks/targets.ts';
+import { checkShape } from '../../engine/checks/shape.ts';
+import { hasStatus, checkTypicalValue, checkMedianTime } from '../../engine/checks/targets.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
@@ -23,7 +23,7 @@ import {
 
 const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
 const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
-const noResponse = notJudged('blocked', 'GET /health got no response.');
+const noResponse = unjudgedAs('blocked', 'GET /health got no response.');
 
 /** A response that states the health of the agent: 2xx or 503 with a JSON object. */
 const isHealthReport = (exchange: Exchange): boolean =>
@@ -43,7 +43,7 @@ const noReportHasField: Check['unjudged'] = (transcript) =>
     : noReport(transcript);
 
 const field = (...at: string[]): Check =>
-  shape({ message: 'Health', answers: isHealthReport, at, absent: noReportHasField });
+  checkShape({ message: 'Health', answers: isHealthReport, at, absent: noReportHasField });
 
 /** A status in the body implies an HTTP status (spec 3.3). */
 function checkHttpStatus(status: string, http: number): Check {
@@ -60,7 +60,7 @@ function checkHttpStatus(status: string, http: number): Check {
               received: `HTTP ${statusOf(exchange)}`,
             },
           ],
-    notJudged('not_observed', `The sandbox never reported the status ${status}.`),
+    unjudgedAs('not_observed', `The sandbox never reported the status ${status}.`),
   );
 }
 
@@ -84,7 +84,7 @@ function checkResponse(isJudged: (exchange: Exchange) => boolean, expected: stri
 
 /** Checks the response of a step. Judged only where the plain request works; else HEALTH-001 fails. */
 function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
-  return oncePlain(
+  return requirePlainAccepted(
     isHealthStep('plain'),
     isHealthResponse,
     checkResponse(isHealthStep(step), expected),
@@ -94,7 +94,7 @@ function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
 /** A finding about a response that reports no health; shows how a successful one starts. */
 function notHealth(exchange: Exchange, expected: string): Finding {
   const start = JSON.stringify((exchange.response?.body ?? '').slice(0, 40));
-  const finding = wrongOutcome(exchange, expected);
+  const finding = outcomeFinding(exchange, expected);
   return isAccepted(exchange)
     ? { ...finding, received: `${finding.received} with ${start}` }
     : finding;
@@ -114,7 +114,7 @@ export const healthChecks = {
     (exchange) =>
       [401, 403].includes(statusOf(exchange))
         ? [
-            wrongOutcome(
+            outcomeFinding(
               exchange,
               'a response without a key',
               'Exclude /health from authentication.',
@@ -130,7 +130,7 @@ export const healthChecks = {
   'HEALTH-012': field('/version'),
   'HEALTH-013': field('/uptime'),
   'HEALTH-014': field('/webrtc_status'),
-  'HEALTH-015': typical(isHealthReport, '/webrtc_status', 'operational', noReportHasField),
+  'HEALTH-015': checkTypicalValue(isHealthReport, '/webrtc_status', 'operational', noReportHasField),
   'HEALTH-016': field('/dependencies'),
   'HEALTH-017': field(
     '/dependencies/database',
@@ -143,7 +143,7 @@ export const healthChecks = {
   'HEALTH-021': checkError(),
   'HEALTH-022': {
     ...field('/error/message', '/error/details'),
-    unjudged: notJudged('not_observed', 'No unhealthy response had an error.'),
+    unjudged: unjudgedAs('not_observed', 'No unhealthy response had an error.'),
   },
   'HEALTH-023': checkEach(
     (exchange) => isHealthReport(exchange) && hasStatus(exchange, 'unhealthy'),
@@ -151,9 +151,9 @@ export const healthChecks = {
       isObject(exchange.json) && exchange.json['error'] === undefined
         ? [{ exchange: exchange.id, pointer: '/error', expected: 'an error', received: 'no error' }]
         : [],
-    notJudged('not_observed', 'The sandbox was never unhealthy.'),
+    unjudgedAs('not_observed', 'The sandbox was never unhealthy.'),
   ),
-  'HEALTH-030': usualTime('health', healthResponseMsTarget, noReport),
+  'HEALTH-030': checkMedianTime('health', healthResponseMsTarget, noReport),
   'HEALTH-031': checkTimeout(),
   'HEALTH-032': checkFailedHealthCheck(),
   'HEALTH-033': checkClockSkew(),
@@ -209,7 +209,7 @@ function checkFailedHealthCheck(): Check {
         },
       ];
     },
-    notJudged('not_observed', 'The health check of the sandbox never failed.'),
+    unjudgedAs('not_observed', 'The health check of the sandbox never failed.'),
   );
 }
 

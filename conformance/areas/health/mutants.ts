@@ -1,15 +1,15 @@
 import { isoTime } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
 import {
-  changes,
-  delays,
+  changeResponse,
+  delay,
   drop,
-  edited,
-  failure,
-  instead,
-  json,
-  onHealth,
-  replaces,
+  editBody,
+  errorResponse,
+  respondInstead,
+  jsonResponse,
+  editHealth,
+  replaceParts,
   set,
   to,
   type Edit,
@@ -23,12 +23,12 @@ const field = (
   description: string,
   kills: HealthRequirementId,
   ...edits: Edit[]
-): Mutant => mutant(name, description, [kills], onHealth(...edits));
+): Mutant => mutant(name, description, [kills], editHealth(...edits));
 
 /** Responds with this status in the body and this HTTP status. */
 const reports = (status: string, http: number, more: object = {}): TransformFactory =>
-  instead(to('health'), (_asked, clock) =>
-    json(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
+  respondInstead(to('health'), (_asked, clock) =>
+    jsonResponse(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
   );
 
 const PAGE = { headers: { 'content-type': 'text/plain' }, body: 'OK' };
@@ -37,7 +37,7 @@ const health = to('health');
 const error = { message: 'The database does not respond.', details: 'Two attempts timed out.' };
 
 const requiresKey = (status: number): TransformFactory =>
-  replaces(health, { status, body: 'Unauthorized' });
+  replaceParts(health, { status, body: 'Unauthorized' });
 
 /** Wrong status codes and bodies. */
 const responses: Mutant[] = [
@@ -45,7 +45,7 @@ const responses: Mutant[] = [
     'not-there',
     'Has no `GET /health`.',
     ['HEALTH-001'],
-    instead(health, () => json(404, { detail: 'Not Found' })),
+    respondInstead(health, () => jsonResponse(404, { detail: 'Not Found' })),
   ),
   mutant(
     'healthy-404',
@@ -53,19 +53,19 @@ const responses: Mutant[] = [
     ['HEALTH-001', 'HEALTH-002'],
     reports('healthy', 404),
   ),
-  mutant('text', 'Responds with the text OK.', ['HEALTH-001'], replaces(health, PAGE)),
-  mutant('empty', 'Responds with an empty body.', ['HEALTH-001'], replaces(health, { body: '' })),
+  mutant('text', 'Responds with the text OK.', ['HEALTH-001'], replaceParts(health, PAGE)),
+  mutant('empty', 'Responds with an empty body.', ['HEALTH-001'], replaceParts(health, { body: '' })),
   mutant(
     'an-array',
     'Responds with a JSON array.',
     ['HEALTH-001'],
-    replaces(health, { body: '[]' }),
+    replaceParts(health, { body: '[]' }),
   ),
   mutant(
     'bad-gateway',
     'Responds with 502.',
     ['HEALTH-001'],
-    replaces(health, { status: 502, body: '' }),
+    replaceParts(health, { status: 502, body: '' }),
   ),
   mutant(
     'drops-connection',
@@ -89,13 +89,13 @@ const responses: Mutant[] = [
     'refuses-accept',
     'Refuses Accept: application/json with 406.',
     ['HEALTH-006'],
-    replaces(hasAccept, { status: 406, body: '' }),
+    replaceParts(hasAccept, { status: 406, body: '' }),
   ),
   mutant(
     'text-with-accept',
     'Responds with text if the request accepts JSON.',
     ['HEALTH-006'],
-    replaces(hasAccept, PAGE),
+    replaceParts(hasAccept, PAGE),
   ),
   mutant(
     'dies-of-malformed-json',
@@ -115,7 +115,7 @@ const responses: Mutant[] = [
     'failed-without-code',
     'Responds to a failed check with the error code of another endpoint.',
     ['HEALTH-032'],
-    instead(health, () => failure(500, 'server_error')),
+    respondInstead(health, () => errorResponse(500, 'server_error')),
   ),
   mutant(
     'failed-with-health',
@@ -127,36 +127,36 @@ const responses: Mutant[] = [
     'failed-with-text',
     'Responds with 500 and text.',
     ['HEALTH-032'],
-    instead(health, () => ({ ...PAGE, status: 500 })),
+    respondInstead(health, () => ({ ...PAGE, status: 500 })),
   ),
   mutant(
     'failed-without-message',
     'Responds with 500 and omits `error.message`.',
     ['HEALTH-032'],
-    changes(health, (_answer, request) =>
-      edited(failure(500, 'health_check_failed'), request, drop('/error/message')),
+    changeResponse(health, (_answer, request) =>
+      editBody(errorResponse(500, 'health_check_failed'), request, drop('/error/message')),
     ),
   ),
   mutant(
     'failed-type',
     'Responds with 500 and its own error type.',
     ['HEALTH-032'],
-    changes(health, (_answer, request) =>
-      edited(failure(500, 'health_check_failed'), request, set('/error/type', 'health_error')),
+    changeResponse(health, (_answer, request) =>
+      editBody(errorResponse(500, 'health_check_failed'), request, set('/error/type', 'health_error')),
     ),
   ),
 ];
 
 /** Slow responses. */
 const times: Mutant[] = [
-  mutant('slow', 'Takes 2.5 s for each response.', ['HEALTH-030'], delays(health, 2_500), {
+  mutant('slow', 'Takes 2.5 s for each response.', ['HEALTH-030'], delay(health, 2_500), {
     clockFactor: 10,
   }),
   mutant(
     'once-beyond-ten-seconds',
     'Takes 12 s for one response.',
     ['HEALTH-031'],
-    delays(hasAccept, 12_000),
+    delay(hasAccept, 12_000),
     {
       clockFactor: 20,
     },
@@ -165,7 +165,7 @@ const times: Mutant[] = [
     'beyond-ten-seconds',
     'Takes 12 s for each response.',
     ['HEALTH-030', 'HEALTH-031'],
-    delays(health, 12_000),
+    delay(health, 12_000),
     { clockFactor: 40 },
   ),
 ];

@@ -1,6 +1,6 @@
 import { brief, valueAt } from '../../../src/contract/index.ts';
 import { isAcceptedAt, observeEach } from '../../engine/judge/observed.ts';
-import { printable } from '../../engine/transcript/reading.ts';
+import { toPrintable } from '../../engine/transcript/reading.ts';
 
 /** Returns the health status that a sandbox reports. */
 export const observeHealth = observeEach([
@@ -9,7 +9,7 @@ export const observeHealth = observeEach([
     of: isAcceptedAt('health'),
     describe: ({ json }) => {
       const status = valueAt(json, '/status');
-      return printable(typeof status === 'string' ? status : brief(status), 40);
+      return toPrintable(typeof status === 'string' ? status : brief(status), 40);
     },
   },
 ]);

@@ -1,11 +1,11 @@
 import { isoTime } from '../../../src/platform/clock.ts';
 import {
-  delays,
-  failure,
-  instead,
-  json,
-  onAccepted,
-  onHealth,
+  delay,
+  errorResponse,
+  respondInstead,
+  jsonResponse,
+  editAccepted,
+  editHealth,
   set,
   to,
   type Edit,
@@ -20,8 +20,8 @@ import {
 const variant = variantsOf('health');
 
 const reports = (status: string, http: number, more: object = {}): TransformFactory =>
-  instead(to('health'), (_asked, clock) =>
-    json(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
+  respondInstead(to('health'), (_asked, clock) =>
+    jsonResponse(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
   );
 
 const error = { message: 'The database does not respond.', details: 'Two attempts timed out.' };
@@ -39,7 +39,7 @@ const states: Variant[] = [
   variant(
     'check-failed',
     'Responds with 500 because the health check fails.',
-    instead(to('health'), () => failure(500, 'health_check_failed')),
+    respondInstead(to('health'), () => errorResponse(500, 'health_check_failed')),
   ),
   variant('recovers', 'Reports "unhealthy" for the first two requests.', () => {
     let requests = 0;
@@ -52,7 +52,7 @@ const states: Variant[] = [
   variant(
     'extra-fields',
     'Sends unknown fields at every level.',
-    onHealth(
+    editHealth(
       set('/name', 'agent'),
       set('/dependencies/redis', 'up'),
       set('/metrics/requests', { total: 3 }),
@@ -61,28 +61,28 @@ const states: Variant[] = [
   variant(
     'dependencies-empty',
     'Sends empty `dependencies` and `metrics`.',
-    onHealth(set('/dependencies', {}), set('/metrics', {})),
+    editHealth(set('/dependencies', {}), set('/metrics', {})),
   ),
   variant(
     'webrtc-status-other',
     'Sends another value for `webrtc_status`.',
-    onHealth(set('/webrtc_status', 'idle')),
+    editHealth(set('/webrtc_status', 'idle')),
   ),
   variant(
     'uptime-zero',
     'Sends an uptime of 0 and an empty version.',
-    onHealth(set('/uptime', 0), set('/version', '')),
+    editHealth(set('/uptime', 0), set('/version', '')),
   ),
   variant(
     'percentages-at-the-edge',
     'Sends percentages of 0 and 100.',
-    onHealth(
+    editHealth(
       set('/metrics/error_rate', 0),
       set('/metrics/cpu_usage', 100),
       set('/metrics/response_time_avg', 0.5),
     ),
   ),
-  variant('slow-but-in-time', 'Takes 1 s for each response.', delays(to('health'), 1_000), {
+  variant('slow-but-in-time', 'Takes 1 s for each response.', delay(to('health'), 1_000), {
     clockFactor: 5,
   }),
 ];
@@ -96,9 +96,9 @@ const sendsTime = (time: string): TransformFactory => {
   ];
   return () => {
     const [health, create, remove] = [
-      onHealth(places[0])(),
-      onAccepted('create', places[1])(),
-      onAccepted('delete', places[2])(),
+      editHealth(places[0])(),
+      editAccepted('create', places[1])(),
+      editAccepted('delete', places[2])(),
     ];
     const byEndpoint: Record<string, Transform> = { health, create, delete: remove };
     return (request, forward, clock) =>

@@ -1,5 +1,5 @@
 import { brief, valueAt } from '../../../src/contract/index.ts';
-import { notJudged, type Check, type Finding } from '../../engine/checks/check.ts';
+import { unjudgedAs, type Check, type Finding } from '../../engine/checks/check.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { hasControlApi } from './transcript.ts';
 
@@ -15,7 +15,7 @@ export function wrongValue(
 
 /** Reports that a control API is required, unless the run has one. */
 export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged'] {
-  const absent = notJudged(
+  const absent = unjudgedAs(
     'not_observed',
     'The check needs a control API to set up the service, and the service has none.',
   );
@@ -24,7 +24,7 @@ export function requireControlApi(otherwise: Check['unjudged']): Check['unjudged
 
 /** Reports that an intrusive run is required, unless the run is intrusive. */
 export function requireIntrusiveRun(otherwise: Check['unjudged']): Check['unjudged'] {
-  const skipped = notJudged(
+  const skipped = unjudgedAs(
     'not_observed',
     'Only an intrusive run sends these requests. Run the check with --intrusive.',
   );

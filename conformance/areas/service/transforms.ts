@@ -2,10 +2,10 @@ import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
-  changes,
-  edited,
+  changeResponse,
+  editBody,
   isAccepted,
-  json,
+  jsonResponse,
   type When,
 } from '../../engine/mutants/combinators.ts';
 import {
@@ -38,10 +38,10 @@ export const intrusiveOnly = { intrusive: true } as const;
 
 /** Creates an error response of the service. */
 export const errorResponse = (status: number): ProxyResponse =>
-  json(status, { message: 'Refused.' });
+  jsonResponse(status, { message: 'Refused.' });
 
 /** The response to an accepted trace request. */
-export const emptyTraceResponse: ProxyResponse = json(200, {});
+export const emptyTraceResponse: ProxyResponse = jsonResponse(200, {});
 
 export const hasKey: When = ({ headers }) => headers[serviceApiKeyHeader] !== undefined;
 
@@ -94,9 +94,9 @@ export function onPages(
   edit: (page: ResultsObject, request: ProxyRequest) => void,
   when: When = always,
 ): TransformFactory {
-  return changes(
+  return changeResponse(
     (request) => request.endpoint === endpoint && when(request),
-    (response, request) => (isAccepted(response) ? edited(response, request, edit) : response),
+    (response, request) => (isAccepted(response) ? editBody(response, request, edit) : response),
   );
 }
 

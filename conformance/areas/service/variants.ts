@@ -1,9 +1,9 @@
 import {
   always,
-  changes,
-  edited,
+  changeResponse,
+  editBody,
   isError,
-  replaces,
+  replaceParts,
   set,
 } from '../../engine/mutants/combinators.ts';
 import type { Variant } from '../../engine/mutants/mutant.ts';
@@ -21,26 +21,26 @@ const generalVariants: readonly Variant[] = [
   variant(
     'error-bodies',
     'Returns other bodies for all errors except 400.',
-    changes(isSpecified, (response) =>
+    changeResponse(isSpecified, (response) =>
       isError(response) && response.status !== 400 ? { ...response, body: 'no' } : response,
     ),
   ),
   variant(
     'error-fields',
     'Adds unspecified fields to errors.',
-    changes(isSpecified, (response, request) =>
-      isError(response) ? edited(response, request, set('/code', 7)) : response,
+    changeResponse(isSpecified, (response, request) =>
+      isError(response) ? editBody(response, request, set('/code', 7)) : response,
     ),
   ),
   variant(
     'extra-fields',
     'Adds unspecified fields to responses.',
-    changes(
+    changeResponse(
       (request) => isSpecified(request) && request.endpoint !== 'traces',
-      (response, request) => edited(response, request, set('/request_id', 'r-1')),
+      (response, request) => editBody(response, request, set('/request_id', 'r-1')),
     ),
   ),
-  variant('chunked', 'Sends chunked bodies.', replaces(always, { framing: 'chunked' })),
+  variant('chunked', 'Sends chunked bodies.', replaceParts(always, { framing: 'chunked' })),
 ];
 
 /** Legal variants of the service. */

@@ -9,25 +9,25 @@ import {
   type ValidCreateStep,
 } from './steps.ts';
 import {
-  answered,
-  errorPair,
-  errorShape,
-  errorStrings,
-  isErrorAnswer,
-  neverBroken,
-  onceControl,
-  oncePlain,
-  refused,
-  wrongKeyRefused,
+  checkAccepted,
+  checkErrorCode,
+  checkErrorShape,
+  checkErrorStrings,
+  isErrorResponse,
+  checkNoServerError,
+  requireControlAccepted,
+  requirePlainAccepted,
+  checkRefused,
+  checkWrongKey,
 } from '../../engine/checks/responses.ts';
 import {
-  notJudged,
+  unjudgedAs,
   checkEach,
-  noValidResponse,
-  wrongOutcome,
+  explainNoValidResponse,
+  outcomeFinding,
   type Check,
 } from '../../engine/checks/check.ts';
-import { answersOf, shape } from '../../engine/checks/shape.ts';
+import { isObjectFrom, checkShape } from '../../engine/checks/shape.ts';
 import {
   type Exchange,
   type Transcript,
@@ -75,14 +75,14 @@ function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
   };
 }
 
-const created = answersOf('create');
-const deleted = answersOf('delete');
-const notCreated = noValidResponse('create');
-const notDeleted = noValidResponse('delete');
-const noResponseHasField = notJudged('not_applicable', 'No create response has this field.');
-const noErrorResponse = notJudged('not_observed', 'No request about users got an error response.');
+const created = isObjectFrom('create');
+const deleted = isObjectFrom('delete');
+const notCreated = explainNoValidResponse('create');
+const notDeleted = explainNoValidResponse('delete');
+const noResponseHasField = unjudgedAs('not_applicable', 'No create response has this field.');
+const noErrorResponse = unjudgedAs('not_observed', 'No request about users got an error response.');
 const noResponseWith = (status: number): Check['unjudged'] =>
-  notJudged('not_observed', `No request about users got a ${status} response.`);
+  unjudgedAs('not_observed', `No request about users got a ${status} response.`);
 
 const isValidStep = (step: string): step is ValidCreateStep =>
   Object.hasOwn(validCreateSteps, step);
@@ -96,17 +96,17 @@ const requirementOf = (step: string): UsersRequirementId =>
 const succeeds = (id: UsersRequirementId): Check =>
   unlessAbsent(
     'create',
-    answered('create', (step) => requirementOf(step) === id, notCreated),
+    checkAccepted('create', (step) => requirementOf(step) === id, notCreated),
   );
 
 /** The valid create requests of a requirement succeed. Judged only where the baseline succeeds. */
 const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep): Check =>
   unlessAbsent(
     'create',
-    oncePlain(
+    requirePlainAccepted(
       isCreateStep(baseline),
       created,
-      answered('create', (step) => requirementOf(step) === id, notCreated),
+      checkAccepted('create', (step) => requirementOf(step) === id, notCreated),
     ),
   );
 
@@ -115,7 +115,7 @@ const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
   const steps = Object.entries(refusedCreateSteps).filter(([, requirement]) => requirement === id);
   return unlessAbsent(
     'create',
-    refused(
+    checkRefused(
       'create',
       steps.map(([step]) => step),
       status,
@@ -129,25 +129,25 @@ const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
 const createdField = (unjudged: Check['unjudged'], ...places: string[]): Check =>
   unlessAbsent(
     'create',
-    shape({ message: 'UserCreated', answers: created, at: places, absent: unjudged }),
+    checkShape({ message: 'UserCreated', answers: created, at: places, absent: unjudged }),
   );
 
 /** The field at a place of a delete response matches the schema. */
 const deletedField = (place: string): Check =>
   unlessAbsent(
     'delete',
-    shape({ message: 'UserDeleted', answers: deleted, at: [place], absent: notDeleted }),
+    checkShape({ message: 'UserDeleted', answers: deleted, at: [place], absent: notDeleted }),
   );
 
 const isRefusedDuplicate = (exchange: Exchange): boolean =>
   isCreateStep('duplicate')(exchange) && statusOf(exchange) >= 400;
 const isError = (exchange: Exchange): boolean =>
-  isUsers(exchange) && (isErrorAnswer(exchange) || isRefusedDuplicate(exchange));
+  isUsers(exchange) && (isErrorResponse(exchange) || isRefusedDuplicate(exchange));
 const isErrorWith =
   (status: number) =>
   (exchange: Exchange): boolean =>
     isUsers(exchange) &&
-    isErrorAnswer(exchange) &&
+    isErrorResponse(exchange) &&
     statusOf(exchange) === status &&
     !isRefusedDuplicate(exchange);
 
@@ -160,7 +160,7 @@ export const usersChecks = {
   'USERS-007': succeedsLikeBaseline('USERS-007', 'minimal'),
   'USERS-008': succeedsLikeBaseline('USERS-008', 'minimal'),
   'USERS-009': succeedsLikeBaseline('USERS-009', 'full'),
-  'USERS-010': unlessAbsent('create', neverBroken(isUsers, notCreated, isWellFormed)),
+  'USERS-010': unlessAbsent('create', checkNoServerError(isUsers, notCreated, isWellFormed)),
   'USERS-020': createdField(notCreated, '/user_id'),
   'USERS-021': unlessAbsent('create', checkUserId(hasCreatedId, sentUserId, notCreated)),
   'USERS-022': createdField(notCreated, '/created_at'),
@@ -170,7 +170,7 @@ export const usersChecks = {
   'USERS-026': createdField(noResponseHasField, '/capabilities', '/capabilities/*'),
   'USERS-030': unlessAbsent(
     'delete',
-    answered('delete', () => true, notDeleted),
+    checkAccepted('delete', () => true, notDeleted),
   ),
   'USERS-031': unlessAbsent('delete', checkUserId(deleted, pathUserId, notDeleted)),
   'USERS-032': deletedField('/deleted_at'),
@@ -183,21 +183,21 @@ export const usersChecks = {
   'USERS-064': refuses('USERS-064', 400),
   'USERS-065': refuses('USERS-065', 400),
   'USERS-066': refuses('USERS-066', undefined),
-  'USERS-070': unlessAbsent('create', errorShape(isError, noErrorResponse)),
-  'USERS-071': unlessAbsent('create', errorStrings(isError, noErrorResponse)),
+  'USERS-070': unlessAbsent('create', checkErrorShape(isError, noErrorResponse)),
+  'USERS-071': unlessAbsent('create', checkErrorStrings(isError, noErrorResponse)),
   'USERS-072': unlessAbsent(
     'create',
-    errorPair('bad_request', isErrorWith(400), noResponseWith(400)),
+    checkErrorCode('bad_request', isErrorWith(400), noResponseWith(400)),
   ),
-  'USERS-073': errorPair('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
-  'USERS-074': errorPair('server_error', isErrorWith(500), noResponseWith(500)),
+  'USERS-073': checkErrorCode('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
+  'USERS-074': checkErrorCode('server_error', isErrorWith(500), noResponseWith(500)),
   'USERS-075': unlessAbsent(
     'create',
-    onceControl(
-      errorPair(
+    requireControlAccepted(
+      checkErrorCode(
         'user_exists',
         isRefusedDuplicate,
-        notJudged('blocked', 'The sandbox did not refuse the duplicate.'),
+        unjudgedAs('blocked', 'The sandbox did not refuse the duplicate.'),
         'judge what has no error object',
       ),
     ),
@@ -205,7 +205,7 @@ export const usersChecks = {
   'USERS-080': reportStatus('create'),
   'USERS-081': reportStatus('delete'),
   'USERS-082': checkLeftoverUsers(),
-  'USERS-083': unlessAbsent('create', wrongKeyRefused('create')),
+  'USERS-083': unlessAbsent('create', checkWrongKey('create')),
 } satisfies Record<UsersRequirementId, Check>;
 
 /** `user_id` of each response equals the id that the request names. */
@@ -258,7 +258,7 @@ function checkUnknownUser(): Check {
     (exchange) =>
       (statusOf(exchange) >= 500 && !isNotFound(exchange)) || !exchange.response
         ? [
-            wrongOutcome(
+            outcomeFinding(
               exchange,
               'a response without a server error',
               'Respond to an unknown id with 404.',
@@ -322,6 +322,6 @@ function checkLeftoverUsers(): Check {
         },
       ];
     },
-    unjudged: notJudged('not_applicable', 'The check created no user.'),
+    unjudged: unjudgedAs('not_applicable', 'The check created no user.'),
   };
 }

@@ -1,15 +1,15 @@
 import {
-  acceptance,
-  acceptsInstead,
-  changes,
+  createAcceptedResponse,
+  acceptInstead,
+  changeResponse,
   chain,
-  edited,
-  failure,
-  instead,
+  editBody,
+  errorResponse,
+  respondInstead,
   isAccepted,
-  json,
-  onAccepted,
-  replaces,
+  jsonResponse,
+  editAccepted,
+  replaceParts,
   set,
   to,
 } from '../../engine/mutants/combinators.ts';
@@ -28,20 +28,20 @@ const create = to('create');
 const remove = to('delete');
 const users: typeof create = (request) => create(request) || remove(request);
 
-const withStatus = (status: number): TransformFactory => replaces(users, { status }, isAccepted);
+const withStatus = (status: number): TransformFactory => replaceParts(users, { status }, isAccepted);
 
 const absent = (status: number): TransformFactory =>
-  instead(users, () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }));
+  respondInstead(users, () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }));
 
 const onUnknown = (response: ProxyResponse | undefined): TransformFactory =>
   withKnownUsers((request, isKnown, clock) =>
     request.endpoint === 'delete' && !isKnown
-      ? (response ?? acceptance(request, clock))
+      ? (response ?? createAcceptedResponse(request, clock))
       : undefined,
   );
 
 const onDuplicates = (status: number): TransformFactory =>
-  onDuplicate(() => failure(status, 'user_exists'));
+  onDuplicate(() => errorResponse(status, 'user_exists'));
 
 const statuses: Variant[] = [
   variant('200', 'Responds to creations and deletions with 200.', withStatus(200)),
@@ -58,17 +58,17 @@ const statuses: Variant[] = [
   variant(
     'unknown-404',
     'Responds to the deletion of an unknown user with 404.',
-    onUnknown(json(404, { detail: 'unknown' })),
+    onUnknown(jsonResponse(404, { detail: 'unknown' })),
   ),
   variant(
     'unknown-400',
     'Responds to the deletion of an unknown user with 400.',
-    onUnknown(json(400, { detail: 'unknown' })),
+    onUnknown(jsonResponse(400, { detail: 'unknown' })),
   ),
   variant(
     'unknown-410',
     'Responds to the deletion of an unknown user with 410.',
-    onUnknown(json(410, {})),
+    onUnknown(jsonResponse(410, {})),
   ),
 ];
 
@@ -79,12 +79,12 @@ const absences: Variant[] = [
   variant(
     'delete-absent-404',
     'Creates users but responds to deletions with 404.',
-    instead(remove, () => json(404, { detail: 'Not Found' })),
+    respondInstead(remove, () => jsonResponse(404, { detail: 'Not Found' })),
   ),
   variant(
     'delete-absent-405',
     'Creates users but responds to deletions with 405.',
-    instead(remove, () => json(405, { detail: 'Method Not Allowed' })),
+    respondInstead(remove, () => jsonResponse(405, { detail: 'Method Not Allowed' })),
   ),
 ];
 
@@ -92,8 +92,8 @@ const bodies: Variant[] = [
   variant(
     'bare',
     'Sends only the required fields.',
-    changes(users, (response, request) =>
-      edited(response, request, (body) => {
+    changeResponse(users, (response, request) =>
+      editBody(response, request, (body) => {
         const required = ['user_id', 'created_at', 'deleted_at', 'status'];
         for (const key of Object.keys(body)) {
           if (isAccepted(response) && !required.includes(key)) Reflect.deleteProperty(body, key);
@@ -105,14 +105,14 @@ const bodies: Variant[] = [
     'extra-fields',
     'Sends unknown fields.',
     chain(
-      onAccepted('create', set('/metadata', { any: null }), set('/id', 7)),
-      onAccepted('delete', set('/already', false)),
+      editAccepted('create', set('/metadata', { any: null }), set('/id', 7)),
+      editAccepted('delete', set('/already', false)),
     ),
   ),
   variant(
     'everything',
     'Sends every optional field.',
-    onAccepted(
+    editAccepted(
       'create',
       set('/session_id', 'session-1'),
       set('/profile_id', 'profile-1'),
@@ -122,10 +122,10 @@ const bodies: Variant[] = [
   variant(
     'capabilities-empty',
     'Sends an empty `capabilities`.',
-    onAccepted('create', set('/capabilities', [])),
+    editAccepted('create', set('/capabilities', [])),
   ),
-  variant('inactive', 'Creates inactive users.', onAccepted('create', set('/status', 'inactive'))),
-  variant('pending', 'Creates pending users.', onAccepted('create', set('/status', 'pending'))),
+  variant('inactive', 'Creates inactive users.', editAccepted('create', set('/status', 'inactive'))),
+  variant('pending', 'Creates pending users.', editAccepted('create', set('/status', 'pending'))),
 ];
 
 const isBeyondAscii = where(
@@ -141,7 +141,7 @@ function refuseDeletedUsers(): ReturnType<TransformFactory> {
   const deleted = new Set<string>();
   return async (request, forward) => {
     const userId = stringAt('user_id', request) ?? '';
-    if (request.endpoint === 'create' && deleted.has(userId)) return failure(409, 'user_exists');
+    if (request.endpoint === 'create' && deleted.has(userId)) return errorResponse(409, 'user_exists');
     const response = await forward(request);
     if (request.endpoint === 'delete' && isAccepted(response)) deleted.add(userIdOf(request));
     return response;
@@ -152,12 +152,12 @@ const silences: Variant[] = [
   variant(
     'open-taken',
     'Accepts every request that is not forbidden.',
-    acceptsInstead(to('create', isOpen)),
+    acceptInstead(to('create', isOpen)),
   ),
   variant(
     'open-refused',
     'Refuses every request that is not required, in its own error format.',
-    instead(to('create', isOpen), () => json(403, { detail: 'no' })),
+    respondInstead(to('create', isOpen), () => jsonResponse(403, { detail: 'no' })),
   ),
   variant('deleted-stay-deleted', 'Refuses to create a deleted user again.', refuseDeletedUsers),
 ];

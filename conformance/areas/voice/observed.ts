@@ -1,5 +1,5 @@
 import { valueAt } from '../../../src/contract/index.ts';
-import { describeOutcome, printable, type Exchange } from '../../engine/transcript/reading.ts';
+import { describeOutcome, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 import {
   closedBySandbox,
   isOpened,
@@ -21,7 +21,7 @@ function reaction(one: Exchange): string {
   const [error] = saidBySandbox(one, 'error');
   const code = valueAt(error?.json, '/error/code');
   const said = error
-    ? `error ${typeof code === 'string' ? printable(code, 40) : 'without a code'}`
+    ? `error ${typeof code === 'string' ? toPrintable(code, 40) : 'without a code'}`
     : readyOf(one)
       ? 'call_ready'
       : 'no message';
@@ -40,7 +40,7 @@ const ids = (one: Exchange): string =>
 const KNOWN = ['call_ready', 'conversation_update', 'error', 'ice_candidate'];
 const others = (one: Exchange): string[] =>
   saidBySandbox(one).flatMap(({ type }) =>
-    type === undefined || KNOWN.includes(type) ? [] : printable(type, 40) || '""',
+    type === undefined || KNOWN.includes(type) ? [] : toPrintable(type, 40) || '""',
   );
 
 /** The silences of the voice endpoint (spec 4.9, 5, 6, 7). */

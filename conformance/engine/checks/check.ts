@@ -5,7 +5,7 @@ import {
   type Transcript,
   isAccepted,
   describeOutcome,
-  printable,
+  toPrintable,
   isRateLimited,
 } from '../transcript/reading.ts';
 
@@ -63,12 +63,12 @@ export function checkEach(
 }
 
 /** Always the same reason. */
-export function notJudged(verdict: Unjudged['verdict'], reason: string): Check['unjudged'] {
+export function unjudgedAs(verdict: Unjudged['verdict'], reason: string): Check['unjudged'] {
   return () => ({ verdict, reason });
 }
 
 /** Not sent or put off for good: the reason why a request of the kit left no evidence. */
-export function noValidResponse(endpoint: Endpoint): Check['unjudged'] {
+export function explainNoValidResponse(endpoint: Endpoint): Check['unjudged'] {
   return ({ exchanges }) => {
     const sent = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
     const bad = sent.find((one) => !isRateLimited(one) && !isAccepted(one));
@@ -94,7 +94,7 @@ function whyUnread(sent: Exchange[]): string {
 }
 
 /** A finding about the answer as a whole: its status, or that there is none. */
-export function wrongOutcome(one: Exchange, expected: string, hint?: string): Finding {
+export function outcomeFinding(one: Exchange, expected: string, hint?: string): Finding {
   const detail = one.failure?.message ?? saidBy(one);
   return {
     exchange: one.id,
@@ -109,5 +109,5 @@ export function wrongOutcome(one: Exchange, expected: string, hint?: string): Fi
 function saidBy({ json }: Exchange): string | undefined {
   const error = isObject(json) && isObject(json['error']) ? json['error'] : json;
   const said = isObject(error) ? error['message'] : undefined;
-  return typeof said === 'string' ? printable(said) : undefined;
+  return typeof said === 'string' ? toPrintable(said) : undefined;
 }

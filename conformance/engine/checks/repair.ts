@@ -3,7 +3,7 @@ import type { Repair } from './check.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
 /** Puts what the schema wants in the place of what stands there, in every answer alike. */
-export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
+export function createRepair({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
   const place = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
   const name = place.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
   return {
@@ -20,7 +20,7 @@ export function repairOf({ pointer, expected }: Violation, endpoint: Endpoint): 
 }
 
 /** Puts what the schema wants in its place, in every message of a type that a sandbox said. */
-export function repairOfMessage({ pointer, expected }: Violation, type: string): Repair {
+export function createMessageRepair({ pointer, expected }: Violation, type: string): Repair {
   const name = pointer.slice(1).replaceAll('/', '.');
   return {
     description:

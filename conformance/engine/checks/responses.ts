@@ -5,15 +5,15 @@ import {
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
 import {
-  notJudged,
+  unjudgedAs,
   checkEach,
-  wrongOutcome,
+  outcomeFinding,
   type Check,
   type Finding,
   type Repair,
 } from './check.ts';
 import { refusalHint, type RefusalHints } from './refusal-hints.ts';
-import { shape } from './shape.ts';
+import { checkShape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   type Exchange,
@@ -25,7 +25,7 @@ import {
 } from '../transcript/reading.ts';
 
 /** Valid requests of some steps must be accepted and answered with a JSON object. */
-export function answered(
+export function checkAccepted(
   endpoint: Endpoint,
   isStep: (step: string) => boolean,
   unjudged: Check['unjudged'],
@@ -43,7 +43,7 @@ export function answered(
 }
 
 /** No valid request may break the sandbox: a 5xx, or no whole answer, is never right. */
-export function neverBroken(
+export function checkNoServerError(
   isOf: (one: Exchange) => boolean,
   unjudged: Check['unjudged'],
   isValid: (one: Exchange) => boolean = ({ intent }) => intent === 'valid',
@@ -52,7 +52,7 @@ export function neverBroken(
     (one) => isOf(one) && isValid(one) && !isRateLimited(one) && one.response?.status !== 501,
     (one) =>
       one.failure || (one.response?.status ?? 0) >= 500
-        ? [wrongOutcome(one, 'a whole answer that is no server error')]
+        ? [outcomeFinding(one, 'a whole answer that is no server error')]
         : [],
     unjudged,
   );
@@ -62,7 +62,7 @@ export function neverBroken(
  * Judges a request only where its plain form was taken. Where that was not, what is special about
  * this one is not why it was refused.
  */
-export function oncePlain(
+export function requirePlainAccepted(
   isPlainOf: (plain: Exchange, one: Exchange) => boolean,
   isTaken: (plain: Exchange) => boolean,
   check: Check,
@@ -92,7 +92,7 @@ function isSentAgain(one: Exchange, { exchanges }: Transcript): boolean {
 }
 
 function notAnObject(one: Exchange): Finding {
-  if (!isAccepted(one)) return wrongOutcome(one, 'a 2xx answer');
+  if (!isAccepted(one)) return outcomeFinding(one, 'a 2xx answer');
   const type = one.response?.headers['content-type'] ?? '';
   const hint = type.startsWith('text/event-stream')
     ? 'The request does not ask for a stream: answer with one JSON object.'
@@ -108,7 +108,7 @@ function notAnObject(one: Exchange): Finding {
 }
 
 /** Judges only edits of requests that were accepted: else the refusal may have another cause. */
-export function onceControl(check: Check): Check {
+export function requireControlAccepted(check: Check): Check {
   return {
     ...check,
     evidence: (transcript) =>
@@ -128,7 +128,7 @@ function controlOf(one: Exchange, { exchanges }: Transcript): Exchange | undefin
  * Requests with one edit must be refused with `status`, or any 4xx where it is undefined. Only an
  * edit whose control was accepted is evidence: else the refusal may have another cause.
  */
-export function refused(
+export function checkRefused(
   endpoint: Endpoint,
   steps: readonly string[],
   status: number | undefined,
@@ -147,7 +147,7 @@ export function refused(
       const got = one.response?.status ?? 0;
       const right = status === undefined ? got >= 400 && got < 500 : got === status;
       if (right) return [];
-      const finding = wrongOutcome(one, `${refusal}, for ${one.step}`, refusalHint(one, hints));
+      const finding = outcomeFinding(one, `${refusal}, for ${one.step}`, refusalHint(one, hints));
       return got >= 400 && status !== undefined
         ? [{ ...finding, repair: statusRepair(endpoint, status) }]
         : [finding];
@@ -181,14 +181,14 @@ type ErrorAnswers = (one: Exchange) => boolean;
  * Whether an answer must have the error shape: 429 and 500 wherever they come from, 400 where the
  * specification asks for it. Where it is silent, a sandbox may refuse in words of its own.
  */
-export function isErrorAnswer({ intent, response }: Exchange): boolean {
+export function isErrorResponse({ intent, response }: Exchange): boolean {
   const status = response?.status;
   return status === 429 || status === 500 || (status === 400 && intent !== 'open');
 }
 
 /** The body of an error answer must be JSON with an `error` object (spec 7). */
-export function errorShape(answers: ErrorAnswers, absent: Check['unjudged']): Check {
-  const judged = shape({
+export function checkErrorShape(answers: ErrorAnswers, absent: Check['unjudged']): Check {
+  const judged = checkShape({
     message: 'SandboxError',
     answers: (one) => answers(one) && isObject(one.json),
     at: ['/error'],
@@ -220,8 +220,8 @@ function notAnObject400(one: Exchange): Finding {
 }
 
 /** The `error` object must have its three strings (spec 7). */
-export function errorStrings(answers: ErrorAnswers, absent: Check['unjudged']): Check {
-  return shape({
+export function checkErrorStrings(answers: ErrorAnswers, absent: Check['unjudged']): Check {
+  return checkShape({
     message: 'SandboxError',
     answers: (one) => answers(one) && isObject(one.json) && isObject(one.json['error']),
     at: ['/error/message', '/error/type', '/error/code'],
@@ -230,7 +230,7 @@ export function errorStrings(answers: ErrorAnswers, absent: Check['unjudged']): 
 }
 
 /** An error that has its three strings must carry the pair of type and code of the table (spec 7). */
-export function errorPair(
+export function checkErrorCode(
   code: SandboxErrorCode,
   answers: ErrorAnswers,
   absent: Check['unjudged'],
@@ -258,7 +258,7 @@ export function errorPair(
 }
 
 /** Whether a wrong key is refused: recorded, since a key is only recommended (spec 5). */
-export function wrongKeyRefused(endpoint: Endpoint): Check {
+export function checkWrongKey(endpoint: Endpoint): Check {
   return checkEach(
     (one) => one.endpoint === endpoint && one.step === 'wrong key' && one.response !== undefined,
     (one) =>
@@ -272,6 +272,6 @@ export function wrongKeyRefused(endpoint: Endpoint): Check {
             },
           ]
         : [],
-    notJudged('not_observed', 'The request with a wrong key was not answered.'),
+    unjudgedAs('not_observed', 'The request with a wrong key was not answered.'),
   );
 }

@@ -6,15 +6,15 @@ import {
   type Violation,
 } from '../../../src/contract/index.ts';
 import { checkEach, type Check } from './check.ts';
-import { repairOf } from './repair.ts';
+import { createRepair } from './repair.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
 /** Whether the answer is one whose body a message schema may judge. */
-export type Answers = (exchange: Exchange) => boolean;
+export type ExchangeFilter = (exchange: Exchange) => boolean;
 
 /** Answers of an endpoint that took the request and gave a JSON object. */
-export function answersOf(endpoint: Endpoint): Answers {
+export function isObjectFrom(endpoint: Endpoint): ExchangeFilter {
   return (one) =>
     one.endpoint === endpoint && one.intent !== 'refuse' && isAccepted(one) && isObject(one.json);
 }
@@ -30,9 +30,9 @@ function violationsOf(exchange: Exchange, message: MessageName): Violation[] {
 }
 
 /** What a shape check is about: places in a message, with `*` for any array index. */
-export interface Shape {
+export interface ShapeOptions {
   message: MessageName;
-  answers: Answers;
+  answers: ExchangeFilter;
   /** Pointers; the value there, its presence included, is judged by the schema. */
   at: readonly string[];
   /** What no evidence means: the place is missing everywhere. */
@@ -44,7 +44,7 @@ export interface Shape {
 export type Hint = string | ((received: unknown) => string | undefined);
 
 /** A hint as a finding has it. */
-export function hintAgainst(hint: Hint | undefined, received: unknown): { hint?: string } {
+export function resolveHint(hint: Hint | undefined, received: unknown): { hint?: string } {
   const says = typeof hint === 'function' ? hint(received) : hint;
   return says === undefined ? {} : { hint: says };
 }
@@ -53,7 +53,7 @@ export function hintAgainst(hint: Hint | undefined, received: unknown): { hint?:
  * A check that holds answers against the schema at some places. An answer is evidence when it has
  * the place, or when the schema finds fault with its absence.
  */
-export function shape({ message, answers, at, absent, hint }: Shape): Check {
+export function checkShape({ message, answers, at, absent, hint }: ShapeOptions): Check {
   const faults = (one: Exchange): Violation[] =>
     violationsOf(one, message).filter(({ pointer }) => at.some((place) => matches(pointer, place)));
   return checkEach(
@@ -64,8 +64,8 @@ export function shape({ message, answers, at, absent, hint }: Shape): Check {
       faults(one).map((fault) => ({
         exchange: one.id,
         ...fault,
-        ...hintAgainst(hint, valueAt(one.json, fault.pointer)),
-        repair: repairOf(fault, one.endpoint),
+        ...resolveHint(hint, valueAt(one.json, fault.pointer)),
+        repair: createRepair(fault, one.endpoint),
       })),
     absent,
   );

@@ -1,7 +1,7 @@
 import { isLoopbackUrl } from '../../../src/platform/loopback.ts';
 import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
-import { notJudged, checkEach, type Check } from './check.ts';
-import type { Answers } from './shape.ts';
+import { unjudgedAs, checkEach, type Check } from './check.ts';
+import type { ExchangeFilter } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
 
@@ -19,7 +19,7 @@ function timed(endpoint: Endpoint): (one: Exchange) => boolean {
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 
 /** The median of a run against a target: "half of them come in under". */
-export function usualTime(
+export function checkMedianTime(
   endpoint: Endpoint,
   targetMs: number,
   unjudged: Check['unjudged'],
@@ -44,7 +44,7 @@ export function usualTime(
 }
 
 /** The slowest answer of a run against a target. */
-export function worstTime(
+export function checkMaxTime(
   endpoint: Endpoint,
   targetMs: number,
   unjudged: Check['unjudged'],
@@ -68,8 +68,8 @@ export function worstTime(
 }
 
 /** A value that the specification calls typical, or shows as an example. */
-export function typical(
-  answers: Answers,
+export function checkTypicalValue(
+  answers: ExchangeFilter,
   place: string,
   value: unknown,
   unjudged: Check['unjudged'],
@@ -96,17 +96,17 @@ export function typical(
 const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
 
 /** Why plain HTTP is waived for a target, or undefined where it is not. */
-export function httpWaiver(target: string, allowHttp: boolean): string | undefined {
+export function findHttpWaiver(target: string, allowHttp: boolean): string | undefined {
   if (isHttps(target)) return undefined;
   if (isLoopbackUrl(target)) return 'plain HTTP on loopback';
   return allowHttp ? 'plain HTTP by --allow-http' : undefined;
 }
 
 /** The sandbox must be reached over HTTPS (spec 4.5), loopback and --allow-http apart. */
-export function overHttps(): Check {
+export function checkHttps(): Check {
   return {
     evidence: ({ run, exchanges }) =>
-      httpWaiver(run.target, run.allowHttp) ? [] : exchanges.filter(({ response }) => response),
+      findHttpWaiver(run.target, run.allowHttp) ? [] : exchanges.filter(({ response }) => response),
     judge: ([first], { run }) =>
       first && !isHttps(run.target)
         ? [
@@ -120,10 +120,10 @@ export function overHttps(): Check {
           ]
         : [],
     unjudged: ({ run }) => {
-      const reason = httpWaiver(run.target, run.allowHttp);
+      const reason = findHttpWaiver(run.target, run.allowHttp);
       return reason
         ? { verdict: 'not_applicable', reason: `waived: ${reason}` }
-        : notJudged('blocked', 'No request was answered.')({ run, exchanges: [] });
+        : unjudgedAs('blocked', 'No request was answered.')({ run, exchanges: [] });
     },
   };
 }

@@ -39,7 +39,7 @@ const BODY_BYTES_MAX = 4 * 1024 * 1024;
  * A client that opens a connection for each request, follows no redirect and reads at most 4 MiB.
  * A connection of its own keeps a sandbox that closes idle ones from looking as if it dropped one.
  */
-export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
+export function createHttpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
   const bounds = {
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -60,7 +60,7 @@ export function httpClient({ target, clock, ca }: HttpClientOptions): HttpClient
         signal: deadline.signal,
       });
       status = answer.statusCode;
-      const headersSeen = flat(answer.headers);
+      const headersSeen = flattenHeaders(answer.headers);
       const text = await readBody(answer.body, headersSeen['content-encoding'] ?? '');
       return { response: { status, headers: headersSeen, body: text } };
     } catch (error) {
@@ -162,7 +162,7 @@ function decoded(bytes: Buffer, encoding: string): Buffer {
 }
 
 /** Headers with one value each. */
-export function flat(
+export function flattenHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string> {
   return Object.fromEntries(

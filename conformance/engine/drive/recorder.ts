@@ -42,7 +42,7 @@ function anyOf(texts: readonly string[]): RegExp {
  * A recorder that replaces each of `secrets` wherever it stands, in requests and in answers. One of
  * fewer than 6 characters is replaced in the header that holds the key alone.
  */
-export function recorder(secrets: readonly string[], apiKeyHeader = ''): Recorder {
+export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): Recorder {
   const exchanges: Exchange[] = [];
   const long = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
   const secret = anyOf(long.flatMap(formsOf));
@@ -97,7 +97,7 @@ const KEPT_BYTES_MAX = 262_144;
 const START_LENGTH = 200;
 
 /** A request as it is kept: its bytes as base64 where they are no text, its size where it is huge. */
-export function recordable({ body, ...asked }: Outgoing): ExchangeRecord['request'] {
+export function toRecordedRequest({ body, ...asked }: Outgoing): ExchangeRecord['request'] {
   if (body === undefined) return asked;
   const bytes = Buffer.byteLength(body);
   const type = asked.headers['content-type'] ?? 'no type';

@@ -7,8 +7,8 @@ import type { Suite } from '../area.ts';
 import type { Cost, Phase, Probe, Step } from '../probe.ts';
 import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
-import { httpClient, type HttpClient } from './http-client.ts';
-import { recorder, type Recorder } from './recorder.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
+import { createRecorder, type Recorder } from './recorder.ts';
 import { sender, type Sender } from './sender.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import type { Caller } from './call/caller.ts';
@@ -99,7 +99,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   const { clock, seed, prompts, intrusive = false, signal } = options;
   const isInterrupted = (): boolean => signal?.aborted ?? false;
   const run = createRunRecord(suite, options);
-  const client = httpClient({
+  const client = createHttpClient({
     target: options.target,
     clock,
     ...(options.ca === undefined ? {} : { ca: options.ca }),
@@ -107,7 +107,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   const { startedAt } = run;
   const { state, secrets } = suite.createState({ clock, seed, startedAt, intrusive, signal });
   const key = options.apiKey === undefined ? [] : [options.apiKey];
-  const records = recorder([...key, ...secrets], options.apiKeyHeader ?? serviceApiKeyHeader);
+  const records = createRecorder([...key, ...secrets], options.apiKeyHeader ?? serviceApiKeyHeader);
   const send = await createSender(suite, options, { client, records, isInterrupted });
   const start = (probe: Probe): Promise<void> =>
     probe.run({

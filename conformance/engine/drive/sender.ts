@@ -4,7 +4,7 @@ import type { Probe, Step } from '../probe.ts';
 import { isRateLimited, type Exchange } from '../transcript/reading.ts';
 import type { HttpClient, Outcome, Outgoing } from './http-client.ts';
 import { toOutgoing, type Keys } from './outgoing.ts';
-import { recordable, type Recorder } from './recorder.ts';
+import { toRecordedRequest, type Recorder } from './recorder.ts';
 import type { Caller } from './call/caller.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
@@ -75,7 +75,7 @@ export function sender(parts: SenderParts): Sender {
       endpoint: step.endpoint,
       intent: step.intent,
       ...(step.control && { control: step.control.id }),
-      request: recordable(outgoing),
+      request: toRecordedRequest(outgoing),
       ...came,
       startedMs: rounded(sentMs),
       endedMs: rounded(parts.clock.monotonicMs() - startedMs),

@@ -6,7 +6,7 @@ import {
   errorOf,
   isAccepted,
   isRateLimited,
-  printable,
+  toPrintable,
 } from '../transcript/reading.ts';
 
 /** A behavior that the specification leaves open, and how to read it from an exchange. */
@@ -47,5 +47,5 @@ export const isAcceptedAt =
 export function describeError(exchange: Exchange): string {
   const code = errorOf(exchange)?.code;
   const outcome = describeOutcome(exchange);
-  return code === undefined ? outcome : `${outcome} ${printable(code, 40)}`;
+  return code === undefined ? outcome : `${outcome} ${toPrintable(code, 40)}`;
 }

@@ -45,7 +45,7 @@ export function drop(pointer: string): Edit {
 }
 
 /** One edit after the other. */
-export function all(...edits: Edit[]): Edit {
+export function combineEdits(...edits: Edit[]): Edit {
   return (body, asked) => {
     for (const edit of edits) edit(body, asked);
   };
@@ -58,7 +58,7 @@ export const isAccepted = ({ status }: ProxyResponse): boolean => status >= 200 
 export const isError = ({ status }: ProxyResponse): boolean => status >= 400;
 
 /** Changes what the sandbox answered, where the request and the answer are such. */
-export function changes(
+export function changeResponse(
   when: When,
   change: (answer: ProxyResponse, asked: ProxyRequest) => ProxyResponse,
 ): TransformFactory {
@@ -74,15 +74,15 @@ export function to(endpoint: Endpoint, when: When = always): When {
 }
 
 /** An answer with its JSON body edited; one that has no object stays as it is. */
-export function edited(answer: ProxyResponse, asked: ProxyRequest, edit: Edit): ProxyResponse {
-  const body = jsonOf(answer);
+export function editBody(answer: ProxyResponse, asked: ProxyRequest, edit: Edit): ProxyResponse {
+  const body = parseBody(answer);
   if (!isObject(body)) return answer;
   edit(body, asked);
   return { ...answer, body: JSON.stringify(body) };
 }
 
 /** The body of an answer as JSON; undefined where it is not. */
-export function jsonOf({ body }: ProxyResponse): unknown {
+export function parseBody({ body }: ProxyResponse): unknown {
   try {
     return JSON.parse(body) as unknown;
   } catch {
@@ -91,39 +91,39 @@ export function jsonOf({ body }: ProxyResponse): unknown {
 }
 
 /** Edits the bodies with which requests are accepted. */
-export function onAccepted(endpoint: Endpoint, ...edits: Edit[]): TransformFactory {
-  return changes(to(endpoint), (answer, asked) =>
-    isAccepted(answer) ? edited(answer, asked, all(...edits)) : answer,
+export function editAccepted(endpoint: Endpoint, ...edits: Edit[]): TransformFactory {
+  return changeResponse(to(endpoint), (answer, asked) =>
+    isAccepted(answer) ? editBody(answer, asked, combineEdits(...edits)) : answer,
   );
 }
 
 /** Edits chat replies. */
-export const onChat = (...edits: Edit[]): TransformFactory => onAccepted('chat', ...edits);
+export const editChat = (...edits: Edit[]): TransformFactory => editAccepted('chat', ...edits);
 
 /** Edits health answers, whichever status they have. */
-export const onHealth = (...edits: Edit[]): TransformFactory =>
-  changes(to('health'), (answer, asked) => edited(answer, asked, all(...edits)));
+export const editHealth = (...edits: Edit[]): TransformFactory =>
+  changeResponse(to('health'), (answer, asked) => editBody(answer, asked, combineEdits(...edits)));
 
 /** Edits the bodies with which requests are refused. */
-export function onErrors(when: When, ...edits: Edit[]): TransformFactory {
-  return changes(when, (answer, asked) =>
-    isError(answer) ? edited(answer, asked, all(...edits)) : answer,
+export function editErrors(when: When, ...edits: Edit[]): TransformFactory {
+  return changeResponse(when, (answer, asked) =>
+    isError(answer) ? editBody(answer, asked, combineEdits(...edits)) : answer,
   );
 }
 
 /** Puts other parts, such as the status, in the place of the answer's own. */
-export function replaces(
+export function replaceParts(
   when: When,
   parts: Partial<ProxyResponse>,
   of: (answer: ProxyResponse) => boolean = () => true,
 ): TransformFactory {
-  return changes(when, (answer) => (of(answer) ? { ...answer, ...parts } : answer));
+  return changeResponse(when, (answer) => (of(answer) ? { ...answer, ...parts } : answer));
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 /** An answer with a JSON body. */
-export function json(
+export function jsonResponse(
   status: number,
   body: unknown,
   headers: Record<string, string> = {},
@@ -132,25 +132,25 @@ export function json(
 }
 
 /** An answer in the sandbox's error shape (spec 7). */
-export function failure(status: number, code: SandboxErrorCode, message = 'No.'): ProxyResponse {
-  return json(status, { error: { message, type: sandboxErrors[code].type, code } });
+export function errorResponse(status: number, code: SandboxErrorCode, message = 'No.'): ProxyResponse {
+  return jsonResponse(status, { error: { message, type: sandboxErrors[code].type, code } });
 }
 
 /** The least with which a request of an endpoint may be accepted (spec 2.8 to 2.10). */
-export function acceptance(
+export function createAcceptedResponse(
   { endpoint, json: sent, path }: ProxyRequest,
   clock: Clock,
 ): ProxyResponse {
   const now = isoTime(clock.nowMs());
   switch (endpoint) {
     case 'chat':
-      return json(200, { choices: [{ message: { role: 'assistant', content: 'All right.' } }] });
+      return jsonResponse(200, { choices: [{ message: { role: 'assistant', content: 'All right.' } }] });
     case 'health':
-      return json(200, { status: 'healthy', timestamp: now });
+      return jsonResponse(200, { status: 'healthy', timestamp: now });
     case 'create': {
       const id = valueAt(sent, '/user_id');
       const userId = typeof id === 'string' ? id : 'anybody';
-      return json(201, { user_id: userId, created_at: now, status: 'active' });
+      return jsonResponse(201, { user_id: userId, created_at: now, status: 'active' });
     }
     case 'delete':
     case undefined:
@@ -161,13 +161,13 @@ export function acceptance(
     case 'voice':
     case 'admin': {
       const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
-      return json(200, { user_id: userId, deleted_at: now, status: 'deleted' });
+      return jsonResponse(200, { user_id: userId, deleted_at: now, status: 'deleted' });
     }
   }
 }
 
 /** Answers some requests itself, and has the sandbox answer the rest. */
-export function instead(
+export function respondInstead(
   when: When,
   answer: (asked: ProxyRequest, clock: Clock) => ProxyResponse,
 ): TransformFactory {
@@ -176,17 +176,17 @@ export function instead(
 }
 
 /** Accepts requests that must be refused, as if they were fine. */
-export const acceptsInstead = (when: When): TransformFactory => instead(when, acceptance);
+export const acceptInstead = (when: When): TransformFactory => respondInstead(when, createAcceptedResponse);
 
 /** Refuses requests that must be accepted, in the right shape. */
-export const refusesInstead = (
+export const refuseInstead = (
   when: When,
   status = 400,
   code: SandboxErrorCode = 'bad_request',
-): TransformFactory => instead(when, () => failure(status, code));
+): TransformFactory => respondInstead(when, () => errorResponse(status, code));
 
 /** Lets requests wait before the sandbox gets them. */
-export function delays(when: When, ms: number): TransformFactory {
+export function delay(when: When, ms: number): TransformFactory {
   return () => async (asked, forward, clock) => {
     if (when(asked)) await clock.sleep(ms);
     return forward(asked);
@@ -194,7 +194,7 @@ export function delays(when: When, ms: number): TransformFactory {
 }
 
 /** A transform that is given whether the request concerns it for the first time. */
-export function once(when: When, answer: (asked: ProxyRequest) => ProxyResponse): TransformFactory {
+export function respondOnce(when: When, answer: (asked: ProxyRequest) => ProxyResponse): TransformFactory {
   return () => {
     let done = false;
     return async (asked, forward) => {

@@ -8,7 +8,7 @@ import {
   isNotFound,
   isRateLimited,
   PREFLIGHT,
-  printable,
+  toPrintable,
   type Transcript,
 } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
@@ -131,7 +131,7 @@ function findRedirect(exchanges: readonly Exchange[]): BlockingCause | undefined
     message:
       location === undefined
         ? 'Requests are redirected, but the response has no Location header.'
-        : `Requests are redirected to ${printable(location)}.`,
+        : `Requests are redirected to ${toPrintable(location)}.`,
     cure: 'Use a URL that responds without a redirect. Redirects are not followed.',
     evidence: moved,
   };
@@ -277,7 +277,7 @@ function classifyFailure(
 
 function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
   const [first] = exchanges;
-  const body = JSON.stringify(printable(first?.response?.body ?? '', 40));
+  const body = JSON.stringify(toPrintable(first?.response?.body ?? '', 40));
   if (kind === 'not_json') return body;
   if (kind === 'too_large') return first?.failure?.message ?? '';
   const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');

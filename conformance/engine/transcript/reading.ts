@@ -41,7 +41,7 @@ function endOf({ events }: NonNullable<ExchangeRecord['call']>): string {
 }
 
 /** Text of a sandbox as one short line without control characters, fit for a terminal. */
-export function printable(text: string, lengthMax = 80): string {
+export function toPrintable(text: string, lengthMax = 80): string {
   const line = text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
   return line.length > lengthMax ? `${line.slice(0, lengthMax - 3)}...` : line;
 }

@@ -38,31 +38,31 @@ function parse(text: string | undefined): unknown {
 }
 
 /** Why a recording can't be read. */
-export class UnreadableRecording extends Error {
-  override name = 'UnreadableRecording';
+export class InvalidRecordingError extends Error {
+  override name = 'InvalidRecordingError';
 }
 
 /**
  * Reads a recording: NDJSON, a run record first, then exchange records.
  *
- * @throws {UnreadableRecording} with the line number and what is wrong there.
+ * @throws {InvalidRecordingError} with the line number and what is wrong there.
  */
 export function readTranscript(ndjson: string): Transcript {
   const lines = ndjson.split('\n').filter((line) => line.trim() !== '');
   const [first, ...rest] = lines.map((line, index) => readLine(line, index + 1));
-  if (first?.record !== 'run') throw new UnreadableRecording('line 1: a run record is expected');
+  if (first?.record !== 'run') throw new InvalidRecordingError('line 1: a run record is expected');
   const exchanges = rest.map((record, index) => {
     if (record.record === 'exchange') return toExchange(record);
-    throw new UnreadableRecording(`line ${index + 2}: an exchange record is expected`);
+    throw new InvalidRecordingError(`line ${index + 2}: an exchange record is expected`);
   });
   return { run: first, exchanges: exchanges.sort((one, other) => one.id - other.id) };
 }
 
 function readLine(line: string, number: number): RunRecord | ExchangeRecord {
   const value = parse(line) as { record?: string } | null | undefined;
-  if (value === undefined) throw new UnreadableRecording(`line ${number}: not JSON`);
+  if (value === undefined) throw new InvalidRecordingError(`line ${number}: not JSON`);
   const found = violations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
-  if (found.length > 0) throw new UnreadableRecording(`line ${number}: ${explain(found)}`);
+  if (found.length > 0) throw new InvalidRecordingError(`line ${number}: ${explain(found)}`);
   return value as RunRecord | ExchangeRecord;
 }
 

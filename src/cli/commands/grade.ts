@@ -45,7 +45,7 @@ function readRecording(
   try {
     return conformance.readTranscript(recording);
   } catch (error) {
-    if (!(error instanceof conformance.UnreadableRecording)) throw error;
+    if (!(error instanceof conformance.InvalidRecordingError)) throw error;
     throw new UsageError(
       `RECORDING must be a file of sandbox-kit check --record. ${path}: ${error.message}.`,
     );

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { recorder, type Unrecorded } from '../../../conformance/engine/drive/recorder.ts';
+import { createRecorder, type Unrecorded } from '../../../conformance/engine/drive/recorder.ts';
 import { writeTranscript } from '../../../conformance/engine/transcript/transcript.ts';
 
 /** An exchange in which the sandbox says `body`, to a request that carried `bearer`. */
@@ -18,7 +18,7 @@ function exchange(bearer: string, body: string): Unrecorded {
 
 /** All that is kept of an exchange, as text. */
 function kept(secret: string, body: string): string {
-  const records = recorder([secret]);
+  const records = createRecorder([secret]);
   records.record(exchange(secret, body));
   return writeTranscript({ run: undefined as never, exchanges: records.exchanges });
 }
@@ -48,7 +48,7 @@ void t.test('a key that is a word of the interface leaves bodies readable', (t) 
 });
 
 void t.test('a key that is none of ours is kept: it shows what was sent', (t) => {
-  const records = recorder(['the-real-key']);
+  const records = createRecorder(['the-real-key']);
   const { request } = records.record(exchange('sandbox-kit-wrong-key', '{}'));
   t.equal(request.headers['authorization'], 'Bearer sandbox-kit-wrong-key');
   t.end();

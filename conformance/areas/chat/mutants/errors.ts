@@ -2,13 +2,13 @@ import type { Endpoint } from '../../../../src/contract/index.ts';
 import type { ChatRequirementId } from '../requirements.ts';
 import {
   drop,
-  failure,
-  instead,
+  errorResponse,
+  respondInstead,
   isError,
-  json,
-  once,
-  onErrors,
-  replaces,
+  jsonResponse,
+  respondOnce,
+  editErrors,
+  replaceParts,
   set,
   to,
   type Edit,
@@ -22,7 +22,7 @@ const mutant = mutantsOf('chat');
 
 const chat = to('chat');
 const refusal = (name: string, description: string, kills: ChatRequirementId, edit: Edit): Mutant =>
-  mutant(name, description, kills, onErrors(chat, edit));
+  mutant(name, description, kills, editErrors(chat, edit));
 
 const HTML = {
   headers: { 'content-type': 'text/html' },
@@ -31,7 +31,7 @@ const HTML = {
 
 /** Responds to the first request of an endpoint with 429 and this body. */
 export function rateLimitOnce(endpoint: Endpoint, body: unknown): TransformFactory {
-  return once(to(endpoint), () => json(429, body, { 'retry-after': '0' }));
+  return respondOnce(to(endpoint), () => jsonResponse(429, body, { 'retry-after': '0' }));
 }
 
 // The specification doesn't say what to do with a wrong type here, so only the body of a 500 is wrong.
@@ -43,13 +43,13 @@ export const chatErrorMutants: readonly Mutant[] = [
     'error-html',
     'Responds to malformed JSON with the HTML error page of a framework.',
     'CHAT-070',
-    replaces(to('chat', isNotJsonObject), HTML, isError),
+    replaceParts(to('chat', isNotJsonObject), HTML, isError),
   ),
   mutant(
     'error-empty',
     'Sends errors without a body.',
     'CHAT-070',
-    replaces(chat, { body: '' }, isError),
+    replaceParts(chat, { body: '' }, isError),
   ),
   refusal('error-missing', 'Omits `error`.', 'CHAT-070', (body) => {
     Object.assign(body, { detail: 'no' });
@@ -108,20 +108,20 @@ export const chatErrorMutants: readonly Mutant[] = [
     'failure-code',
     'Sends a 500 with its own error code.',
     'CHAT-074',
-    instead(to('chat', oddMetadata), () =>
-      json(500, { error: { message: 'No.', type: 'internal_error', code: 'unexpected' } }),
+    respondInstead(to('chat', oddMetadata), () =>
+      jsonResponse(500, { error: { message: 'No.', type: 'internal_error', code: 'unexpected' } }),
     ),
   ),
   mutant(
     'failure-type',
     'Sends a 500 with the error type of a bad request.',
     'CHAT-074',
-    instead(to('chat', oddMetadata), () => ({ ...failure(400, 'bad_request'), status: 500 })),
+    respondInstead(to('chat', oddMetadata), () => ({ ...errorResponse(400, 'bad_request'), status: 500 })),
   ),
   mutant(
     'failure-html',
     'Sends a 500 with an HTML error page.',
     'CHAT-070',
-    instead(to('chat', oddMetadata), () => ({ status: 500, ...HTML })),
+    respondInstead(to('chat', oddMetadata), () => ({ status: 500, ...HTML })),
   ),
 ];

@@ -1,8 +1,8 @@
 import {
-  delays,
-  failure,
-  refusesInstead,
-  replaces,
+  delay,
+  errorResponse,
+  refuseInstead,
+  replaceParts,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -27,7 +27,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'overlap-500',
     'Responds with 500 to concurrent requests.',
     ['CHAT-014', 'CHAT-016'],
-    refusesInstead(to('chat', hasText(OVERLAPPING)), 500, 'server_error'),
+    refuseInstead(to('chat', hasText(OVERLAPPING)), 500, 'server_error'),
   ),
   mutant(
     'overlap-third-500',
@@ -37,7 +37,7 @@ export const chatFailureMutants: readonly Mutant[] = [
       let overlapping = 0;
       return async (request, forward) => {
         if (!hasText(OVERLAPPING)(request) || ++overlapping !== 3) return forward(request);
-        return failure(500, 'server_error');
+        return errorResponse(500, 'server_error');
       };
     },
   ),
@@ -45,7 +45,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'event-stream',
     'Streams the reply although the request asks for no stream.',
     ['CHAT-002'],
-    replaces(to('chat', hasKeys('messages')), {
+    replaceParts(to('chat', hasKeys('messages')), {
       headers: { 'content-type': 'text/event-stream' },
       body: 'data: {"choices":[{"delta":{"content":"Hello"}}]}\n\ndata: [DONE]\n\n',
     }),
@@ -54,7 +54,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'array-reply',
     'Wraps the reply in an array.',
     ['CHAT-002'],
-    replaces(to('chat', hasKeys('messages')), { body: '[{}]' }),
+    replaceParts(to('chat', hasKeys('messages')), { body: '[{}]' }),
   ),
   mutant(
     'drops-unicode',
@@ -69,14 +69,14 @@ export const chatFailureMutants: readonly Mutant[] = [
     'hangs-on-history',
     'Never responds to a request with a system message.',
     ['CHAT-010', 'CHAT-015', 'CHAT-016'],
-    delays(to('chat', hasText(/"role":"system"/)), 60_000),
+    delay(to('chat', hasText(/"role":"system"/)), 60_000),
     { clockFactor: 30 },
   ),
   mutant(
     'slow',
     'Takes 6 s for each reply.',
     ['CHAT-080'],
-    delays(
+    delay(
       to('chat', ({ json }) => isObject(json)),
       6_000,
     ),
@@ -86,7 +86,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'dies-of-malformed-json',
     'Responds with 500 to every valid request after one that was not JSON.',
     ['CHAT-013', 'CHAT-016'],
-    diesOfMalformedJson(() => failure(500, 'server_error')),
+    diesOfMalformedJson(() => errorResponse(500, 'server_error')),
   ),
   mutant(
     'hangs-after-malformed-json',
@@ -105,7 +105,7 @@ export const chatFailureMutants: readonly Mutant[] = [
   },
 ];
 
-function diesOfMalformedJson(response: () => ReturnType<typeof failure>): TransformFactory {
+function diesOfMalformedJson(response: () => ReturnType<typeof errorResponse>): TransformFactory {
   return () => {
     let isBroken = false;
     return async (request, forward) => {

@@ -1,5 +1,5 @@
 import type { ChatRequirementId } from '../requirements.ts';
-import { all, drop, onChat, set, type Edit } from '../../../engine/mutants/combinators.ts';
+import { combineEdits, drop, editChat, set, type Edit } from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
 
 const MESSAGE = '/choices/0/message';
@@ -14,7 +14,7 @@ const reply = (
   areas: ['chat'],
   description,
   kills: [kills],
-  transform: onChat(...edits),
+  transform: editChat(...edits),
 });
 
 /** Replies without a required part. */
@@ -105,7 +105,7 @@ const CALLS = `${MESSAGE}/tool_calls`;
 const CALL = `${CALLS}/0`;
 
 /** Adds a valid tool call, and drops `tools_used`, which would have to name it. */
-const addToolCall: Edit = all(
+const addToolCall: Edit = combineEdits(
   (body, request) =>
     set(CALLS, [
       {
@@ -179,7 +179,7 @@ const tools: Mutant[] = [
     'call-result-missing',
     'Omits the `result` of a tool call.',
     'CHAT-046',
-    all(drop(`${CALL}/function/result`), set(`${MESSAGE}/content`, 'It is on its way.')),
+    combineEdits(drop(`${CALL}/function/result`), set(`${MESSAGE}/content`, 'It is on its way.')),
   ),
   call(
     'call-result-a-string',
@@ -198,7 +198,7 @@ const tools: Mutant[] = [
       'waits-for-tools',
       'Waits for the service to run a tool, with empty `content`.',
       'CHAT-048',
-      all(
+      combineEdits(
         drop(`${CALL}/function/result`),
         set(`${MESSAGE}/content`, ''),
         set('/choices/0/finish_reason', 'tool_calls'),
@@ -211,7 +211,7 @@ const tools: Mutant[] = [
       'waits-for-tools-in-silence',
       'Waits for the service to run a tool, with `content` as null.',
       'CHAT-048',
-      all(drop(`${CALL}/function/result`), set(`${MESSAGE}/content`, null)),
+      combineEdits(drop(`${CALL}/function/result`), set(`${MESSAGE}/content`, null)),
     ),
     kills: ['CHAT-024', 'CHAT-046', 'CHAT-048'],
   },

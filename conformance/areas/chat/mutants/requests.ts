@@ -1,9 +1,9 @@
 import {
-  acceptsInstead,
-  failure,
+  acceptInstead,
+  errorResponse,
   isError,
-  refusesInstead,
-  replaces,
+  refuseInstead,
+  replaceParts,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -31,7 +31,7 @@ const refuses = (
   when: When,
   more: Partial<Mutant> = {},
 ): Mutant =>
-  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refusesInstead(to('chat', when)), more);
+  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refuseInstead(to('chat', when)), more);
 
 const hasText =
   (pattern: RegExp): When =>
@@ -142,7 +142,7 @@ const turns: Mutant[] = [
       const seen = new Set<string>();
       return async (request, forward) => {
         const session = stringAt('session_id', request) ?? '';
-        if (seen.has(session)) return failure(400, 'bad_request');
+        if (seen.has(session)) return errorResponse(400, 'bad_request');
         if (session !== '') seen.add(session);
         return forward(request);
       };
@@ -179,7 +179,7 @@ const accepts: Mutant[] = Object.entries(malformedChats).map(([step, { name, whe
     `accepts-${name}`,
     `Accepts a malformed request: ${step}.`,
     malformedChatSteps[step as MalformedChatStep],
-    acceptsInstead(to('chat', when)),
+    acceptInstead(to('chat', when)),
   ),
 );
 
@@ -198,7 +198,7 @@ const wrongRefusals: Mutant[] = [
     'validation-422',
     'Refuses malformed JSON objects with 422.',
     refusals,
-    replaces(
+    replaceParts(
       to('chat', ({ json }) => isObject(json)),
       { status: 422 },
       isError400,
@@ -208,19 +208,19 @@ const wrongRefusals: Mutant[] = [
     'everything-422',
     'Refuses every malformed request with 422.',
     [...refusals, 'CHAT-066'],
-    replaces(to('chat'), { status: 422 }, isError400),
+    replaceParts(to('chat'), { status: 422 }, isError400),
   ),
   mutant(
     'no-object-415',
     'Refuses a body that is not a JSON object with 415.',
     ['CHAT-066'],
-    replaces(to('chat', isNotJsonObject), { status: 415 }, isError),
+    replaceParts(to('chat', isNotJsonObject), { status: 415 }, isError),
   ),
   mutant(
     'no-object-500',
     'Responds with 500 to a body that is not a JSON object.',
     ['CHAT-066'],
-    refusesInstead(to('chat', isNotJsonObject), 500, 'server_error'),
+    refuseInstead(to('chat', isNotJsonObject), 500, 'server_error'),
   ),
   mutant(
     'no-object-dropped',
@@ -233,7 +233,7 @@ const wrongRefusals: Mutant[] = [
     'content-null-500',
     'Responds with 500 if `content` is null.',
     ['CHAT-065'],
-    refusesInstead(to('chat', malformedChats['content null'].when), 500, 'server_error'),
+    refuseInstead(to('chat', malformedChats['content null'].when), 500, 'server_error'),
   ),
 ];
 

@@ -1,9 +1,9 @@
 import { valueAt } from '../../../../src/contract/index.ts';
 import {
   drop,
-  edited,
+  editBody,
   isAccepted,
-  onChat,
+  editChat,
   set,
   type Edit,
 } from '../../../engine/mutants/combinators.ts';
@@ -50,7 +50,7 @@ function shareState(
       latest.request = request;
       const response = await forward(request);
       if (!isAccepted(response)) return response;
-      latest.response = edited(
+      latest.response = editBody(
         response,
         request,
         set(CONTENT, `You said: ${lastMessageOf(request)}`),
@@ -75,7 +75,7 @@ const changesSessionId = (
     `session-id-${name}`,
     description,
     ['CHAT-030'],
-    onChat(
+    editChat(
       inSession(set('/session_id', (request: ProxyRequest) => change(sessionOf(request) ?? ''))),
     ),
   );
@@ -86,19 +86,19 @@ export const chatSessionMutants: readonly Mutant[] = [
     'session-id-a-number',
     'Sends `session_id` as a number.',
     ['CHAT-029'],
-    onChat(set('/session_id', 7)),
+    editChat(set('/session_id', 7)),
   ),
   mutant(
     'session-id-null',
     'Sends `session_id` as null although the request has one.',
     ['CHAT-029'],
-    onChat(inSession(set('/session_id', null))),
+    editChat(inSession(set('/session_id', null))),
   ),
   mutant(
     'session-id-its-own',
     'Replies with its own session id.',
     ['CHAT-030'],
-    onChat(inSession(set('/session_id', 'session-1'))),
+    editChat(inSession(set('/session_id', 'session-1'))),
   ),
   changesSessionId('upper-case', 'Echoes the session id in uppercase.', (id) => id.toUpperCase()),
   changesSessionId('lower-case', 'Echoes the session id in lowercase.', (id) => id.toLowerCase()),
@@ -110,7 +110,7 @@ export const chatSessionMutants: readonly Mutant[] = [
     ['CHAT-030'],
     () => {
       const sessions = new WeakMap<object, string>();
-      return onChat((body, request) => {
+      return editChat((body, request) => {
         const session = sessions.get(request.connection) ?? sessionOf(request);
         if (session === undefined) return;
         sessions.set(request.connection, session);
@@ -123,7 +123,7 @@ export const chatSessionMutants: readonly Mutant[] = [
     'Keeps the session id in a variable that concurrent requests share.',
     ['CHAT-030'],
     shareState((response, request, latest) =>
-      edited(
+      editBody(
         response,
         request,
         inSession(set('/session_id', sessionOf(latest.request ?? request) ?? 'none')),
@@ -135,7 +135,7 @@ export const chatSessionMutants: readonly Mutant[] = [
     'Keeps the reply in a variable that concurrent requests share.',
     ['CHAT-030', 'CHAT-050'],
     shareState((response, request, latest) =>
-      edited(
+      editBody(
         latest.response ?? response,
         latest.request ?? request,
         set('/session_id', sessionOf(latest.request ?? request) ?? 'none'),
@@ -147,7 +147,7 @@ export const chatSessionMutants: readonly Mutant[] = [
     'Swaps the replies to concurrent requests and omits the session id.',
     ['CHAT-050'],
     shareState((response, request, latest) =>
-      edited(latest.response ?? response, request, drop('/session_id')),
+      editBody(latest.response ?? response, request, drop('/session_id')),
     ),
   ),
   mutant(
@@ -159,7 +159,7 @@ export const chatSessionMutants: readonly Mutant[] = [
       return async (request, forward) => {
         const response = await forward(request);
         if (request.endpoint !== 'chat' || !isAccepted(response)) return response;
-        const reply = edited(response, request, set(CONTENT, `As you said: ${before}`));
+        const reply = editBody(response, request, set(CONTENT, `As you said: ${before}`));
         before = lastMessageOf(request);
         return reply;
       };
@@ -170,7 +170,7 @@ export const chatSessionMutants: readonly Mutant[] = [
     return async (request, forward) => {
       const response = await forward(request);
       if (request.endpoint !== 'chat' || !isAccepted(response)) return response;
-      const reply = edited(response, request, set('/evaluation_metadata/previous_session', before));
+      const reply = editBody(response, request, set('/evaluation_metadata/previous_session', before));
       before = sessionOf(request) ?? before;
       return reply;
     };

@@ -1,7 +1,7 @@
 import type { RefusalHint } from '../../../engine/checks/refusal-hints.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import { noValidResponse, type Check } from '../../../engine/checks/check.ts';
-import { refused } from '../../../engine/checks/responses.ts';
+import { explainNoValidResponse, type Check } from '../../../engine/checks/check.ts';
+import { checkRefused } from '../../../engine/checks/responses.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { isStep, type BadKey } from '../steps.ts';
 import type { authenticationRequirements } from './requirements.ts';
@@ -14,7 +14,7 @@ const keyHint: RefusalHint = {
 function refusesKey(key: BadKey): Check {
   const step = `${key} key` as const;
   const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
-    refused(endpoint, [step], undefined, noValidResponse(endpoint), { [step]: keyHint }),
+    checkRefused(endpoint, [step], undefined, explainNoValidResponse(endpoint), { [step]: keyHint }),
   );
   return {
     evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),
@@ -28,7 +28,7 @@ function refusesKey(key: BadKey): Check {
           transcript,
         );
       }),
-    unjudged: noValidResponse('traces'),
+    unjudged: explainNoValidResponse('traces'),
   };
 }
 

@@ -1,10 +1,10 @@
 import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
-import { instead, json, to } from '../../../engine/mutants/combinators.ts';
+import { respondInstead, jsonResponse, to } from '../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
 import { hasKey, hasValidKey, hasWrongKey, mutant, not } from '../transforms.ts';
 
 /** A body that every endpoint could return for an accepted request. */
-const acceptance = json(200, {
+const acceptance = jsonResponse(200, {
   items: [],
   total: 0,
   skip: 0,
@@ -33,13 +33,13 @@ export const authenticationMutants: readonly Mutant[] = [
       `${endpoint}-without-key`,
       'Accepts requests without a key.',
       'SERVICE-029',
-      instead(to(endpoint, not(hasKey)), () => acceptance),
+      respondInstead(to(endpoint, not(hasKey)), () => acceptance),
     ),
     mutant(
       `${endpoint}-any-key`,
       'Accepts any key.',
       'SERVICE-030',
-      instead(to(endpoint, hasWrongKey), () => acceptance),
+      respondInstead(to(endpoint, hasWrongKey), () => acceptance),
     ),
   ]),
   mutant(

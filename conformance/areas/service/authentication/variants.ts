@@ -1,4 +1,4 @@
-import { instead, json } from '../../../engine/mutants/combinators.ts';
+import { respondInstead, jsonResponse } from '../../../engine/mutants/combinators.ts';
 import type { Variant } from '../../../engine/mutants/mutant.ts';
 import { isUnauthorized, variant } from '../transforms.ts';
 
@@ -7,16 +7,16 @@ export const authenticationVariants: readonly Variant[] = [
   variant(
     'keys-403',
     'Refuses keys with 403 and an empty body.',
-    instead(isUnauthorized, () => ({ status: 403, headers: {}, body: '' })),
+    respondInstead(isUnauthorized, () => ({ status: 403, headers: {}, body: '' })),
   ),
   variant(
     'keys-404',
     'Hides every route from unauthorized callers.',
-    instead(isUnauthorized, () => json(404, { detail: 'Not Found' })),
+    respondInstead(isUnauthorized, () => jsonResponse(404, { detail: 'Not Found' })),
   ),
   variant(
     'keys-to-login',
     'Redirects unauthorized callers to a login page.',
-    instead(isUnauthorized, () => ({ status: 302, headers: { location: '/login' }, body: '' })),
+    respondInstead(isUnauthorized, () => ({ status: 302, headers: { location: '/login' }, body: '' })),
   ),
 ];

@@ -2,13 +2,13 @@ import { brief, liveEvalsMax, valueAt } from '../../../../src/contract/index.ts'
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   checkEach,
-  notJudged,
-  noValidResponse,
+  unjudgedAs,
+  explainNoValidResponse,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import { answered, refused } from '../../../engine/checks/responses.ts';
-import { shape } from '../../../engine/checks/shape.ts';
+import { checkAccepted, checkRefused } from '../../../engine/checks/responses.ts';
+import { checkShape } from '../../../engine/checks/shape.ts';
 import { type Exchange, type Transcript, isAccepted } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, requireIntrusiveRun, wrongValue } from '../findings.ts';
 import { isStep, type EndStep, type ResultsStep, type TracesStep } from '../steps.ts';
@@ -24,7 +24,7 @@ import {
 } from '../transcript.ts';
 import type { closeRequirements } from './requirements.ts';
 
-const notClosed = noValidResponse('end');
+const notClosed = explainNoValidResponse('end');
 
 /** Closes of conversations that were not sent as plain JSON. */
 const encodedCloses: readonly EndStep[] = ['close protobuf', 'close gzip', 'close gzip protobuf'];
@@ -58,7 +58,7 @@ const isScoringClose = (exchange: Exchange): boolean =>
 
 /** Requires a JSON object for end calls whose spans were accepted. */
 function closes(matches: (exchange: Exchange) => boolean): Check {
-  const check = answered('end', () => true, notClosed);
+  const check = checkAccepted('end', () => true, notClosed);
   return {
     ...check,
     evidence: (transcript) =>
@@ -72,11 +72,11 @@ function closes(matches: (exchange: Exchange) => boolean): Check {
 }
 
 const hasField = (pointer: string, answers: (exchange: Exchange) => boolean): Check =>
-  shape({
+  checkShape({
     message: 'ClosedConversation',
     answers,
     at: [pointer],
-    absent: notJudged('not_observed', 'No close response queued any evals.'),
+    absent: unjudgedAs('not_observed', 'No close response queued any evals.'),
   });
 
 function returnsConversationId(): Check {
@@ -144,7 +144,7 @@ function scoresOnce(): Check {
         const received = `${sessions.length} sessions with outcomes of ${brief(names)}`;
         return [wrongValue(page, '/items', 'one session with one outcome per eval', received)];
       }),
-    unjudged: notJudged('not_observed', 'No conversation that was closed twice is listed.'),
+    unjudged: unjudgedAs('not_observed', 'No conversation that was closed twice is listed.'),
   };
 }
 
@@ -215,7 +215,7 @@ function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Chec
       const firstRun = `${brief(runOf(first))} of exchange ${first.id}`;
       return [wrongValue(second, '/run', isSame ? firstRun : `a run other than ${firstRun}`)];
     },
-    unjudged: notJudged('not_observed', 'No two close responses queued evals.'),
+    unjudged: unjudgedAs('not_observed', 'No two close responses queued evals.'),
   };
 }
 
@@ -258,7 +258,7 @@ function listsWhenIdle(pageStep: ResultsStep, isListed: boolean): Check {
     isListed,
     requireIntrusiveRun(
       requireControlApi(
-        notJudged('not_observed', 'The check needs a control API that can advance the clock.'),
+        unjudgedAs('not_observed', 'The check needs a control API that can advance the clock.'),
       ),
     ),
   );
@@ -280,7 +280,7 @@ export const closeChecks = {
   'SERVICE-045': marksRepeatedClose(),
   'SERVICE-046': doesNotMarkFirstClose(),
   'SERVICE-047': scoresOnce(),
-  'SERVICE-048': refused('end', ['unknown'], 404, notClosed, {
+  'SERVICE-048': checkRefused('end', ['unknown'], 404, notClosed, {
     unknown: { accepted: 'Close only conversations that have spans, and return 404 for others.' },
   }),
   'SERVICE-049': queuesAllEvals(),

@@ -1,14 +1,14 @@
 import { serviceApiKeyHeader, valueAt } from '../../../../src/contract/index.ts';
 import {
   chain,
-  changes,
+  changeResponse,
   drop,
-  edited,
-  instead,
+  editBody,
+  respondInstead,
   isAccepted,
-  json,
-  onAccepted,
-  replaces,
+  jsonResponse,
+  editAccepted,
+  replaceParts,
   set,
   to,
   type Edit,
@@ -43,7 +43,7 @@ const editsClose = (
   description: string,
   kills: ServiceRequirementId | readonly ServiceRequirementId[],
   edit: Edit,
-): Mutant => mutant(name, description, kills, onAccepted('end', edit));
+): Mutant => mutant(name, description, kills, editAccepted('end', edit));
 
 const isFirstClose = (body: ResultsObject): boolean => body['already_closed'] === undefined;
 
@@ -74,19 +74,19 @@ const responses: Mutant[] = [
     'end-204',
     'Returns an empty 204 response to end calls.',
     allCloses,
-    replaces(end, { status: 204, headers: {}, body: '' }, isAccepted),
+    replaceParts(end, { status: 204, headers: {}, body: '' }, isAccepted),
   ),
   mutant(
     'end-text',
     'Returns the text OK to end calls.',
     allCloses,
-    replaces(end, { body: 'OK' }, isAccepted),
+    replaceParts(end, { body: 'OK' }, isAccepted),
   ),
   mutant(
     'end-not-there',
     'Does not implement end calls.',
     allCloses,
-    instead(end, () => errorResponse(404)),
+    respondInstead(end, () => errorResponse(404)),
   ),
   editsClose(
     'conversation-id-missing',
@@ -132,7 +132,7 @@ const responses: Mutant[] = [
     'repeat-409',
     'Refuses a repeated end call.',
     'SERVICE-045',
-    changes(end, (response) =>
+    changeResponse(end, (response) =>
       response.body.includes('already_closed') ? errorResponse(409) : response,
     ),
   ),
@@ -146,15 +146,15 @@ const responses: Mutant[] = [
     'unknown-200',
     'Closes unknown conversations.',
     'SERVICE-048',
-    changes(end, (response) =>
-      response.status === 404 ? json(200, { status: 'evaluating' }) : response,
+    changeResponse(end, (response) =>
+      response.status === 404 ? jsonResponse(200, { status: 'evaluating' }) : response,
     ),
   ),
   mutant(
     'unknown-400',
     'Refuses unknown conversations with 400.',
     'SERVICE-048',
-    replaces(end, { status: 400 }, ({ status }) => status === 404),
+    replaceParts(end, { status: 400 }, ({ status }) => status === 404),
   ),
 ];
 
@@ -190,7 +190,7 @@ const renameRuns = (rename: (run: string, conversationId: string) => string): Tr
     if (typeof run === 'string') body['run'] = rename(run, String(conversationId));
   };
   return chain(
-    onAccepted('end', (body) => edit(body, body['conversation_id'])),
+    editAccepted('end', (body) => edit(body, body['conversation_id'])),
     onSessions('production', (session) => edit(session, session['source_session_id'])),
   );
 };
@@ -260,7 +260,7 @@ const onUnscoredOwners =
       if (request.endpoint !== 'production' || id === undefined) return response;
       // Once the run has requested scoring, the page is no longer empty.
       if (!/"total":0\b/.test(response.body)) return response;
-      return edited(response, request, (page) => edit(page, id));
+      return editBody(response, request, (page) => edit(page, id));
     };
   };
 
@@ -362,7 +362,7 @@ const effects: Mutant[] = [
     'bytes-lost',
     'Accepts protobuf and gzip but stores nothing.',
     'SERVICE-106',
-    instead(isProtobufOrGzip, () => emptyTraceResponse),
+    respondInstead(isProtobufOrGzip, () => emptyTraceResponse),
   ),
 ];
 

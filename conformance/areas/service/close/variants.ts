@@ -1,9 +1,9 @@
 import {
   chain,
-  changes,
-  json,
-  onAccepted,
-  replaces,
+  changeResponse,
+  jsonResponse,
+  editAccepted,
+  replaceParts,
   to,
 } from '../../../engine/mutants/combinators.ts';
 import type { Variant } from '../../../engine/mutants/mutant.ts';
@@ -22,35 +22,35 @@ export const closeVariants: readonly Variant[] = [
   variant(
     'end-201',
     'Returns 201 to end calls.',
-    replaces(end, { status: 201 }, ({ status }) => status === 200),
+    replaceParts(end, { status: 201 }, ({ status }) => status === 200),
   ),
   variant(
     'end-first-false',
     'Returns already_closed: false on the first end call.',
-    onAccepted('end', (body) => {
+    editAccepted('end', (body) => {
       body['already_closed'] ??= false;
     }),
   ),
   variant(
     'end-repeat-count',
     'Returns the original evaluations_queued on a repeated end call.',
-    onAccepted('end', (body) => {
+    editAccepted('end', (body) => {
       if (body['already_closed'] === true) body['evaluations_queued'] = 2;
     }),
   ),
   variant(
     'end-repeat-brief',
     'Returns only already_closed and conversation_id on a repeated end call.',
-    changes(end, (response) => {
+    changeResponse(end, (response) => {
       if (!response.body.includes('already_closed')) return response;
       const { conversation_id: id } = JSON.parse(response.body) as ResultsObject;
-      return json(200, { already_closed: true, conversation_id: id });
+      return jsonResponse(200, { already_closed: true, conversation_id: id });
     }),
   ),
   variant(
     'end-unscored',
     'Returns status closed and no run when nothing is queued.',
-    onAccepted('end', (body) => {
+    editAccepted('end', (body) => {
       if (body['evaluations_queued'] !== 0) return;
       body['status'] = 'closed';
       Reflect.deleteProperty(body, 'run');
@@ -59,6 +59,6 @@ export const closeVariants: readonly Variant[] = [
   variant(
     'run-date-first',
     'Puts the date before the base name of the run.',
-    chain(onAccepted('end', moveDateFirst), onSessions('production', moveDateFirst)),
+    chain(editAccepted('end', moveDateFirst), onSessions('production', moveDateFirst)),
   ),
 ];

@@ -1,7 +1,7 @@
 import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../../../src/platform/clock.ts';
 import { randomSeed } from '../../../../src/platform/random.ts';
-import { json, type When } from '../../../engine/mutants/combinators.ts';
+import { jsonResponse, type When } from '../../../engine/mutants/combinators.ts';
 import type {
   ProxyRequest,
   ProxyResponse,
@@ -73,7 +73,7 @@ function createControlRequest(path: string, body: object): ProxyRequest {
 }
 
 /** The response to every control request of a service without a control API. */
-export const notFound = (): ProxyResponse => json(404, { message: 'Not Found' });
+export const notFound = (): ProxyResponse => jsonResponse(404, { message: 'Not Found' });
 
 /**
  * Simulates a service that the run cannot set up. It answers control requests with `respond`. Valid

@@ -1,4 +1,4 @@
-import { onAccepted } from '../../../engine/mutants/combinators.ts';
+import { editAccepted } from '../../../engine/mutants/combinators.ts';
 import type { Mutant, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { ServiceRequirementId } from '../requirements.ts';
 import { filterMutants } from '../results/mutants/filters.ts';
@@ -15,7 +15,7 @@ const foreignMutant = (
 
 /** Replaces the number of queued evals in the responses to first closes. */
 const replaceQueued = (count: number): TransformFactory =>
-  onAccepted('end', (body) => {
+  editAccepted('end', (body) => {
     if (body['already_closed'] === undefined) body['evaluations_queued'] = count;
   });
 

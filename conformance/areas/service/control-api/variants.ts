@@ -1,4 +1,4 @@
-import { chain, instead, json } from '../../../engine/mutants/combinators.ts';
+import { chain, respondInstead, jsonResponse } from '../../../engine/mutants/combinators.ts';
 import type { Variant } from '../../../engine/mutants/mutant.ts';
 import { errorResponse, variant } from '../transforms.ts';
 import {
@@ -34,13 +34,13 @@ export const controlApiVariants: readonly Variant[] = [
     'control-broken',
     'Has a control API that refuses seed data.',
     withoutControlApi((request) =>
-      isControlRequest('health')(request) ? json(200, { status: 'healthy' }) : errorResponse(500),
+      isControlRequest('health')(request) ? jsonResponse(200, { status: 'healthy' }) : errorResponse(500),
     ),
   ),
   variant(
     'control-no-clock',
     'Has a control API without a clock.',
-    chain(instead(isControlRequest('clock'), notFound), advanceSkippedTime),
+    chain(respondInstead(isControlRequest('clock'), notFound), advanceSkippedTime),
     skipWaiting,
   ),
 ];

@@ -1,13 +1,13 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
-  notJudged,
-  noValidResponse,
-  wrongOutcome,
+  unjudgedAs,
+  explainNoValidResponse,
+  outcomeFinding,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import { oncePlain } from '../../../engine/checks/responses.ts';
+import { requirePlainAccepted } from '../../../engine/checks/responses.ts';
 import {
   type Exchange,
   PREFLIGHT,
@@ -47,21 +47,21 @@ function closesById(names: readonly IdName[], hint: string): Check {
       const refused = evidence.find(
         (exchange) => exchange.endpoint === 'traces' && !isAccepted(exchange),
       );
-      if (refused) return [wrongOutcome(refused, 'a 2xx response')];
+      if (refused) return [outcomeFinding(refused, 'a 2xx response')];
       const closes = evidence.filter(({ endpoint }) => endpoint === 'end');
       const findings = closes.flatMap((close) => findWrongClose(close, transcript, hint));
       return findings.length > 0 ? findings : findUnlisted(closes, transcript);
     },
-    unjudged: noValidResponse('end'),
+    unjudged: explainNoValidResponse('end'),
   };
-  return oncePlain(isPlainTraces, isAccepted, oncePlain(isPlainClose, isFirstClose, check));
+  return requirePlainAccepted(isPlainTraces, isAccepted, requirePlainAccepted(isPlainClose, isFirstClose, check));
 }
 
 function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {
   const id = conversationIdOf(close);
   if (!isConversationAccepted(id, transcript)) return [];
   if (!isAccepted(close) || !isObject(close.json)) {
-    return [wrongOutcome(close, `a 2xx response, because ${brief(id)} was sent`, hint)];
+    return [outcomeFinding(close, `a 2xx response, because ${brief(id)} was sent`, hint)];
   }
   if (close.json['already_closed'] === true) {
     const expected = 'absent or false, because it is the first close';
@@ -132,7 +132,7 @@ function closesOnlyForOwner(): Check {
       evidence.flatMap((foreignClose) => {
         if (isAccepted(foreignClose)) {
           const expected = '404, because the conversation belongs to another owner';
-          return [wrongOutcome(foreignClose, expected)];
+          return [outcomeFinding(foreignClose, expected)];
         }
         const ownClose = findOwnClose(transcript);
         const expected = 'absent or false, because only its own key can close it';
@@ -141,7 +141,7 @@ function closesOnlyForOwner(): Check {
           : [];
       }),
     unjudged: requireControlApi(
-      notJudged('not_observed', 'No owner tried to close a conversation of another owner.'),
+      unjudgedAs('not_observed', 'No owner tried to close a conversation of another owner.'),
     ),
   };
 }

@@ -1,10 +1,10 @@
 import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
 import {
-  changes,
-  instead,
+  changeResponse,
+  respondInstead,
   isAccepted,
-  json,
-  onAccepted,
+  jsonResponse,
+  editAccepted,
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
@@ -46,7 +46,7 @@ const closeForOthers = (isReallyClosed: boolean) => (): Transform => {
     if (isReallyClosed) {
       return forward({ ...request, headers: { ...headers, [serviceApiKeyHeader]: ownKey } });
     }
-    return json(200, {
+    return jsonResponse(200, {
       conversation_id: id,
       status: 'evaluating',
       run: 'Any',
@@ -62,7 +62,7 @@ export const idMutants: readonly Mutant[] = [
     'ids-told-folded',
     'Returns ids in lower case.',
     'SERVICE-065',
-    onAccepted('end', (body) => {
+    editAccepted('end', (body) => {
       body['conversation_id'] = foldIds(String(body['conversation_id']));
     }),
   ),
@@ -70,13 +70,13 @@ export const idMutants: readonly Mutant[] = [
     'encoded-ids-unknown',
     'Does not decode the id in the path.',
     'SERVICE-066',
-    instead(hasEncodedId, () => errorResponse(404)),
+    respondInstead(hasEncodedId, () => errorResponse(404)),
   ),
   mutant(
     'slash-unknown',
     'Treats an encoded slash as a path separator.',
     'SERVICE-066',
-    instead(
+    respondInstead(
       ({ path }) => path.includes('%2F'),
       () => errorResponse(404),
     ),
@@ -86,7 +86,7 @@ export const idMutants: readonly Mutant[] = [
     'ids-told-encoded',
     'Returns ids in their encoded form.',
     'SERVICE-066',
-    changes(hasEncodedId, (response, request) => {
+    changeResponse(hasEncodedId, (response, request) => {
       if (!isAccepted(response)) return response;
       const body = JSON.parse(response.body) as object;
       const encodedId = request.path.split('/')[3];

@@ -2,20 +2,20 @@ import type { RefusalHint, RefusalHints } from '../../../engine/checks/refusal-h
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   checkEach,
-  notJudged,
-  noValidResponse,
-  wrongOutcome,
+  unjudgedAs,
+  explainNoValidResponse,
+  outcomeFinding,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
-import { oncePlain, refused } from '../../../engine/checks/responses.ts';
+import { requirePlainAccepted, checkRefused } from '../../../engine/checks/responses.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../../../engine/transcript/reading.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { isStep, type TracesStep } from '../steps.ts';
 import type { ingestRequirements } from './requirements.ts';
 
 const statusOf = ({ response }: Exchange): number => response?.status ?? 0;
-const noTraces = noValidResponse('traces');
+const noTraces = explainNoValidResponse('traces');
 
 const contentTypeHint: RefusalHint = {
   accepted:
@@ -56,7 +56,7 @@ function accepts(
 ): Check {
   return checkEach(
     (exchange) => isValidTraces(exchange) && matches(exchange) && !isRateLimited(exchange),
-    (exchange) => (isAccepted(exchange) ? [] : [wrongOutcome(exchange, 'a 2xx response')]),
+    (exchange) => (isAccepted(exchange) ? [] : [outcomeFinding(exchange, 'a 2xx response')]),
     unjudged,
   );
 }
@@ -70,7 +70,7 @@ function acceptsLikePlain(
   special: readonly TracesStep[],
   plain: readonly TracesStep[] = ['json', 'old'],
 ): Check {
-  return oncePlain(
+  return requirePlainAccepted(
     (exchange) => isStep(exchange, 'traces', ...plain),
     isAccepted,
     accepts((exchange) => isStep(exchange, 'traces', ...special)),
@@ -79,7 +79,7 @@ function acceptsLikePlain(
 
 /** Judges gzip only if the same format was accepted uncompressed. */
 const acceptsGzip = (): Check =>
-  oncePlain(
+  requirePlainAccepted(
     (exchange, { step }) => isStep(exchange, 'traces', step === 'gzip' ? 'json' : 'protobuf'),
     isAccepted,
     accepts((exchange) => isStep(exchange, 'traces', ...steps.gzip)),
@@ -113,9 +113,9 @@ function isNeverServerError(intent: Exchange['intent'], reason: string): Check {
       !isRateLimited(exchange),
     (exchange) =>
       exchange.failure || statusOf(exchange) >= 500
-        ? [wrongOutcome(exchange, 'a complete response that is not a server error')]
+        ? [outcomeFinding(exchange, 'a complete response that is not a server error')]
         : [],
-    notJudged('blocked', reason),
+    unjudgedAs('blocked', reason),
   );
 }
 
@@ -126,7 +126,7 @@ function hasMessageFor400(): Check {
     (exchange) => isStep(exchange, 'traces', 'no id') && statusOf(exchange) === 400,
     (exchange) =>
       hasMessage(exchange) ? [] : [bodyFinding(exchange, '/message', 'a JSON object with message')],
-    notJudged('not_observed', 'No trace request was refused because it lacks a conversation id.'),
+    unjudgedAs('not_observed', 'No trace request was refused because it lacks a conversation id.'),
   );
 }
 
@@ -138,7 +138,7 @@ export const ingestChecks = {
   'SERVICE-004': acceptsLikePlain(steps.header),
   'SERVICE-005': checkEach(
     (exchange) => isValidTraces(exchange) && isAccepted(exchange),
-    (exchange) => (statusOf(exchange) === 200 ? [] : [wrongOutcome(exchange, '200')]),
+    (exchange) => (statusOf(exchange) === 200 ? [] : [outcomeFinding(exchange, '200')]),
     noTraces,
   ),
   'SERVICE-006': hasEmptyResponse(),
@@ -148,16 +148,16 @@ export const ingestChecks = {
   'SERVICE-010': isNeverServerError('valid', 'No valid request was answered.'),
   'SERVICE-011': isNeverServerError('open', 'No malformed or unusual request was answered.'),
   'SERVICE-012': acceptsLikePlain(steps.charset, ['control']),
-  'SERVICE-020': refused('traces', ['no id'], 400, noTraces, refusalHints),
+  'SERVICE-020': checkRefused('traces', ['no id'], 400, noTraces, refusalHints),
   'SERVICE-021': hasMessageFor400(),
-  'SERVICE-022': refused(
+  'SERVICE-022': checkRefused(
     'traces',
     ['text/plain', 'application/octet-stream', 'application/xml'],
     415,
     noTraces,
     refusalHints,
   ),
-  'SERVICE-023': refused(
+  'SERVICE-023': checkRefused(
     'traces',
     ['over 10 MB'],
     413,

@@ -1,9 +1,9 @@
 import {
   always,
-  instead,
+  respondInstead,
   isAccepted,
-  json,
-  replaces,
+  jsonResponse,
+  replaceParts,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -49,7 +49,7 @@ const refuses = (
     name,
     description,
     kills,
-    instead(traces(when), () => errorResponse(status)),
+    respondInstead(traces(when), () => errorResponse(status)),
   );
 
 function refuseKnownBodies(): Transform {
@@ -114,25 +114,25 @@ const responses: Mutant[] = [
     'traces-202',
     'Accepts trace requests with 202.',
     'SERVICE-005',
-    replaces(traces(), { status: 202 }, isAccepted),
+    replaceParts(traces(), { status: 202 }, isAccepted),
   ),
   mutant(
     'traces-204',
     'Accepts trace requests with 204.',
     'SERVICE-005',
-    replaces(traces(), { status: 204, body: '', headers: {} }, isAccepted),
+    replaceParts(traces(), { status: 204, body: '', headers: {} }, isAccepted),
   ),
   mutant(
     'partial-success',
     'Reports rejected spans in the response.',
     'SERVICE-006',
-    replaces(traces(), { body: '{"partialSuccess":{"rejectedSpans":"1"}}' }, isAccepted),
+    replaceParts(traces(), { body: '{"partialSuccess":{"rejectedSpans":"1"}}' }, isAccepted),
   ),
   mutant(
     'traces-text',
     'Returns the text OK for trace requests.',
     'SERVICE-006',
-    replaces(traces(), { body: 'OK' }, isAccepted),
+    replaceParts(traces(), { body: 'OK' }, isAccepted),
   ),
 ];
 
@@ -173,7 +173,7 @@ const refusals: Mutant[] = [
     'no-id-taken',
     'Accepts spans without a conversation id.',
     'SERVICE-020',
-    instead(traces(lacksConversationId), () => emptyTraceResponse),
+    respondInstead(traces(lacksConversationId), () => emptyTraceResponse),
   ),
   refuses(
     'no-id-422',
@@ -186,19 +186,19 @@ const refusals: Mutant[] = [
     'no-id-error',
     'Returns error instead of message when the conversation id is missing.',
     'SERVICE-021',
-    instead(traces(lacksConversationId), () => json(400, { error: 'No id.' })),
+    respondInstead(traces(lacksConversationId), () => jsonResponse(400, { error: 'No id.' })),
   ),
   mutant(
     'no-id-text',
     'Returns plain text when the conversation id is missing.',
     'SERVICE-021',
-    instead(traces(lacksConversationId), () => ({ ...errorResponse(400), body: 'No id.' })),
+    respondInstead(traces(lacksConversationId), () => ({ ...errorResponse(400), body: 'No id.' })),
   ),
   mutant(
     'any-type-taken',
     'Accepts every content type.',
     'SERVICE-022',
-    instead(traces(hasOtherType), () => emptyTraceResponse),
+    respondInstead(traces(hasOtherType), () => emptyTraceResponse),
   ),
   refuses('other-type-400', 'Refuses other content types with 400.', 'SERVICE-022', hasOtherType),
   refuses('xml-406', 'Refuses XML with 406.', 'SERVICE-022', hasType('application/xml'), 406),
@@ -211,14 +211,14 @@ const limits: Mutant[] = [
     'any-size',
     'Accepts bodies of any size.',
     'SERVICE-023',
-    instead(traces(isTooLarge), () => emptyTraceResponse),
+    respondInstead(traces(isTooLarge), () => emptyTraceResponse),
     intrusiveOnly,
   ),
   mutant(
     'too-large-400',
     'Refuses large bodies with 400.',
     'SERVICE-023',
-    instead(traces(isTooLarge), () => errorResponse(400)),
+    respondInstead(traces(isTooLarge), () => errorResponse(400)),
     intrusiveOnly,
   ),
   mutant(
@@ -232,7 +232,7 @@ const limits: Mutant[] = [
     'five-megabytes',
     'Refuses bodies over 5 MB.',
     'SERVICE-024',
-    instead(
+    respondInstead(
       traces(({ body }) => body.length > 5_000_000),
       () => errorResponse(413),
     ),

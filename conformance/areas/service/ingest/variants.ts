@@ -1,9 +1,9 @@
 import {
-  changes,
-  edited,
-  instead,
-  json,
-  replaces,
+  changeResponse,
+  editBody,
+  respondInstead,
+  jsonResponse,
+  replaceParts,
   set,
   to,
 } from '../../../engine/mutants/combinators.ts';
@@ -17,35 +17,35 @@ export const ingestVariants: readonly Variant[] = [
   variant(
     'json-empty-body',
     'Returns an empty body for JSON trace requests.',
-    replaces(traces, { body: '', headers: {} }, ({ status }) => status === 200),
+    replaceParts(traces, { body: '', headers: {} }, ({ status }) => status === 200),
   ),
   variant(
     'protobuf-json',
     'Returns {} for every trace request.',
-    replaces(traces, { body: '{}' }, ({ status }) => status === 200),
+    replaceParts(traces, { body: '{}' }, ({ status }) => status === 200),
   ),
   variant(
     'message-object',
     'Returns an object as the message of a 400 response.',
-    changes(traces, (response, request) =>
+    changeResponse(traces, (response, request) =>
       response.status === 400
-        ? edited(response, request, set('/message', { text: 'Refused.' }))
+        ? editBody(response, request, set('/message', { text: 'Refused.' }))
         : response,
     ),
   ),
   variant(
     'odd-taken',
     'Accepts invalid query parameters.',
-    changes(to('production'), (response) =>
-      response.status === 400 ? json(200, { items: [], total: 0, skip: 0, limit: 50 }) : response,
+    changeResponse(to('production'), (response) =>
+      response.status === 400 ? jsonResponse(200, { items: [], total: 0, skip: 0, limit: 50 }) : response,
     ),
   ),
   variant(
     'no-slash-404',
     'Does not know the results path without the trailing slash.',
-    instead(
+    respondInstead(
       ({ path }) => path === '/api/prod-evaluations/sessions',
-      () => json(404, {}),
+      () => jsonResponse(404, {}),
     ),
   ),
 ];

@@ -1,8 +1,8 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import {
-  notJudged,
-  noValidResponse,
-  wrongOutcome,
+  unjudgedAs,
+  explainNoValidResponse,
+  outcomeFinding,
   type Check,
   type Finding,
 } from '../../../engine/checks/check.ts';
@@ -11,7 +11,7 @@ import {
   type Transcript,
   isAccepted,
   isRateLimited,
-  printable,
+  toPrintable,
 } from '../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../findings.ts';
 import type { ResultsObject } from '../results-api.ts';
@@ -70,12 +70,12 @@ function keepsScores(): Check {
       const sessions = sessionsById(after, id);
       const scores = describeScores(sessions[0]);
       if (sessions.length === 1 && scores === describeScores(before)) return [];
-      const expected = `the scores of ${brief(id)} before: ${printable(describeScores(before), 200)}`;
+      const expected = `the scores of ${brief(id)} before: ${toPrintable(describeScores(before), 200)}`;
       const received =
-        sessions.length === 1 ? printable(scores, 200) : `${sessions.length} sessions`;
+        sessions.length === 1 ? toPrintable(scores, 200) : `${sessions.length} sessions`;
       return [wrongValue(after, '/items', expected, received)];
     },
-    unjudged: notJudged('not_observed', 'No scored conversation received late spans.'),
+    unjudged: unjudgedAs('not_observed', 'No scored conversation received late spans.'),
   };
 }
 
@@ -96,17 +96,17 @@ function separatesConversations(): Check {
     judge([request, ...closes], transcript) {
       if (!request) return [];
       if (!isAccepted(request)) {
-        return [wrongOutcome(request, 'a 2xx response to spans of two conversations')];
+        return [outcomeFinding(request, 'a 2xx response to spans of two conversations')];
       }
       const unknown = closes.find((close) => !isAccepted(close));
       if (unknown) {
         const expected = `a 2xx response, because exchange ${request.id} sent its spans`;
         const hint = 'Read the conversation id of each span, not only of the first one.';
-        return [wrongOutcome(unknown, expected, hint)];
+        return [outcomeFinding(unknown, expected, hint)];
       }
       return closes.flatMap((close) => findWrongTurns(close, request, transcript));
     },
-    unjudged: noValidResponse('traces'),
+    unjudged: explainNoValidResponse('traces'),
   };
 }
 
@@ -149,7 +149,7 @@ const areOthersListed = (transcript: Transcript): boolean =>
   findSession(transcript, 'old') !== undefined && findSession(transcript, 'json') !== undefined;
 
 const noBacklog = requireControlApi(
-  notJudged('not_observed', 'The run has no backlog of unscored conversations.'),
+  unjudgedAs('not_observed', 'The run has no backlog of unscored conversations.'),
 );
 
 /** Requires all evals for each conversation of the backlog, in the run of its date. */
@@ -194,7 +194,7 @@ function refusesWithoutEvals(): Check {
     judge: (evidence) =>
       evidence
         .filter(isAccepted)
-        .map((exchange) => wrongOutcome(exchange, 'a refusal that asks to configure evals first')),
+        .map((exchange) => outcomeFinding(exchange, 'a refusal that asks to configure evals first')),
     unjudged: noBacklog,
   };
 }

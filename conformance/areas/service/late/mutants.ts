@@ -1,4 +1,4 @@
-import { isAccepted, json, replaces, type When } from '../../../engine/mutants/combinators.ts';
+import { isAccepted, jsonResponse, replaceParts, type When } from '../../../engine/mutants/combinators.ts';
 import type {
   Forward,
   Mutant,
@@ -107,7 +107,7 @@ function fakeBacklogScoring(): Transform {
   let isRefused = false;
   return async (request, forward) => {
     if (!isBacklogScoring(request)) return forward(request);
-    if (isRefused) return json(200, { conversations: 2, evaluations_queued: 4, runs: [] });
+    if (isRefused) return jsonResponse(200, { conversations: 2, evaluations_queued: 4, runs: [] });
     isRefused = true;
     return forward(request);
   };
@@ -169,7 +169,7 @@ export const lateMutants: readonly Mutant[] = [
     'backlog-without-evals',
     'Accepts scoring the backlog without evals.',
     'SERVICE-063',
-    replaces(isBacklogScoring, { status: 200 }),
+    replaceParts(isBacklogScoring, { status: 200 }),
   ),
   mutant(
     'backlog-traces-gone',

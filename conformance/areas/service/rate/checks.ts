@@ -1,6 +1,6 @@
 import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
 import { instantMs } from '../../../../src/platform/clock.ts';
-import { checkEach, notJudged, wrongOutcome, type Check } from '../../../engine/checks/check.ts';
+import { checkEach, unjudgedAs, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import {
   isAccepted,
   isRateLimited,
@@ -44,7 +44,7 @@ function admittedMax(windows: number, ms: number): number {
 const admittedCount = (burst: readonly Exchange[]): number => burst.filter(isAccepted).length;
 
 const noBurst = requireIntrusiveRun(
-  notJudged('not_observed', 'The run could not send enough requests within a minute.'),
+  unjudgedAs('not_observed', 'The run could not send enough requests within a minute.'),
 );
 
 /**
@@ -73,7 +73,7 @@ function limitsRate(): Check {
       const last = burst?.findLast(isAccepted) ?? burst?.at(-1);
       if (!burst || !last) return [];
       const expected = `429 after ${MAX} requests in a minute`;
-      return [wrongOutcome(last, `${expected}, not after ${admittedCount(burst)}`)];
+      return [outcomeFinding(last, `${expected}, not after ${admittedCount(burst)}`)];
     },
     unjudged: noBurst,
   };
@@ -117,7 +117,7 @@ function admitsRate(): Check {
         const admitted = admittedBefore(refused, transcript, hasOwnKey);
         if (admitted >= MAX) return [];
         const expected = `429 after ${MAX} requests in a minute, not after ${admitted}`;
-        return [wrongOutcome(refused, expected)];
+        return [outcomeFinding(refused, expected)];
       }),
     unjudged: noBurst,
   };
@@ -151,7 +151,7 @@ function hasRetryAfter(): Check {
         },
       ];
     },
-    notJudged('not_observed', 'No trace request got a 429 response.'),
+    unjudgedAs('not_observed', 'No trace request got a 429 response.'),
   );
 }
 
@@ -169,10 +169,10 @@ function admitsAfterDelay(): Check {
         const retried = evidence.filter((exchange) => exchange.step === step);
         const [first] = retried;
         if (!first || !retried.every(isRateLimited)) return [];
-        return [wrongOutcome(first, 'no 429 after the time in Retry-After')];
+        return [outcomeFinding(first, 'no 429 after the time in Retry-After')];
       }),
     unjudged: requireIntrusiveRun(
-      notJudged('not_observed', 'No 429 response had a Retry-After that the run could wait for.'),
+      unjudgedAs('not_observed', 'No 429 response had a Retry-After that the run could wait for.'),
     ),
   };
 }

@@ -1,5 +1,5 @@
 import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
-import { changes, json, replaces, to } from '../../../engine/mutants/combinators.ts';
+import { changeResponse, jsonResponse, replaceParts, to } from '../../../engine/mutants/combinators.ts';
 import type { Mutant, ProxyResponse, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { ServiceRequirementId } from '../requirements.ts';
 import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly, mutant } from '../transforms.ts';
@@ -38,7 +38,7 @@ export const limitRate =
       const key = request.headers[serviceApiKeyHeader] ?? '';
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
-      if (count > max) return json(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
+      if (count > max) return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
       return count > FORWARDED_MAX ? emptyTraceResponse : forward(request);
     };
   };
@@ -55,7 +55,7 @@ const withHeaders = (name: string, description: string, headers: Record<string, 
     name,
     description,
     'SERVICE-027',
-    replaces(traces, { headers }, isRateLimited),
+    replaceParts(traces, { headers }, isRateLimited),
     intrusiveOnly,
   );
 
@@ -65,14 +65,14 @@ export const rateMutants: readonly Mutant[] = [
     'no-rate',
     'Has no rate limit.',
     'SERVICE-026',
-    changes(traces, (response) => (isRateLimited(response) ? emptyTraceResponse : response)),
+    changeResponse(traces, (response) => (isRateLimited(response) ? emptyTraceResponse : response)),
     intrusiveOnly,
   ),
   mutant(
     'rate-503',
     'Returns 503 above the rate.',
     ['SERVICE-011', 'SERVICE-026'],
-    replaces(traces, { status: 503 }, isRateLimited),
+    replaceParts(traces, { status: 503 }, isRateLimited),
     intrusiveOnly,
   ),
   withLimit('half-the-rate', 'Returns 429 after 60 requests.', 'SERVICE-028', { max: 60 }),

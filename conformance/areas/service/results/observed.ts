@@ -4,7 +4,7 @@ import {
   type Exchange,
   type Transcript,
   isAccepted,
-  printable,
+  toPrintable,
 } from '../../../engine/transcript/reading.ts';
 import { objectsAt, resultsEndpoints } from '../results-api.ts';
 import { isStep, type ResultsStep } from '../steps.ts';
@@ -39,7 +39,7 @@ const WORDS_MAX = 8;
 /** Lists the different strings among some values, up to a limit. */
 function listWords(values: unknown[]): string {
   const words = [...new Set(values.filter((value) => typeof value === 'string'))].sort();
-  const listed = words.slice(0, WORDS_MAX).map((word) => printable(word, 40) || '""');
+  const listed = words.slice(0, WORDS_MAX).map((word) => toPrintable(word, 40) || '""');
   return [...listed, ...(words.length > WORDS_MAX ? ['...'] : [])].join(', ');
 }
 

@@ -1,5 +1,5 @@
 import { valueAt } from '../../../../src/contract/index.ts';
-import { chain, replaces } from '../../../engine/mutants/combinators.ts';
+import { chain, replaceParts } from '../../../engine/mutants/combinators.ts';
 import type { TransformFactory, Variant } from '../../../engine/mutants/mutant.ts';
 import { objectsAt, queryParameter, type ResultsObject } from '../results-api.ts';
 import {
@@ -46,7 +46,7 @@ export const resultsVariants: readonly Variant[] = [
   variant(
     'reads-206',
     'Returns results with 206.',
-    replaces(
+    replaceParts(
       ({ endpoint }) => endpoint === 'production' || endpoint === 'simulations',
       { status: 206 },
       ({ status }) => status === 200,

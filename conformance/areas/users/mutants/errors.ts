@@ -3,12 +3,12 @@ import { malformedCreates } from './malformed.ts';
 import { rateLimitOnce } from '../../chat/mutants/errors.ts';
 import {
   drop,
-  failure,
-  instead,
+  errorResponse,
+  respondInstead,
   isError,
-  json,
-  onErrors,
-  replaces,
+  jsonResponse,
+  editErrors,
+  replaceParts,
   set,
   to,
   type Edit,
@@ -29,7 +29,7 @@ const refusal = (
   description: string,
   kills: UsersRequirementId,
   edit: Edit,
-): Mutant => mutant(name, description, kills, onErrors(malformed, edit));
+): Mutant => mutant(name, description, kills, editErrors(malformed, edit));
 const duplicate = (
   name: string,
   description: string,
@@ -40,13 +40,13 @@ const duplicate = (
     name,
     description,
     kills,
-    onDuplicate(() => json(409, body)),
+    onDuplicate(() => jsonResponse(409, body)),
   );
 
 // The specification doesn't say what to do with a wrong type here, so only the body of a 500 is wrong.
 const oddMetadata: When = where('metadata', (metadata) => !isObject(metadata));
 const fails = (body: object): TransformFactory =>
-  instead(to('create', oddMetadata), () => json(500, body));
+  respondInstead(to('create', oddMetadata), () => jsonResponse(500, body));
 
 /** Mutants whose error responses about users have the wrong body. */
 export const userErrorMutants: readonly Mutant[] = [
@@ -54,7 +54,7 @@ export const userErrorMutants: readonly Mutant[] = [
     'error-html',
     'Responds to malformed JSON with the HTML error page of a framework.',
     'USERS-070',
-    replaces(
+    replaceParts(
       to('create', isNotJsonObject),
       { headers: { 'content-type': 'text/html' }, body: '<!doctype html><title>Error</title>' },
       isError,
@@ -64,7 +64,7 @@ export const userErrorMutants: readonly Mutant[] = [
     'error-empty',
     'Sends errors without a body.',
     'USERS-070',
-    replaces(malformed, { body: '' }, isError),
+    replaceParts(malformed, { body: '' }, isError),
   ),
   refusal('error-missing', 'Omits `error`.', 'USERS-070', drop('/error')),
   refusal(
@@ -147,6 +147,6 @@ export const userErrorMutants: readonly Mutant[] = [
     'duplicate-bad-request',
     'Refuses duplicates with the error of a bad request.',
     'USERS-075',
-    onDuplicate(() => failure(400, 'bad_request')),
+    onDuplicate(() => errorResponse(400, 'bad_request')),
   ),
 ];

@@ -1,5 +1,5 @@
 import type { UsersRequirementId } from '../requirements.ts';
-import { failure } from '../../../engine/mutants/combinators.ts';
+import { errorResponse } from '../../../engine/mutants/combinators.ts';
 import {
   mutantsOf,
   type Mutant,
@@ -21,7 +21,7 @@ const failsAtCreation =
       if (request.endpoint !== 'create' || !failsAt(++creations)) return forward(request);
       if (fail === 'dropped') return 'dropped';
       if (fail === 'silently') await clock.sleep(HANG_MS);
-      return failure(500, 'server_error');
+      return errorResponse(500, 'server_error');
     };
   };
 

@@ -4,11 +4,11 @@ import { userRequestMutants } from './requests.ts';
 import type { UsersRequirementId } from '../requirements.ts';
 import {
   drop,
-  failure,
+  errorResponse,
   isAccepted,
-  json,
-  onAccepted,
-  replaces,
+  jsonResponse,
+  editAccepted,
+  replaceParts,
   set,
   to,
   type Edit,
@@ -29,14 +29,14 @@ const created = (
   description: string,
   kills: UsersRequirementId,
   ...edits: Edit[]
-): Mutant => mutant(name, description, kills, onAccepted('create', ...edits));
+): Mutant => mutant(name, description, kills, editAccepted('create', ...edits));
 
 const deleted = (
   name: string,
   description: string,
   kills: UsersRequirementId,
   ...edits: Edit[]
-): Mutant => mutant(name, description, kills, onAccepted('delete', ...edits));
+): Mutant => mutant(name, description, kills, editAccepted('delete', ...edits));
 
 // Long enough for concurrent requests to overlap in any order.
 const OVERLAP_MS = 10;
@@ -53,7 +53,7 @@ function shareUserId(
       latest = idOf(request) ?? latest;
       const response = await forward(request);
       await clock.sleep(OVERLAP_MS);
-      const transform = onAccepted(endpoint, set('/user_id', latest))();
+      const transform = editAccepted(endpoint, set('/user_id', latest))();
       return transform(request, () => Promise.resolve(response), clock);
     };
   };
@@ -145,27 +145,27 @@ const deleting: Mutant[] = [
     'delete-204',
     'Responds to a deletion with an empty 204.',
     'USERS-030',
-    replaces(remove, { status: 204, headers: {}, body: '' }, isAccepted),
+    replaceParts(remove, { status: 204, headers: {}, body: '' }, isAccepted),
   ),
   mutant(
     'delete-text',
     'Responds to a deletion with the text OK.',
     'USERS-030',
-    replaces(remove, { body: 'OK' }, isAccepted),
+    replaceParts(remove, { body: 'OK' }, isAccepted),
   ),
   mutant(
     'delete-500',
     'Responds to a deletion with 500.',
     ['USERS-010', 'USERS-030'],
     withKnownUsers((request, isKnown) =>
-      request.endpoint === 'delete' && isKnown ? failure(500, 'server_error') : undefined,
+      request.endpoint === 'delete' && isKnown ? errorResponse(500, 'server_error') : undefined,
     ),
   ),
   mutant(
     'delete-403',
     'Responds to a deletion with 403.',
     'USERS-030',
-    replaces(remove, { status: 403 }, isAccepted),
+    replaceParts(remove, { status: 403 }, isAccepted),
   ),
   deleted(
     'deleted-id-missing',
@@ -216,7 +216,7 @@ const deleting: Mutant[] = [
     'Responds with 500 to the deletion of an unknown user.',
     'USERS-034',
     withKnownUsers((request, isKnown) =>
-      request.endpoint === 'delete' && !isKnown ? failure(500, 'server_error') : undefined,
+      request.endpoint === 'delete' && !isKnown ? errorResponse(500, 'server_error') : undefined,
     ),
   ),
   mutant(
@@ -225,7 +225,7 @@ const deleting: Mutant[] = [
     'USERS-034',
     () => {
       const inner = withKnownUsers((request, isKnown) =>
-        request.endpoint === 'delete' && !isKnown ? json(599, {}) : undefined,
+        request.endpoint === 'delete' && !isKnown ? jsonResponse(599, {}) : undefined,
       )();
       return async (request, forward, clock) => {
         const reply = await inner(request, forward, clock);

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../../src/platform/clock.ts';
 import {
-  acceptance,
-  acceptsInstead,
-  failure,
+  createAcceptedResponse,
+  acceptInstead,
+  errorResponse,
   isAccepted,
   isError,
-  refusesInstead,
-  replaces,
+  refuseInstead,
+  replaceParts,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
@@ -63,7 +63,7 @@ export const onDuplicate = (
   );
 
 const refuses = (name: string, requests: string, kills: UsersRequirementId[], when: When): Mutant =>
-  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refusesInstead(to('create', when)));
+  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refuseInstead(to('create', when)));
 
 const id = (pattern: RegExp): When =>
   where('user_id', (value) => typeof value === 'string' && pattern.test(value));
@@ -140,7 +140,7 @@ function diesOfMalformedJson(): ReturnType<TransformFactory> {
   const inner = withKnownUsers((request, isKnown) => {
     const isUnavailable =
       isBroken && request.endpoint === 'create' && !isKnown && isWellFormed(request);
-    return isUnavailable ? failure(500, 'server_error') : undefined;
+    return isUnavailable ? errorResponse(500, 'server_error') : undefined;
   })();
   return (request, forward, clock) => {
     if (request.endpoint === 'create' && request.json === undefined) isBroken = true;
@@ -155,14 +155,14 @@ const accepting: Mutant[] = [
       `accepts-${name}`,
       `Accepts a malformed request: ${step}.`,
       refusedCreateSteps[step as MalformedCreateStep],
-      acceptsInstead(to('create', when)),
+      acceptInstead(to('create', when)),
     ),
   ),
   mutant(
     'accepts-duplicates',
     'Accepts a create request for an existing user.',
     ['USERS-066'],
-    onDuplicate(acceptance),
+    onDuplicate(createAcceptedResponse),
   ),
 ];
 
@@ -181,13 +181,13 @@ const wrongRefusals: Mutant[] = [
     'validation-422',
     'Refuses malformed JSON objects with 422.',
     refusals,
-    replaces(to('create', isMalformedObject), { status: 422 }, is400),
+    replaceParts(to('create', isMalformedObject), { status: 422 }, is400),
   ),
   mutant(
     'everything-422',
     'Refuses every malformed request with 422.',
     [...refusals, 'USERS-065'],
-    replaces(
+    replaceParts(
       to('create', (request) => isNotJsonObject(request) || isMalformedObject(request)),
       { status: 422 },
       is400,
@@ -197,13 +197,13 @@ const wrongRefusals: Mutant[] = [
     'no-object-500',
     'Responds with 500 to a body that is not a JSON object.',
     ['USERS-065'],
-    refusesInstead(to('create', isNotJsonObject), 500, 'server_error'),
+    refuseInstead(to('create', isNotJsonObject), 500, 'server_error'),
   ),
   mutant(
     'no-object-415',
     'Refuses a body that is not a JSON object with 415.',
     ['USERS-065'],
-    replaces(to('create', isNotJsonObject), { status: 415 }, isError),
+    replaceParts(to('create', isNotJsonObject), { status: 415 }, isError),
   ),
   mutant(
     'no-object-dropped',
@@ -216,13 +216,13 @@ const wrongRefusals: Mutant[] = [
     'null-id-500',
     'Responds with 500 if `user_id` is null.',
     ['USERS-061'],
-    refusesInstead(to('create', malformedCreates['user_id null'].when), 500, 'server_error'),
+    refuseInstead(to('create', malformedCreates['user_id null'].when), 500, 'server_error'),
   ),
   mutant(
     'duplicate-500',
     'Responds with 500 if the user exists.',
     ['USERS-066'],
-    onDuplicate(() => failure(500, 'user_exists')),
+    onDuplicate(() => errorResponse(500, 'user_exists')),
   ),
 ];
 

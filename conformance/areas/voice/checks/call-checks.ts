@@ -6,7 +6,7 @@ import {
 } from '../../../../src/contract/index.ts';
 import {
   describeOutcome,
-  printable,
+  toPrintable,
   isRateLimited,
   type Exchange,
   type Transcript,
@@ -24,8 +24,8 @@ import {
   type ReadMessage,
 } from '../../../engine/transcript/call-messages.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { repairOfMessage } from '../../../engine/checks/repair.ts';
-import { hintAgainst, type Hint } from '../../../engine/checks/shape.ts';
+import { createMessageRepair } from '../../../engine/checks/repair.ts';
+import { resolveHint, type Hint } from '../../../engine/checks/shape.ts';
 import { noWayOf } from './upgrade.ts';
 
 /**
@@ -139,7 +139,7 @@ export const noMedia: Check['unjudged'] = (transcript) => {
   const { exchanges } = transcript;
   const unusable = exchanges.find((one) => isVoice(one) && eventsOf(one, 'unusable').length > 0);
   if (unusable) {
-    const why = printable(eventsOf(unusable, 'unusable')[0]?.detail ?? '');
+    const why = toPrintable(eventsOf(unusable, 'unusable')[0]?.detail ?? '');
     const reason = `The offer could not be taken: ${why} (exchange ${unusable.id}).`;
     return { verdict: 'blocked', reason };
   }
@@ -207,8 +207,8 @@ export function messageShape({ message, type, at, absent, hint }: MessageShape):
         faultsIn(said).map((fault) => ({
           exchange: one.id,
           ...fault,
-          ...hintAgainst(hint, valueAt(said.json, fault.pointer)),
-          repair: repairOfMessage(fault, type),
+          ...resolveHint(hint, valueAt(said.json, fault.pointer)),
+          repair: createMessageRepair(fault, type),
         })),
       ),
     absent,

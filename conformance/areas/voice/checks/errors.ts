@@ -14,10 +14,10 @@ import {
   readyOf,
   saidBySandbox,
 } from '../../../engine/transcript/call-messages.ts';
-import { notJudged, checkEach, type Check } from '../../../engine/checks/check.ts';
+import { unjudgedAs, checkEach, type Check } from '../../../engine/checks/check.ts';
 import { messageShape, noCall, noMedia, ofCall } from './call-checks.ts';
 
-const NO_ERROR = notJudged('not_observed', 'No error was seen.');
+const NO_ERROR = unjudgedAs('not_observed', 'No error was seen.');
 const CODES = ['connection_failed', 'audio_error'];
 
 const isOfCodec = (one: Exchange): boolean =>
@@ -77,7 +77,7 @@ export const errorChecks = {
           expected: '"audio_error"',
           received: brief(code),
         })),
-    notJudged('not_observed', 'No error about the codec was seen.'),
+    unjudgedAs('not_observed', 'No error about the codec was seen.'),
   ),
   'VOICE-044': connectionFailed(),
   'VOICE-045': checkEach(
@@ -89,7 +89,7 @@ export const errorChecks = {
       const isTelling = code !== 1005 && code !== 1006;
       return isTelling ? [] : [ofCall(one, 'a close code', code === 1005 ? 'none' : 'a cut')];
     },
-    notJudged('not_observed', 'No WebSocket was closed after an error.'),
+    unjudgedAs('not_observed', 'No WebSocket was closed after an error.'),
   ),
 } satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
 

@@ -10,8 +10,8 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import { isOpened, isVoice, readyOf } from '../../../engine/transcript/call-messages.ts';
-import { notJudged, checkEach, wrongOutcome, type Check } from '../../../engine/checks/check.ts';
-import { httpWaiver } from '../../../engine/checks/targets.ts';
+import { unjudgedAs, checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
+import { findHttpWaiver } from '../../../engine/checks/targets.ts';
 import { noCall, ofCall, wantsOtherKey } from './call-checks.ts';
 import { noWayOf } from './upgrade.ts';
 
@@ -43,7 +43,7 @@ export const handshakeChecks = {
     (one, { run }) => {
       const hint =
         noWayOf(one, run.voiceUrl ?? '')?.cure ?? 'Look whether a proxy passes upgrades on.';
-      return isOpened(one) ? [] : [wrongOutcome(one, '101, an open WebSocket', hint)];
+      return isOpened(one) ? [] : [outcomeFinding(one, '101, an open WebSocket', hint)];
     },
     notOpened,
   ),
@@ -68,7 +68,7 @@ export const handshakeChecks = {
   'VOICE-005': checkEach(
     (one) => isVoice(one) && one.step === 'wrong key' && one.response !== undefined,
     (one) => (readyOf(one) ? [ofCall(one, 'a refusal', 'the key is not checked')] : []),
-    notJudged('not_observed', 'The request with a wrong key was not answered.'),
+    unjudgedAs('not_observed', 'The request with a wrong key was not answered.'),
   ),
   'VOICE-006': overTls(),
   'VOICE-082': healthAfterwards(),
@@ -78,7 +78,7 @@ export const handshakeChecks = {
       isObject(one.json) && 'webrtc_status' in one.json
         ? []
         : [ofCall(one, 'webrtc_status', 'nothing')],
-    notJudged('not_observed', 'GET /health was not answered with a JSON object.'),
+    unjudgedAs('not_observed', 'GET /health was not answered with a JSON object.'),
   ),
 } satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
 
@@ -116,7 +116,7 @@ function httpAddress(voiceUrl = ''): string {
 
 function overTls(): Check {
   const waiver = ({ run }: Transcript): string | undefined =>
-    httpWaiver(httpAddress(run.voiceUrl), run.allowHttp);
+    findHttpWaiver(httpAddress(run.voiceUrl), run.allowHttp);
   return {
     evidence: (transcript) => (waiver(transcript) ? [] : transcript.exchanges.filter(isOpened)),
     judge: ([first], { run }) =>
@@ -155,7 +155,7 @@ function healthAfterwards(): Check {
     (one) => {
       const [first] = faults(one);
       const expected = `a health answer within ${healthTimeoutMs / 1000} s, as before the calls`;
-      return first === undefined ? [] : [wrongOutcome(one, expected)];
+      return first === undefined ? [] : [outcomeFinding(one, expected)];
     },
     ({ exchanges }) => {
       const plain = exchanges.find(isPlain);

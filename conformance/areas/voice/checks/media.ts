@@ -1,7 +1,7 @@
 import type { CallEvent, CallMedia, CallPacket } from '../../../../src/contract/index.ts';
 import { findPercentile } from '../../../../src/voice/latency/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
-import { printable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
   closedBySandbox,
   eventsOf,
@@ -12,7 +12,7 @@ import {
   mediaOf,
   saidBySandbox,
 } from '../../../engine/transcript/call-messages.ts';
-import { notJudged, type Check } from '../../../engine/checks/check.ts';
+import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
 import { answeredCalls, isValidCall, noMedia, ofCall, whereMediaFlows } from './call-checks.ts';
 import { isUntakable } from './offer.ts';
 
@@ -128,7 +128,7 @@ function connects(): Check {
       calls.flatMap((one) => {
         if (isConnected(one)) return [];
         const [why] = [...eventsOf(one, 'unusable'), ...eventsOf(one, 'unconnected')];
-        return [ofCall(one, 'a connection', printable(why?.detail ?? 'none', 120))];
+        return [ofCall(one, 'a connection', toPrintable(why?.detail ?? 'none', 120))];
       }),
     unjudged: noMedia,
   };
@@ -255,7 +255,7 @@ function stops(): Check {
     },
     (transcript) =>
       transcript.exchanges.some(isConnected)
-        ? notJudged('not_observed', 'Nothing was sent up to the hang-up.')(transcript)
+        ? unjudgedAs('not_observed', 'Nothing was sent up to the hang-up.')(transcript)
         : noMedia(transcript),
   );
 }

@@ -1,7 +1,7 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import { printable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
+import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
   closedBySandbox,
   eventsOf,
@@ -14,10 +14,10 @@ import {
   saidBySandbox,
   startOf,
 } from '../../../engine/transcript/call-messages.ts';
-import { notJudged, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { unjudgedAs, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { isValidCall, messageShape, noCall, noMedia, ofCall } from './call-checks.ts';
 
-const NO_READY = notJudged('not_applicable', 'No call_ready carries it.');
+const NO_READY = unjudgedAs('not_applicable', 'No call_ready carries it.');
 const NO_UPDATE: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
     ? { verdict: 'not_observed', reason: 'No conversation_update came.' }
@@ -46,10 +46,10 @@ function insteadOfReady(one: Exchange): string {
     const { code, message } = isObject(valueAt(error.json, '/error'))
       ? (valueAt(error.json, '/error') as Record<string, unknown>)
       : {};
-    return `an error ${printable(`${brief(code)} (${brief(message)})`)}`;
+    return `an error ${toPrintable(`${brief(code)} (${brief(message)})`)}`;
   }
   if (one.failure?.kind === 'too_large') return one.failure.message;
-  if (other) return printable(other.event.text ?? '');
+  if (other) return toPrintable(other.event.text ?? '');
   return close ? `the end of the WebSocket, ${close.code ?? 'no code'}` : 'nothing';
 }
 
@@ -87,7 +87,7 @@ export const messageChecks = {
       saidBySandbox(one)
         .filter(({ type, event }) => type === undefined && event.bytes === undefined)
         .map(({ event }) =>
-          ofCall(one, 'a JSON object with a type', printable(event.text ?? '') || 'nothing'),
+          ofCall(one, 'a JSON object with a type', toPrintable(event.text ?? '') || 'nothing'),
         ),
     noCall,
   ),
@@ -105,7 +105,7 @@ export const messageChecks = {
       saidBySandbox(one).flatMap(({ type }) =>
         type === undefined || KNOWN.includes(type)
           ? []
-          : [ofCall(one, `one of ${KNOWN.join(', ')}`, printable(type, 40))],
+          : [ofCall(one, `one of ${KNOWN.join(', ')}`, toPrintable(type, 40))],
       ),
     noCall,
   ),
@@ -129,7 +129,7 @@ export const messageChecks = {
       isValidCall(one) && typeof valueAt(readyOf(one)?.json, '/metadata/audio_codec') === 'string',
     (one) => {
       const codec = String(valueAt(readyOf(one)?.json, '/metadata/audio_codec'));
-      return codec.toLowerCase() === 'opus' ? [] : [ofCall(one, 'opus', printable(codec, 40))];
+      return codec.toLowerCase() === 'opus' ? [] : [ofCall(one, 'opus', toPrintable(codec, 40))];
     },
     NO_READY,
   ),
@@ -276,6 +276,6 @@ function keptApart(): Check {
           ),
       );
     },
-    notJudged('not_observed', 'No two calls were there at once.'),
+    unjudgedAs('not_observed', 'No two calls were there at once.'),
   );
 }

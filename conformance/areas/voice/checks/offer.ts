@@ -1,5 +1,5 @@
 import type { voiceRequirements } from '../requirements.ts';
-import { printable, type Exchange } from '../../../engine/transcript/reading.ts';
+import { toPrintable, type Exchange } from '../../../engine/transcript/reading.ts';
 import { isVoice, offerOf } from '../../../engine/transcript/call-messages.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { isValidCall, noCall, ofCall } from './call-checks.ts';
@@ -118,7 +118,7 @@ const lines: Record<string, Lint> = {
 };
 
 const shown = (value: string | undefined): string =>
-  value === undefined ? 'nothing' : printable(value, 60) || '""';
+  value === undefined ? 'nothing' : toPrintable(value, 60) || '""';
 
 /** Where an offer lacks its audio, the rest is not to be found either: that is told once. */
 const lint = (name: string): Check =>

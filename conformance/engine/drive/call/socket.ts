@@ -5,7 +5,7 @@ import {
   type SocketListener,
   type SocketRequest,
 } from '../../../../src/voice/call/index.ts';
-import { flat, toFailure, type Outcome } from '../http-client.ts';
+import { flattenHeaders, toFailure, type Outcome } from '../http-client.ts';
 
 /** A WebSocket that is open, or why it is not. */
 export interface AskedSocket extends Outcome {
@@ -23,7 +23,7 @@ export async function askForSocket(
   const { error, answer, socket, localAddress } = await openSocket(request, clock, listener);
   if (error !== undefined) return { failure: failureOf(error, answer?.status) };
   return {
-    ...(answer && { response: { ...answer, headers: flat(answer.headers) } }),
+    ...(answer && { response: { ...answer, headers: flattenHeaders(answer.headers) } }),
     ...(socket && { socket }),
     ...(localAddress !== undefined && { localAddress }),
   };

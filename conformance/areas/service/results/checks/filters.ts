@@ -1,6 +1,6 @@
 import { brief, pageLimitMax, valueAt } from '../../../../../src/contract/index.ts';
 import { instantMs } from '../../../../../src/platform/clock.ts';
-import { checkEach, notJudged, type Check, type Finding } from '../../../../engine/checks/check.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../../engine/checks/check.ts';
 import { type Exchange, type Transcript } from '../../../../engine/transcript/reading.ts';
 import { wrongValue } from '../../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../../results-api.ts';
@@ -143,7 +143,7 @@ const isFailedOnly =
     queryOf(page, 'failed_only') === 'true' &&
     sessionsOf(page).length > 0;
 
-const noFailures = notJudged('not_observed', 'No failing session was listed.');
+const noFailures = unjudgedAs('not_observed', 'No failing session was listed.');
 
 /** Requires exactly the failing outcomes on pages with `failed_only`. */
 export function listsOnlyFailures(endpoint: ResultsEndpoint): Check {

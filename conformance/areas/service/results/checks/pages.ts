@@ -7,13 +7,13 @@ import {
 import { isObject } from '../../../../../src/platform/json.ts';
 import {
   checkEach,
-  notJudged,
-  noValidResponse,
-  wrongOutcome,
+  unjudgedAs,
+  explainNoValidResponse,
+  outcomeFinding,
   type Check,
   type Finding,
 } from '../../../../engine/checks/check.ts';
-import { answered } from '../../../../engine/checks/responses.ts';
+import { checkAccepted } from '../../../../engine/checks/responses.ts';
 import {
   type Exchange,
   type Transcript,
@@ -28,7 +28,7 @@ const overCap: ResultsStep = 'over the cap';
 
 /** Requires a JSON object for every read except the one with a limit over the cap. */
 export function answersReads(endpoint: ResultsEndpoint): Check {
-  return answered(endpoint, (step) => step !== overCap, noValidResponse(endpoint));
+  return checkAccepted(endpoint, (step) => step !== overCap, explainNoValidResponse(endpoint));
 }
 
 /** Requires the four fields of a page (spec 2.6). */
@@ -48,7 +48,7 @@ export function hasPageFields(endpoint: ResultsEndpoint): Check {
         .filter((pointer) => !isCount(valueAt(page.json, pointer)))
         .map((pointer) => wrongValue(page, pointer, 'an integer of 0 or more')),
     ],
-    noValidResponse(endpoint),
+    explainNoValidResponse(endpoint),
   );
 }
 
@@ -79,7 +79,7 @@ export function usesDefaults(endpoint: ResultsEndpoint): Check {
       ...findWrongNumber(page, '/skip', 0),
       ...findTooManyItems(page, pageLimitDefault),
     ],
-    noValidResponse(endpoint),
+    explainNoValidResponse(endpoint),
   );
 }
 
@@ -90,8 +90,8 @@ export function capsLimit(endpoint: ResultsEndpoint): Check {
     (page) =>
       isAccepted(page) && isObject(page.json)
         ? findTooManyItems(page, pageLimitMax)
-        : [wrongOutcome(page, `a 2xx response with at most ${pageLimitMax} sessions`)],
-    noValidResponse(endpoint),
+        : [outcomeFinding(page, `a 2xx response with at most ${pageLimitMax} sessions`)],
+    explainNoValidResponse(endpoint),
   );
 }
 
@@ -112,7 +112,7 @@ export function echoesLimits(endpoint: ResultsEndpoint): Check {
         ...findTooManyItems(page, limit),
       ];
     },
-    noValidResponse(endpoint),
+    explainNoValidResponse(endpoint),
   );
 }
 
@@ -141,7 +141,7 @@ export function findWholePage(
 }
 
 /** Why a page could not be compared with all sessions of the run. */
-export const noWholePage = notJudged(
+export const noWholePage = unjudgedAs(
   'not_observed',
   'No complete list to compare with: there were no sessions, or the list changed during the run.',
 );
@@ -215,7 +215,7 @@ export function listsNewestFirst(endpoint: ResultsEndpoint): Check {
       if (index < 0) return [];
       return [wrongValue(page, `/items/${index}/started_at`, 'no newer session after this one')];
     },
-    notJudged('not_observed', 'No page has sessions that start more than an hour apart.'),
+    unjudgedAs('not_observed', 'No page has sessions that start more than an hour apart.'),
   );
 }
 

@@ -1,5 +1,5 @@
 import { brief, valueAt } from '../../../../../src/contract/index.ts';
-import { checkEach, notJudged, type Check } from '../../../../engine/checks/check.ts';
+import { checkEach, unjudgedAs, type Check } from '../../../../engine/checks/check.ts';
 import {
   type Exchange,
   type Transcript,
@@ -95,7 +95,7 @@ function listsClosedConversations(): Check {
           const expected = `${brief(conversationIdOf(close))} in the results within 10 s`;
           return wrongValue(close, '', expected, 'not listed');
         }),
-    unjudged: notJudged('not_observed', 'No evals are configured, so nothing is scored.'),
+    unjudged: unjudgedAs('not_observed', 'No evals are configured, so nothing is scored.'),
   };
 }
 
@@ -144,7 +144,7 @@ function hasTypicalPass(): Check {
       );
       return unusual ? [wrongValue(page, '/items', '"pass"', brief(outcomeOf(unusual)))] : [];
     },
-    notJudged('not_observed', 'No session passed every eval.'),
+    unjudgedAs('not_observed', 'No session passed every eval.'),
   );
 }
 
@@ -237,7 +237,7 @@ function scoresQueuedEvals(): Check {
           wrongValue(close, '/evaluations_queued', `${scored}, the evaluations of its session`),
         );
     },
-    unjudged: notJudged(
+    unjudged: unjudgedAs(
       'not_observed',
       'The results list no conversation whose close queued evals.',
     ),

@@ -1,14 +1,14 @@
 import { brief, valueAt, type MessageName } from '../../../../../src/contract/index.ts';
 import { instantMs } from '../../../../../src/platform/clock.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
-import { checkEach, notJudged, type Check, type Finding } from '../../../../engine/checks/check.ts';
-import { shape } from '../../../../engine/checks/shape.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../../engine/checks/check.ts';
+import { checkShape } from '../../../../engine/checks/shape.ts';
 import { type Exchange } from '../../../../engine/transcript/reading.ts';
 import { wrongValue } from '../../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../../results-api.ts';
 import { isResultsPage, queryOf, sessionsOf, summaryNumber, turnsOf } from '../../transcript.ts';
 
-export const noSessions = notJudged('not_observed', 'No page lists a session.');
+export const noSessions = unjudgedAs('not_observed', 'No page lists a session.');
 
 /** What is wrong with a session. */
 interface SessionFault {
@@ -43,7 +43,7 @@ const pageMessages: Readonly<Record<ResultsEndpoint, MessageName>> = {
 
 /** Validates fields of each session against the schema. */
 export function hasSessionFields(endpoint: ResultsEndpoint, ...pointers: string[]): Check {
-  return shape({
+  return checkShape({
     message: pageMessages[endpoint],
     answers: isResultsPage(endpoint),
     at: pointers.map((pointer) => `/items/*${pointer}`),
@@ -77,7 +77,7 @@ export function hasLink(endpoint: ResultsEndpoint, pageName: string): Check {
     endpoint,
     ({ url }) => typeof url === 'string',
     ({ url }) => (link.test(String(url)) ? undefined : { pointer: '/url', expected }),
-    notJudged('not_observed', 'No session has a link.'),
+    unjudgedAs('not_observed', 'No session has a link.'),
   );
   return {
     ...check,
@@ -151,7 +151,7 @@ export function hasMatchingRate(endpoint: ResultsEndpoint): Check {
       const expected = `${Math.round((passed / total) * 100) / 100} for ${passed} of ${total}`;
       return { pointer: '/outcome_summary/pass_rate', expected };
     },
-    notJudged('not_observed', 'No listed session has evaluations.'),
+    unjudgedAs('not_observed', 'No listed session has evaluations.'),
   );
 }
 
@@ -194,7 +194,7 @@ export function endsAfterStart(endpoint: ResultsEndpoint): Check {
       const expected = `no earlier than ${brief(session['started_at'])}`;
       return endMs >= startMs - TIME_PRECISION_MS ? undefined : { pointer: '/ended_at', expected };
     },
-    notJudged('not_observed', 'No listed session has times that can be compared.'),
+    unjudgedAs('not_observed', 'No listed session has times that can be compared.'),
   );
 }
 

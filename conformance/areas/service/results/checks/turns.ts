@@ -1,6 +1,6 @@
 import { brief, valueAt, type TraceSpan } from '../../../../../src/contract/index.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
-import { checkEach, notJudged, type Check, type Finding } from '../../../../engine/checks/check.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../../results-api.ts';
@@ -73,7 +73,7 @@ function checkConversations(
             .flatMap(findFaults)
             .map(({ expected, received }) => wrongValue(page, '/items', expected, received))
         : [],
-    unjudged: notJudged('not_observed', 'The results list no conversation of the run.'),
+    unjudged: unjudgedAs('not_observed', 'The results list no conversation of the run.'),
   };
 }
 
@@ -152,7 +152,7 @@ export function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Che
         const received = brief(turnsOf(session).map(sequenceOf));
         return [wrongValue(page, `/items/${index}/traces`, expected, received)];
       }),
-    notJudged('not_observed', 'No listed session has turns.'),
+    unjudgedAs('not_observed', 'No listed session has turns.'),
   );
 }
 

@@ -1,5 +1,5 @@
 import { instantMs, isoTime, systemClock } from '../../../../../src/platform/clock.ts';
-import { edited, isAccepted } from '../../../../engine/mutants/combinators.ts';
+import { editBody, isAccepted } from '../../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform, TransformFactory } from '../../../../engine/mutants/mutant.ts';
 import {
   objectsAt,
@@ -75,7 +75,7 @@ const replaceFilter =
     }
     const response = await forward(withQuery(request, (query) => query.delete(filter)));
     if (!isAccepted(response)) return response;
-    return edited(response, request, (page) => {
+    return editBody(response, request, (page) => {
       const items = sessionsIn(page).filter((session) => isKept(session, value));
       Object.assign(page, { items, total: items.length });
     });

@@ -1,8 +1,8 @@
 import {
-  edited,
-  instead,
+  editBody,
+  respondInstead,
   isAccepted,
-  replaces,
+  replaceParts,
   to,
 } from '../../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform, TransformFactory } from '../../../../engine/mutants/mutant.ts';
@@ -38,7 +38,7 @@ function skipOneMore(endpoint: ResultsEndpoint): TransformFactory {
       if (request.endpoint !== endpoint || skip === undefined || response === 'dropped') {
         return response;
       }
-      return edited(response, request, setKey('skip', Number(skip)));
+      return editBody(response, request, setKey('skip', Number(skip)));
     };
   };
 }
@@ -52,7 +52,7 @@ const mixOwners =
       const response = await forward(request);
       const hasNoQuery = request.path.endsWith('/');
       if (request.endpoint !== endpoint || !isAccepted(response) || !hasNoQuery) return response;
-      return edited(response, request, (page) => {
+      return editBody(response, request, (page) => {
         const sessions = sessionsIn(page);
         if (sessions.length > 0) lastSessions = sessions;
         else Object.assign(page, { items: lastSessions, total: lastSessions.length });
@@ -67,19 +67,19 @@ function responseMutants(endpoint: ResultsEndpoint): Mutant[] {
       'failed-only-400',
       'Refuses failed_only.',
       'response',
-      instead(to(endpoint, hasQuery('failed_only', 'true')), () => errorResponse(400)),
+      respondInstead(to(endpoint, hasQuery('failed_only', 'true')), () => errorResponse(400)),
     ),
     mutant(
       'traces-400',
       'Refuses include_traces=false.',
       'response',
-      instead(to(endpoint, hasQuery('include_traces', 'false')), () => errorResponse(400)),
+      respondInstead(to(endpoint, hasQuery('include_traces', 'false')), () => errorResponse(400)),
     ),
     mutant(
       'filter-text',
       'Returns text when the query has an eval filter.',
       'response',
-      replaces(to(endpoint, hasQuery('eval')), { body: 'none' }),
+      replaceParts(to(endpoint, hasQuery('eval')), { body: 'none' }),
     ),
     mutant('total-missing', 'Omits total.', 'pageFields', onPages(endpoint, removeKey('total'))),
     mutant(
@@ -135,7 +135,7 @@ function defaultMutants(endpoint: ResultsEndpoint): Mutant[] {
       'cap-400',
       'Refuses a limit over 500.',
       'cap',
-      instead(to(endpoint, hasQuery('limit', '501')), () => errorResponse(400)),
+      respondInstead(to(endpoint, hasQuery('limit', '501')), () => errorResponse(400)),
     ),
     mutant(
       'cap-501',

@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../../../src/platform/random.ts';
-import { always, edited, isAccepted, type When } from '../../../../engine/mutants/combinators.ts';
+import { always, editBody, isAccepted, type When } from '../../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform, TransformFactory } from '../../../../engine/mutants/mutant.ts';
 import type { ServiceRequirementId } from '../../requirements.ts';
 import {
@@ -188,7 +188,7 @@ function hideRuns(marker: string): TransformFactory {
       }),
     );
     if (!isAccepted(response)) return response;
-    return edited(response, request, (page) => {
+    return editBody(response, request, (page) => {
       const visible = sessionsIn(page).filter(({ run }) => !String(run).includes(marker));
       const items = visible.slice(skip, skip + limit);
       Object.assign(page, { items, total: visible.length, skip, limit });

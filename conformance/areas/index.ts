@@ -30,9 +30,9 @@ export const sandboxSuite: Suite = createSuite({
   },
   isBlockedByErrors: false,
   cures: {
-    keyRefused: 'Put its bearer key into SANDBOX_KIT_API_KEY, or into a file for --api-key-file.',
+    keyRefused: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
     nothingHere:
-      'Check the path of the URL: /health, /users and /v1/chat/completions are appended to it.',
+      'Check the path of the URL. The kit appends /health, /users and /v1/chat/completions to it.',
   },
 });
 
@@ -50,9 +50,9 @@ export const serviceSuite: Suite = createSuite({
   isBlockedByErrors: true,
   cures: {
     keyRefused:
-      'Put its key into SANDBOX_KIT_SERVICE_API_KEY, or into a file for --api-key-file; --api-key-header names the header.',
+      'Set SANDBOX_KIT_SERVICE_API_KEY to the key, or pass --api-key-file FILE. --api-key-header sets the header name.',
     nothingHere:
-      'Check the path of the URL: /v1/traces and /api/prod-evaluations/sessions/ are appended to it.',
+      'Check the path of the URL. The kit appends /v1/traces and /api/prod-evaluations/sessions/ to it.',
   },
 });
 

@@ -1,28 +1,113 @@
+/**
+ * Dead peers: servers that no run can judge, because they can't be reached, are broken, or are not a
+ * sandbox or a service at all. Against each, the engine must report one blocking cause, no findings,
+ * and exit code 3.
+ */
+import { createServer, type RequestListener } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { createServer as createSocketServer } from 'node:net';
-import { createAcceptedResponse, errorResponse, jsonResponse } from '../engine/mutants/combinators.ts';
-import { deadAnswers, deadServiceAnswers } from './dead-answers.ts';
-import { answering, http, listen, peer, socket, type Dead, type DeadPeer } from './dead-peer.ts';
-import { EVERYTHING } from './judged-peer.ts';
-import { startProxy } from './proxy.ts';
+import {
+  createServer as createSocketServer,
+  type AddressInfo,
+  type Server,
+  type Socket,
+} from 'node:net';
+import type { Area } from '../../src/contract/index.ts';
+import type { Clock } from '../../src/platform/clock.ts';
+import {
+  createAcceptedResponse,
+  errorResponse,
+  jsonResponse,
+} from '../engine/mutants/combinators.ts';
+import type { ProxyResponse, Transform } from '../engine/mutants/mutant.ts';
+import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
+import { httpAreas } from './judged-peer.ts';
+import { startProxy, type Listening } from './proxy.ts';
 
-export type { DeadPeer } from './dead-peer.ts';
+/** A server that is unreachable, broken, or no sandbox or service. */
+export interface DeadPeer {
+  /** E.g. `dead/tls-not-trusted`. */
+  id: string;
+  /** The areas of the run that meets the peer. */
+  areas: readonly Area[];
+  /** What the peer does, in one sentence. */
+  description: string;
+  /** The blocking cause that the engine must report. */
+  cause: BlockingCause['id'];
+  /** How many times faster than real time the clock of the run is (default: 1). */
+  clockFactor?: number;
+  start: (clock: Clock) => Promise<Listening>;
+}
 
-const LOGIN = {
-  status: 200,
-  headers: { 'content-type': 'text/html' },
-  body: '<!doctype html><form action="/login"><input type="password"></form>',
-};
+/** A dead peer before it is assigned to the runs of a sandbox, of voice, or of the service. */
+export type PeerTemplate = Omit<DeadPeer, 'id' | 'areas'> & { name: string };
 
-/** What nobody can talk to. */
-export const unreachable: readonly Dead[] = [
-  peer('nothing-listens', 'Nothing listens.', 'refused', async () => {
-    const listening = await http(() => {});
+/** Defines a dead peer. */
+export function definePeer(
+  name: string,
+  description: string,
+  cause: BlockingCause['id'],
+  start: DeadPeer['start'],
+  clockFactor?: number,
+): PeerTemplate {
+  return { name, description, cause, start, ...(clockFactor !== undefined && { clockFactor }) };
+}
+
+async function listen(server: Server, scheme = 'http'): Promise<Listening> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    // A connection that breaks must not end this process.
+    socket.on('error', () => socket.destroy()).on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${scheme}://127.0.0.1:${port}`,
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+const serveHttp = (listener: RequestListener, scheme?: string): Promise<Listening> =>
+  listen(createServer(listener), scheme);
+
+const serveSocket = (onConnection: (socket: Socket) => void): Promise<Listening> =>
+  listen(createSocketServer(onConnection));
+
+/** An upstream address that a proxy never asks, because its transform answers every request. */
+export const NO_UPSTREAM = 'http://127.0.0.1:9';
+
+const answering =
+  (transform: Transform): DeadPeer['start'] =>
+  (clock) =>
+    startProxy({ upstream: NO_UPSTREAM, transform, clock });
+
+/** Defines a peer that gives the same response to every request. */
+const constantPeer = (
+  name: string,
+  description: string,
+  cause: BlockingCause['id'],
+  response: ProxyResponse,
+): PeerTemplate =>
+  definePeer(
+    name,
+    description,
+    cause,
+    answering(() => Promise.resolve(response)),
+  );
+
+/** Peers with which no HTTP response can be exchanged in time. */
+export const unreachable: readonly PeerTemplate[] = [
+  definePeer('nothing-listens', 'Refuses connections.', 'refused', async () => {
+    const listening = await serveHttp(() => {});
     await listening.stop();
     return { url: listening.url, stop: () => Promise.resolve() };
   }),
-  peer('tls-not-trusted', 'Has a certificate that nobody trusts.', 'tls', async () => {
-    // Loaded here, since only this peer needs it.
+  definePeer('tls-not-trusted', 'Has an untrusted TLS certificate.', 'tls', async () => {
+    // Only this peer needs the library.
     const { generate } = await import('selfsigned');
     const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
     return listen(
@@ -30,34 +115,42 @@ export const unreachable: readonly Dead[] = [
       'https',
     );
   }),
-  peer(
+  definePeer(
     'tls-silent',
-    'Accepts connections, and says nothing where TLS is asked for.',
+    'Accepts connections, but never answers the TLS handshake.',
     'timeout',
     () => listen(createSocketServer(), 'https'),
-    // The wait for TLS is not by this clock; here it is beside others that wait.
+    // The TLS timeout uses the system clock. A factor puts the peer into the lane of slow peers.
     1,
   ),
-  peer('plain-http', 'Speaks plain HTTP where TLS is asked for.', 'plain_http', () =>
-    http((_request, response) => response.end('{}'), 'https'),
+  definePeer('plain-http', 'Speaks plain HTTP on an https:// URL.', 'plain_http', () =>
+    serveHttp((_request, response) => response.end('{}'), 'https'),
   ),
-  peer('resets', 'Drops every connection at once.', 'reset', () => socket((one) => one.destroy())),
-  peer('resets-mid-body', 'Drops every connection in the middle of the body.', 'reset', () =>
-    http((_request, response) => {
+  definePeer('resets', 'Closes every connection immediately.', 'reset', () =>
+    serveSocket((socket) => socket.destroy()),
+  ),
+  definePeer('resets-mid-body', 'Drops every connection in the middle of the body.', 'reset', () =>
+    serveHttp((_request, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
       response.write('{"choices": [', () => response.destroy());
     }),
   ),
-  peer('not-http', 'Speaks another protocol.', 'protocol', () =>
-    socket((one) => one.write('SSH-2.0-OpenSSH_9.6\r\n')),
+  definePeer('not-http', 'Speaks a protocol other than HTTP.', 'protocol', () =>
+    serveSocket((socket) => socket.write('SSH-2.0-OpenSSH_9.6\r\n')),
   ),
-  peer('never-answers', 'Takes requests and answers none.', 'timeout', () => http(() => {}), 100),
-  peer(
+  definePeer(
+    'never-answers',
+    'Accepts requests but never responds.',
+    'timeout',
+    () => serveHttp(() => {}),
+    100,
+  ),
+  definePeer(
     'slow-drip',
-    'Sends a byte a second.',
+    'Sends one byte of the body per second.',
     'timeout',
     (clock) =>
-      http((_request, response) => {
+      serveHttp((_request, response) => {
         response.writeHead(200, { 'content-type': 'application/json' });
         void drip();
         async function drip(): Promise<void> {
@@ -71,54 +164,99 @@ export const unreachable: readonly Dead[] = [
   ),
 ];
 
-const redirects: Dead[] = [301, 302, 307, 308].map((status) =>
-  peer(
-    `redirects-${status}`,
-    `Redirects everything with ${status}.`,
-    'redirect',
-    answering(() =>
-      Promise.resolve({ status, headers: { location: 'https://elsewhere.example/' }, body: '' }),
-    ),
-  ),
-);
+const LOGIN_PAGE: ProxyResponse = {
+  status: 200,
+  headers: { 'content-type': 'text/html' },
+  body: '<!doctype html><form action="/login"><input type="password"></form>',
+};
 
-const others: Dead[] = [
-  peer(
-    'login-page',
-    'Shows a page to log in, whatever is asked.',
-    'login_page',
-    answering(() => Promise.resolve(LOGIN)),
+const textResponse = (
+  body: string,
+  headers: Record<string, string> = { 'content-type': 'application/json' },
+): ProxyResponse => ({ status: 200, headers, body });
+
+const BODY_CHUNK = ' '.repeat(65_536);
+/** More than an HTTP client reads of the headers. */
+const HEADER_LENGTH = 60_000;
+
+/** Peers that speak HTTP, but not the interface. */
+const foreign: readonly PeerTemplate[] = [
+  constantPeer('login-page', 'Returns a login page for every request.', 'login_page', LOGIN_PAGE),
+  constantPeer('html-404', 'Returns an HTML 404 page for every request.', 'login_page', {
+    status: 404,
+    headers: { 'content-type': 'text/html' },
+    body: '<html><title>404 Not Found</title></html>',
+  }),
+  constantPeer('empty', 'Returns an empty 200 response for every request.', 'empty', {
+    status: 200,
+    headers: {},
+    body: '',
+  }),
+  ...[301, 302, 307, 308].map((status) =>
+    constantPeer(`redirects-${status}`, `Redirects every request with ${status}.`, 'redirect', {
+      status,
+      headers: { location: 'https://elsewhere.example/' },
+      body: '',
+    }),
   ),
-  peer(
-    'html-404',
-    'Answers everything with an HTML page for 404.',
-    'login_page',
-    answering(() =>
-      Promise.resolve({
-        status: 404,
-        headers: { 'content-type': 'text/html' },
-        body: '<html><title>404 Not Found</title></html>',
-      }),
-    ),
+  constantPeer('empty-204', 'Returns 204 for every request.', 'empty', {
+    status: 204,
+    headers: {},
+    body: '',
+  }),
+  constantPeer(
+    'text-ok',
+    'Returns the text OK for every request.',
+    'not_json',
+    textResponse('OK', { 'content-type': 'text/plain' }),
   ),
-  peer(
-    'empty',
-    'Answers everything with an empty 200.',
-    'empty',
-    answering(() => Promise.resolve({ status: 200, headers: {}, body: '' })),
+  constantPeer('json-null', 'Returns null for every request.', 'not_json', textResponse('null')),
+  constantPeer(
+    'json-cut',
+    'Returns a truncated JSON object for every request.',
+    'not_json',
+    textResponse('{"a": ['),
   ),
-  ...redirects,
-  ...deadAnswers,
-  peer(
+  constantPeer(
+    'gzip-that-is-none',
+    'Declares gzip for every body but does not compress any.',
+    'wrongly_encoded',
+    textResponse('{}', { 'content-type': 'application/json', 'content-encoding': 'gzip' }),
+  ),
+  constantPeer(
+    'huge-headers',
+    'Returns 60 kB of headers.',
+    'too_large',
+    textResponse('{}', {
+      'content-type': 'application/json',
+      'x-cookie': 'a'.repeat(HEADER_LENGTH),
+    }),
+  ),
+  definePeer('endless', 'Sends a body that never ends.', 'too_large', () =>
+    serveHttp((_request, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const sendMore = (): void => {
+        while (!response.destroyed && response.write(BODY_CHUNK));
+        if (!response.destroyed) response.once('drain', sendMore);
+      };
+      sendMore();
+    }),
+  ),
+  constantPeer('basic-login', 'Asks for a name and a password on an HTML page.', 'login_page', {
+    status: 401,
+    headers: { 'content-type': 'text/html', 'www-authenticate': 'Basic realm="any"' },
+    body: '<html><h1>401 Authorization Required</h1></html>',
+  }),
+  definePeer(
     'always-429',
-    'Puts every request off.',
+    'Answers every request with 429.',
     'rate_limited',
     answering(() => Promise.resolve(errorResponse(429, 'rate_limit_exceeded'))),
     50,
   ),
-  peer(
+  definePeer(
     'always-429-for-an-hour',
-    'Puts every request off for an hour.',
+    'Answers every request with 429 and a Retry-After of one hour.',
     'rate_limited',
     answering(() => {
       const { status, body } = errorResponse(429, 'rate_limit_exceeded');
@@ -127,12 +265,46 @@ const others: Dead[] = [
   ),
 ];
 
-/** Conforms as far as it gets: when it has taken so many requests, it is gone. */
-const dies = (name: string, is: string, requests: number): Dead =>
-  peer(name, is, 'gone', async (clock) => {
+/** Peers that only a check of a sandbox can't judge. */
+const noSandbox: readonly PeerTemplate[] = [
+  definePeer(
+    'login-page-for-health',
+    'Returns a login page for GET /health.',
+    'login_page',
+    answering((asked, _forward, clock) =>
+      Promise.resolve(
+        asked.endpoint === 'health' ? LOGIN_PAGE : createAcceptedResponse(asked, clock),
+      ),
+    ),
+  ),
+  ...[401, 403].map((status) =>
+    definePeer(
+      `key-refused-${status}`,
+      `Is healthy, but refuses every key with ${status}.`,
+      'key_refused',
+      answering((asked, _forward, clock) =>
+        Promise.resolve(
+          asked.endpoint === 'health'
+            ? createAcceptedResponse(asked, clock)
+            : errorResponse(status, 'bad_request'),
+        ),
+      ),
+    ),
+  ),
+  constantPeer(
+    'nothing-here-but-errors',
+    "Returns 404 in the sandbox's error shape for every path.",
+    'nothing_here',
+    errorResponse(404, 'bad_request'),
+  ),
+];
+
+/** Defines a peer that conforms, but stops after a number of requests. */
+const dyingPeer = (name: string, description: string, requests: number): PeerTemplate =>
+  definePeer(name, description, 'gone', async (clock) => {
     let left = requests;
     const listening = await startProxy({
-      upstream: 'http://127.0.0.1:9',
+      upstream: NO_UPSTREAM,
       clock,
       transform: (asked) => {
         if (left-- > 0) return Promise.resolve(createAcceptedResponse(asked, clock));
@@ -143,69 +315,57 @@ const dies = (name: string, is: string, requests: number): Dead =>
     return listening;
   });
 
-const dying: Dead[] = [
-  dies('gone-in-the-preflight', 'Dies after its first answers.', 2),
-  dies('gone-in-the-run', 'Dies in the middle of the run.', 40),
+const dying: readonly PeerTemplate[] = [
+  dyingPeer('gone-in-the-preflight', 'Stops after its first responses.', 2),
+  dyingPeer('gone-in-the-run', 'Stops in the middle of the run.', 40),
 ];
 
-/** What is dead to a check of a sandbox alone. */
-const noSandbox: Dead[] = [
-  peer(
-    'login-page-for-health',
-    'Shows a page to log in when asked for health.',
-    'login_page',
-    answering((asked, _forward, clock) =>
-      Promise.resolve(asked.endpoint === 'health' ? LOGIN : createAcceptedResponse(asked, clock)),
+const message = (status: number, text = 'No.'): ProxyResponse =>
+  jsonResponse(status, { message: text });
+
+/** Peers that only a check of the service can't judge. */
+const noService: readonly PeerTemplate[] = [
+  ...[500, 502, 503].map((status) =>
+    constantPeer(
+      `always-${status}`,
+      `Returns ${status} for every request.`,
+      'server_error',
+      message(status),
+    ),
+  ),
+  ...[400, 410].map((status) =>
+    constantPeer(
+      `always-${status}`,
+      `Refuses every request with ${status}.`,
+      'all_refused',
+      message(status),
     ),
   ),
   ...[401, 403].map((status) =>
-    peer(
-      `key-refused-${status}`,
-      `Is healthy, and refuses every key with ${status}.`,
-      'key_refused',
-      answering((asked, _forward, clock) =>
-        Promise.resolve(
-          asked.endpoint === 'health' ? createAcceptedResponse(asked, clock) : errorResponse(status, 'bad_request'),
-        ),
-      ),
-    ),
-  ),
-  peer(
-    'nothing-here-but-errors',
-    'Knows no path, and says so as a sandbox does.',
-    'nothing_here',
-    answering(() => Promise.resolve(errorResponse(404, 'bad_request'))),
-  ),
-];
-
-/** What is dead to a check of the service alone. */
-const noService: Dead[] = [
-  ...deadServiceAnswers,
-  ...[401, 403].map((status) =>
-    peer(
+    constantPeer(
       `key-refused-${status}`,
       `Refuses every key with ${status}.`,
       'key_refused',
-      answering(() => Promise.resolve(jsonResponse(status, { message: 'No.' }))),
+      message(status),
     ),
   ),
-  peer(
+  constantPeer(
     'nothing-here',
-    'Knows no path.',
+    'Returns 404 for every path.',
     'nothing_here',
-    answering(() => Promise.resolve(jsonResponse(404, { message: 'Not Found' }))),
+    message(404, 'Not Found'),
   ),
 ];
 
-/** Every dead peer of a check of a sandbox. */
+/** The dead peers of a check of a sandbox without voice. */
 export const deadPeers: readonly DeadPeer[] = [
   ...unreachable,
-  ...others,
+  ...foreign,
   ...noSandbox,
   ...dying,
-].map(({ name, ...dead }) => ({ id: `dead/${name}`, areas: EVERYTHING, ...dead }));
+].map(({ name, ...peer }) => ({ id: `dead/${name}`, areas: httpAreas, ...peer }));
 
-/** Every dead peer of a check of the service. */
-export const serviceDeadPeers: readonly DeadPeer[] = [...unreachable, ...others, ...noService].map(
-  ({ name, ...dead }) => ({ id: `dead/service-${name}`, areas: ['service'], ...dead }),
+/** The dead peers of a check of the service. */
+export const serviceDeadPeers: readonly DeadPeer[] = [...unreachable, ...foreign, ...noService].map(
+  ({ name, ...peer }) => ({ id: `dead/service-${name}`, areas: ['service'], ...peer }),
 );

@@ -3,41 +3,41 @@ import { isServiceRun } from '../areas/index.ts';
 import type { PeerChoice } from './peer-runs.ts';
 import type { SelftestOptions, SelftestResult } from './selftest.ts';
 
-// The mutants are loaded when they are asked for: a check needs none of them.
+// Mutants are loaded on demand, because a check needs none of them.
 
-/** How many peers a self-test of a choice runs. */
+/** Returns how many rows a self-test has. */
 export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
   const { selftestSize: sizeOf } = await import('./selftest.ts');
   return sizeOf(choice);
 }
 
-/** Of what a choice has mutants and variants: what a self-test must be given. */
+/** Returns which conforming peers a self-test needs as the base of its mutants and variants. */
 export async function selftestNeeds(
   choice: PeerChoice = {},
 ): Promise<{ sandbox: boolean; service: boolean }> {
-  const { chosenPeers } = await import('./peer-runs.ts');
-  const { mutants, variants } = chosenPeers(choice);
+  const { choosePeers } = await import('./peer-runs.ts');
+  const { mutants, variants } = choosePeers(choice);
   const isOfService = [...mutants, ...variants].map(isServiceRun);
   return { sandbox: isOfService.includes(false), service: isOfService.includes(true) };
 }
 
-/** Proves the judge against a sandbox and a service that conform: see `mutants/`. */
+/** Proves the engine with mutants, legal variants and dead peers. */
 export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
   const { selftest: run } = await import('./selftest.ts');
   return run(options);
 }
 
-/** A mutant that listens. */
+/** A mutant that accepts requests. */
 export interface RunningMutant {
   url: string;
-  /** What it does wrong, in one sentence. */
+  /** What the mutant does wrong, in one sentence. */
   description: string;
   stop: () => Promise<void>;
 }
 
 /**
- * Puts a mutant before the sandbox or the service that it is of; undefined when there is none of
- * that id that traffic can show.
+ * Starts a mutant as a proxy in front of a sandbox or a service. Returns undefined if no mutant has
+ * the id, or if the mutant changes the run instead of the traffic.
  */
 export async function startMutant(
   id: string,

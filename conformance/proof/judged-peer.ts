@@ -1,46 +1,47 @@
 import type { Area, RunRecord } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
-import { runProbes } from '../engine/drive/run.ts';
-import type { Probe } from '../engine/probe.ts';
 import { suiteOf } from '../areas/index.ts';
+import { runProbes } from '../engine/drive/run.ts';
 import { judgeTranscript, type Judgment } from '../engine/judge/judge.ts';
+import type { Probe } from '../engine/probe.ts';
 import type { RequirementId } from '../engine/requirement.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 
-/** Who is judged, and with which key. */
+/** A sandbox or a service, and the key for it. */
 export interface Peer {
   url: string;
   apiKey?: string | undefined;
   kitVersion: string;
 }
 
-/** All areas of a sandbox. */
-export const EVERYTHING: readonly Area[] = ['chat', 'health', 'users'];
+/** The areas of a sandbox that are checked over HTTP alone. */
+export const httpAreas: readonly Area[] = ['chat', 'health', 'users'];
 
-// Mutants bring their own tool calls, so what is asked does not matter.
+// The mutants bring their own tool calls, so the wording of the prompt does not matter.
 const PROMPTS = ['Where is my order?'];
 
-/** How a peer is judged. */
-export interface Judging {
+/** How to check a peer. */
+export interface PeerCheck {
   target: string;
   areas: readonly Area[];
   clock: Clock;
   seed: string;
+  /** Changes the run record before it is judged. */
   run?: (run: RunRecord) => RunRecord;
   intrusive?: boolean;
-  /** Of the service: these probes alone. */
+  /** Run only these probes and the preflight (default: all). */
   probes?: readonly Probe[] | undefined;
 }
 
-/** Checks a peer, whatever it is, and judges what it did. */
-export async function judged(judging: Judging, peer: Omit<Peer, 'url'>): Promise<Judgment> {
-  const { run = (same: RunRecord): RunRecord => same } = judging;
-  const transcript = await driven(judging, peer);
-  return judgeTranscript(suiteOf(judging), { ...transcript, run: run(transcript.run) });
+/** Checks a peer and judges the run. */
+export async function judgePeer(peerCheck: PeerCheck, peer: Omit<Peer, 'url'>): Promise<Judgment> {
+  const { run = (unchanged: RunRecord): RunRecord => unchanged } = peerCheck;
+  const transcript = await runPeerCheck(peerCheck, peer);
+  return judgeTranscript(suiteOf(peerCheck), { ...transcript, run: run(transcript.run) });
 }
 
-function driven(
-  { target, areas, clock, seed, intrusive = false, probes }: Judging,
+function runPeerCheck(
+  { target, areas, clock, seed, intrusive = false, probes }: PeerCheck,
   { apiKey, kitVersion }: Omit<Peer, 'url'>,
 ): Promise<Transcript> {
   return runProbes(suiteOf({ areas }), {
@@ -63,64 +64,68 @@ function driven(
   });
 }
 
-/** What is fit to be changed, as it is untouched; or why it is not fit. */
-export type Untouched = { transcript: Transcript } | { cause: string };
+/** The run of an unchanged peer, or the reason why the peer can't serve as the base of mutants. */
+export type Baseline = { transcript: Transcript } | { cause: string };
 
-/** A sandbox that the mutants can be made of. */
-export async function untouchedSandbox(peer: Peer, seed: string): Promise<Untouched> {
-  return untouched('sandbox', peer, EVERYTHING, seed, (judgement) => {
-    const lacking = (['USERS-001', 'USERS-030'] as const).some(
-      (id) => judgement.requirements.get(id)?.verdict !== 'pass',
-    );
-    return lacking ? 'The sandbox has no /users, which some mutants are about.' : undefined;
-  });
+/** Checks that mutants can be made of a sandbox. */
+export async function runSandboxBaseline(peer: Peer, seed: string): Promise<Baseline> {
+  return runBaseline('sandbox', peer, httpAreas, seed, (judgment) =>
+    hasPassed(judgment, 'USERS-001') && hasPassed(judgment, 'USERS-030')
+      ? undefined
+      : 'The sandbox has no /users endpoints, but some mutants change them.',
+  );
 }
 
-/** A sandbox that the mutants of voice can be made of. */
-export async function untouchedVoice(peer: Peer, seed: string): Promise<Untouched> {
-  return untouched('sandbox', peer, ['voice'], seed, (judgement) => {
-    const flows = judgement.requirements.get('VOICE-070')?.verdict === 'pass';
-    return flows ? undefined : 'The sandbox lets no media flow, which some mutants are about.';
-  });
+/** Checks that mutants of voice can be made of a sandbox. */
+export async function runVoiceBaseline(peer: Peer, seed: string): Promise<Baseline> {
+  return runBaseline('sandbox', peer, ['voice'], seed, (judgment) =>
+    hasPassed(judgment, 'VOICE-070')
+      ? undefined
+      : 'No media flows in calls with the sandbox, but some mutants change media.',
+  );
 }
 
-/** A service that the mutants of area A can be made of. */
-export async function untouchedService(peer: Peer, seed: string): Promise<Untouched> {
-  return untouched('service', peer, ['service'], seed, (judgement) => {
-    const isSetUp = judgement.requirements.get('SERVICE-051')?.verdict === 'pass';
-    return isSetUp ? undefined : 'The service has no control API, which mutants are seen by.';
-  });
+/** Checks that mutants can be made of a service. */
+export async function runServiceBaseline(peer: Peer, seed: string): Promise<Baseline> {
+  return runBaseline('service', peer, ['service'], seed, (judgment) =>
+    hasPassed(judgment, 'SERVICE-051')
+      ? undefined
+      : 'The service has no control API, which the mutants need.',
+  );
 }
 
-async function untouched(
-  what: string,
+async function runBaseline(
+  noun: string,
   peer: Peer,
   areas: readonly Area[],
   seed: string,
-  lacks: (judgement: Judgment) => string | undefined,
-): Promise<Untouched> {
-  const transcript = await driven(
+  findLack: (judgment: Judgment) => string | undefined,
+): Promise<Baseline> {
+  const transcript = await runPeerCheck(
     { target: peer.url, areas, clock: systemClock, seed: `${seed}/untouched` },
     peer,
   );
-  const judgement = judgeTranscript(suiteOf({ areas }), transcript);
-  const cause = notConforming(what, judgement) ?? lacks(judgement);
+  const judgment = judgeTranscript(suiteOf({ areas }), transcript);
+  const cause = explainNonconformity(noun, judgment) ?? findLack(judgment);
   return cause === undefined ? { transcript } : { cause };
 }
 
-function notConforming(what: string, judgement: Judgment): string | undefined {
-  if (judgement.verdict === 'conforming') return undefined;
-  const red = [...redOf(judgement), ...idsWith(judgement, ['blocked', 'error'])];
-  const why = judgement.blockedBy?.message ?? red.join(', ');
-  return `The ${what} is ${judgement.verdict} before anything is changed: ${why}`;
+const hasPassed = ({ requirements }: Judgment, id: RequirementId): boolean =>
+  requirements.get(id)?.verdict === 'pass';
+
+function explainNonconformity(noun: string, judgment: Judgment): string | undefined {
+  if (judgment.verdict === 'conforming') return undefined;
+  const ids = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
+  const reason = judgment.blockedBy?.message ?? ids.join(', ');
+  return `The unchanged ${noun} is ${judgment.verdict}, so no mutants can be made of it: ${reason}`;
 }
 
-/** The requirements that turned red. */
-export function redOf(judgement: Judgment): RequirementId[] {
-  return idsWith(judgement, ['fail', 'warn']);
+/** Returns the requirements that turned red: `fail` or `warn`. */
+export function redIdsOf(judgment: Judgment): RequirementId[] {
+  return idsWith(judgment, ['fail', 'warn']);
 }
 
-/** The requirements with one of some verdicts. */
+/** Returns the requirements with one of some verdicts. */
 export function idsWith({ requirements }: Judgment, verdicts: readonly string[]): RequirementId[] {
   return [...requirements]
     .filter(([, { verdict }]) => verdicts.includes(verdict))

@@ -8,165 +8,184 @@ import { mutants, serviceMutants, serviceVariants, variants } from '../areas/mut
 import { voiceDeadPeers } from './voice-dead-peers.ts';
 import type { Probe } from '../engine/probe.ts';
 import type { Distortion, Mutant, Variant } from '../engine/mutants/mutant.ts';
-import { idsWith, judged, redOf, type Peer } from './judged-peer.ts';
+import { idsWith, judgePeer, redIdsOf, type Peer } from './judged-peer.ts';
 import { startProxy } from './proxy.ts';
 import { voice } from '../areas/voice/index.ts';
 import { findTouchedProbes } from './touched.ts';
 
-/** Which peers a self-test is of; all when nothing is said. */
+/** Selects peers of a self-test (default: all). */
 export interface PeerChoice {
-  /** Only those with this text in their id. */
+  /** Only peers whose id contains this text. */
   only?: string | undefined;
-  /** Only those that concern one of these areas. */
+  /** Only peers that concern one of these areas. */
   areas?: readonly Area[] | undefined;
 }
 
-/** All peers that a choice leaves, by kind. */
+/** The selected peers by kind. */
 export interface ChosenPeers {
   mutants: readonly Mutant[];
   variants: readonly Variant[];
   deadPeers: readonly DeadPeer[];
 }
 
-/** What the choice leaves of all that the judge is proven by. */
-export function chosenPeers({ only = '', areas }: PeerChoice): ChosenPeers {
-  const chosen = <One extends Distortion | DeadPeer>(all: readonly One[]): One[] =>
-    all.filter(
-      (one) => one.id.includes(only) && (!areas || one.areas.some((area) => areas.includes(area))),
+/** Selects peers among everything that proves the engine. */
+export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
+  const choose = <Any extends Distortion | DeadPeer>(peers: readonly Any[]): Any[] =>
+    peers.filter(
+      (peer) =>
+        peer.id.includes(only) && (!areas || peer.areas.some((area) => areas.includes(area))),
     );
   return {
-    mutants: chosen([...mutants, ...serviceMutants]),
-    variants: chosen([...variants, ...serviceVariants]),
-    deadPeers: chosen([...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers]),
+    mutants: choose([...mutants, ...serviceMutants]),
+    variants: choose([...variants, ...serviceVariants]),
+    deadPeers: choose([...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers]),
   };
 }
 
-/** What the distortions are made of, as it is untouched; undefined where none is given. */
-export interface Grounds {
+/** The conforming peers that mutants and variants are made of; undefined if none is needed. */
+export interface PeerBases {
   sandbox: Peer | undefined;
-  service: (Peer & { untouched: Transcript }) | undefined;
+  service: (Peer & { transcript: Transcript }) | undefined;
   kitVersion: string;
   seed: string;
-  /** Drive every scenario against every distortion of the service, touched or not. */
-  everyScenario: boolean;
+  /** Run every probe against every mutant, not only the probes that can see it. */
+  everyProbe: boolean;
 }
 
-/** A row that is still to be run. */
+/** One row of the self-test before it has run. */
 export interface PeerRun {
   kind: 'mutant' | 'variant' | 'dead peer';
   id: string;
+  /** The runs of a lane share its concurrency. */
   lane: 'quick' | 'waits' | 'voice' | 'service' | 'alone';
-  run: () => Promise<Outcome>;
+  run: () => Promise<PeerOutcome>;
 }
 
-/** What must come of a peer, and what came. */
-export interface Outcome {
+/** The expected and the actual result of a peer: requirement ids, or a cause and an exit code. */
+export interface PeerOutcome {
   expected: string[];
-  got: string[];
+  actual: string[];
 }
 
-/** The runs that prove the judge by some peers. */
-export function peerRuns(peers: ChosenPeers, grounds: Grounds): PeerRun[] {
-  const runs = <One extends Distortion | DeadPeer>(
+/** Creates the runs that prove the engine against some peers. */
+export function createPeerRuns(peers: ChosenPeers, bases: PeerBases): PeerRun[] {
+  const createRuns = <Any extends Distortion | DeadPeer>(
     kind: PeerRun['kind'],
-    all: readonly One[],
-    run: (peer: One, grounds: Grounds) => Promise<Outcome>,
+    all: readonly Any[],
+    run: (peer: Any, bases: PeerBases) => Promise<PeerOutcome>,
   ): PeerRun[] =>
-    all.map((one) => ({ kind, id: one.id, lane: laneOf(one), run: () => run(one, grounds) }));
+    all.map((peer) => ({
+      kind,
+      id: peer.id,
+      lane: laneOf(peer),
+      run: () => run(peer, bases),
+    }));
   return [
-    ...runs('mutant', peers.mutants, runMutant),
-    ...runs('variant', peers.variants, runVariant),
-    ...runs('dead peer', peers.deadPeers, runDeadPeer),
+    ...createRuns('mutant', peers.mutants, runMutant),
+    ...createRuns('variant', peers.variants, runVariant),
+    ...createRuns('dead peer', peers.deadPeers, runDeadPeer),
   ];
 }
 
 function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
   if ('transform' in peer && isServiceRun(peer)) return peer.intrusive ? 'alone' : 'service';
-  if ('transform' in peer && isOfVoice(peer)) return 'voice';
+  if ('transform' in peer && isVoiceRun(peer)) return 'voice';
   return peer.clockFactor === undefined ? 'quick' : 'waits';
 }
 
-function clockOf({ clockFactor, sleepMsMax }: Distortion): Clock {
-  if (sleepMsMax !== undefined) return skippingClock(sleepMsMax);
-  return clockFactor === undefined ? systemClock : scaledClock(clockFactor);
-}
+/** Whether a run places calls. */
+export const isVoiceRun = ({ areas }: { areas: readonly Area[] }): boolean =>
+  areas.includes('voice');
 
-async function runDistorted(one: Mutant | Variant, grounds: Grounds): Promise<Judgment> {
-  const { sandbox, service, kitVersion, seed, everyScenario } = grounds;
-  const clock = clockOf(one);
-  const behind = isServiceRun(one) ? service : sandbox;
-  if (!behind) throw new Error(`there is nothing to make ${one.id} of`);
-  // Of a variant nothing may turn red anywhere, nor stay without its control.
-  const isSpared = 'kills' in one && !everyScenario;
-  const scenarios = !isSpared
-    ? undefined
-    : behind === service
-      ? await findTouchedProbes(one, service.untouched)
-      : isOfVoice(one)
-        ? showingScenarios(one)
-        : undefined;
+async function judgeDistortion(distortion: Mutant | Variant, bases: PeerBases): Promise<Judgment> {
+  const { kitVersion, seed } = bases;
+  const base = isServiceRun(distortion) ? bases.service : bases.sandbox;
+  if (!base) throw new Error(`${distortion.id} needs a conforming peer, but none was given`);
+  const clock = createClock(distortion);
+  const probes = await selectProbes(distortion, bases);
   const proxy = await startProxy({
-    upstream: behind.url,
-    transform: one.transform(),
-    voice: one.voice?.(),
+    upstream: base.url,
+    transform: distortion.transform(),
+    voice: distortion.voice?.(),
     clock,
   });
   try {
-    return await judged(
+    return await judgePeer(
       {
         target: proxy.url,
-        areas: one.areas,
+        areas: distortion.areas,
         clock,
-        seed: `${seed}/${one.id}`,
-        ...(one.run && { run: one.run }),
-        intrusive: one.intrusive ?? false,
-        probes: scenarios,
+        seed: `${seed}/${distortion.id}`,
+        ...(distortion.run && { run: distortion.run }),
+        intrusive: distortion.intrusive ?? false,
+        probes,
       },
-      { apiKey: behind.apiKey, kitVersion },
+      { apiKey: base.apiKey, kitVersion },
     );
   } finally {
     await proxy.stop();
   }
 }
 
-/** Whether calls must be placed to see what a distortion does. */
-export const isOfVoice = ({ areas }: { areas: readonly Area[] }): boolean =>
-  areas.includes('voice');
+function createClock({
+  clockFactor,
+  sleepMsMax,
+}: Pick<Distortion, 'clockFactor' | 'sleepMsMax'>): Clock {
+  if (sleepMsMax !== undefined) return skippingClock(sleepMsMax);
+  return clockFactor === undefined ? systemClock : scaledClock(clockFactor);
+}
 
-/** Calls take their time: a mutant of voice is shown those that its requirements are seen in. */
-function showingScenarios({ kills }: Mutant): Probe[] {
+/**
+ * Selects the probes that can see a mutant, to save time; undefined for all. A variant always gets
+ * all probes, because it must not turn anything red.
+ */
+async function selectProbes(
+  distortion: Mutant | Variant,
+  { service, everyProbe }: PeerBases,
+): Promise<Probe[] | undefined> {
+  if (everyProbe || !('kills' in distortion)) return undefined;
+  if (service && isServiceRun(distortion)) {
+    return findTouchedProbes(distortion, service.transcript);
+  }
+  return isVoiceRun(distortion) ? voiceProbesFor(distortion) : undefined;
+}
+
+/** Calls take long, so a mutant of voice only meets the probes that exercise what it breaks. */
+function voiceProbesFor({ kills }: Mutant): Probe[] {
   return voice.probes
     .filter(({ exercises }) => kills.some((id) => exercises.includes(id)))
     .flatMap((probe) => [probe, ...(probe.needs ?? [])]);
 }
 
-async function runMutant(one: Mutant, grounds: Grounds): Promise<Outcome> {
-  const judgement = await runDistorted(one, grounds);
-  const got = [...redOf(judgement), ...idsWith(judgement, ['error'])];
-  return { expected: [...one.kills].sort(), got: got.sort() };
+async function runMutant(mutant: Mutant, bases: PeerBases): Promise<PeerOutcome> {
+  const judgment = await judgeDistortion(mutant, bases);
+  const actual = [...redIdsOf(judgment), ...idsWith(judgment, ['error'])];
+  return { expected: [...mutant.kills].sort(), actual: actual.sort() };
 }
 
-async function runVariant(one: Variant, grounds: Grounds): Promise<Outcome> {
-  const judgement = await runDistorted(one, grounds);
-  return {
-    expected: ['conforming'],
-    got: [judgement.verdict, ...redOf(judgement), ...idsWith(judgement, ['blocked', 'error'])],
-  };
+async function runVariant(variant: Variant, bases: PeerBases): Promise<PeerOutcome> {
+  const judgment = await judgeDistortion(variant, bases);
+  const unexpected = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
+  return { expected: ['conforming'], actual: [judgment.verdict, ...unexpected] };
 }
 
-async function runDeadPeer(one: DeadPeer, { kitVersion, seed }: Grounds): Promise<Outcome> {
-  const clock = one.clockFactor === undefined ? systemClock : scaledClock(one.clockFactor);
-  const peer = await one.start(clock);
+async function runDeadPeer(
+  deadPeer: DeadPeer,
+  { kitVersion, seed }: PeerBases,
+): Promise<PeerOutcome> {
+  const { areas, cause } = deadPeer;
+  const clock = createClock(deadPeer);
+  const { url, stop } = await deadPeer.start(clock);
   try {
-    const { blockedBy, exitCode } = await judged(
-      { target: peer.url, areas: one.areas, clock, seed: `${seed}/${one.id}` },
+    const { blockedBy, exitCode } = await judgePeer(
+      { target: url, areas, clock, seed: `${seed}/${deadPeer.id}` },
       { apiKey: 'a-key', kitVersion },
     );
     return {
-      expected: [one.cause, 'exit 3'],
-      got: [blockedBy?.id ?? 'no gate', `exit ${exitCode}`],
+      expected: [cause, 'exit 3'],
+      actual: [blockedBy?.id ?? 'no cause', `exit ${exitCode}`],
     };
   } finally {
-    await peer.stop();
+    await stop();
   }
 }

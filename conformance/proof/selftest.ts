@@ -1,153 +1,174 @@
-import { randomSeed } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
+import { randomSeed } from '../../src/platform/random.ts';
 import {
-  areaOf,
   isServiceRun,
   requirement,
   requirementIds,
   serviceRequirementIds,
-  type RequirementId,
 } from '../areas/index.ts';
-import { untouchedSandbox, untouchedService, untouchedVoice, type Peer } from './judged-peer.ts';
+import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import {
-  chosenPeers,
-  isOfVoice,
-  peerRuns,
+  runSandboxBaseline,
+  runServiceBaseline,
+  runVoiceBaseline,
+  type Peer,
+} from './judged-peer.ts';
+import {
+  choosePeers,
+  createPeerRuns,
+  isVoiceRun,
   type ChosenPeers,
-  type Grounds,
+  type PeerBases,
   type PeerChoice,
   type PeerRun,
 } from './peer-runs.ts';
 
-/** What conforms, and what to do with it. */
+/** The peers to run, and the conforming sandbox and service that mutants are made of. */
 export interface SelftestOptions extends PeerChoice {
-  /** Base address of a sandbox that conforms and has `/users`; needed for what is of a sandbox. */
+  /** URL of a conforming sandbox with `/users`; required for mutants and variants of a sandbox. */
   url?: string | undefined;
   apiKey?: string | undefined;
-  /** Base address of a service that conforms and has a control API; needed for area A. */
+  /** URL of a conforming service with a control API; required for mutants of the service. */
   serviceUrl?: string | undefined;
   /** The key of that service. */
   serviceApiKey?: string | undefined;
   kitVersion: string;
-  /** Every id follows from it; random when left out. */
+  /** All ids derive from it (default: random). */
   seed?: string;
-  /** Drive every scenario against every distortion of the service, touched or not. */
-  everyScenario?: boolean;
-  /** Told after every row. */
+  /** Run every probe against every mutant, not only the probes that can see it. */
+  everyProbe?: boolean;
+  /** Called after every row. */
   onResult?: (row: SelftestRow) => void;
 }
 
-/** One mutant, variant or dead peer, and whether the judge said of it what it must. */
+/** The result for one mutant, variant or dead peer. */
 export interface SelftestRow {
   kind: PeerRun['kind'];
   id: string;
-  /** Ids of requirements that must turn red; for a dead peer the gate and the exit code. */
+  /** Ids of the requirements that must turn red; for a dead peer, the cause and the exit code. */
   expected: readonly string[];
-  got: readonly string[];
+  actual: readonly string[];
   ok: boolean;
   ms: number;
 }
 
-/** What the self-test of the judge came to. */
+/** The result of a self-test. */
 export interface SelftestResult {
   ok: boolean;
-  /** Why nothing was run: what was given is not fit for it. */
+  /** Why nothing was run: the sandbox or the service can't serve as a base. */
   cause?: string;
   seed: string;
-  /** Milliseconds that all of it took; less than the rows together, since some wait side by side. */
+  /** Duration in milliseconds. Rows run concurrently, so it is shorter than their sum. */
   ms: number;
   rows: SelftestRow[];
-  /** The mutants that turn a requirement red, for every requirement of a level that can. */
+  /** For each requirement that can turn red, the mutants that turned it red. */
   matrix: Record<string, readonly string[]>;
-  /** Requirements that no mutant turned red; none when every row was run and is right. */
+  /** Requirements that no mutant turned red. Empty after a complete, successful self-test. */
   unkilled: RequirementId[];
 }
 
-/** Runs against one service side by side; while one waits for results, others go on. */
+/** Concurrent runs against one service. Most of their time is spent waiting for results. */
 const SERVICE_LANES = 4;
 
-/** Likewise, while people speak. */
+/** Concurrent runs with calls. Most of their time is spent waiting for speech. */
 const VOICE_LANES = 8;
 
 /**
- * Proves the judge: against every mutant exactly its requirements turn red, against every legal
- * variant none, and every dead peer gives its one cause. Leaves the sandbox's users behind where a
- * mutant keeps the judge from deleting them.
+ * Proves the engine: every mutant turns exactly its requirements red, no legal variant turns any
+ * requirement red, and every dead peer yields its one cause. Users may remain in the sandbox if a
+ * mutant keeps the engine from deleting them.
  */
 export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
   const { seed = randomSeed(), onResult = () => {} } = options;
+  const startedMs = systemClock.monotonicMs();
+  const peers = choosePeers(options);
+  const bases = await prepareBases(options, peers, seed);
+  if ('cause' in bases) {
+    return { ok: false, ...bases, seed, ms: 0, rows: [], matrix: {}, unkilled: [] };
+  }
+  const runs = createPeerRuns(peers, bases);
   const rows: SelftestRow[] = [];
-  const startedMs = systemClock.monotonicMs();
-  const peers = chosenPeers(options);
-  const grounds = await groundsOf(options, peers, seed);
-  if ('cause' in grounds) return { ok: false, ...grounds, seed, ms: 0, rows, ...NOTHING_KILLED };
-
-  const runs = peerRuns(peers, grounds);
-  const runAll = async (lane: PeerRun[]): Promise<void> => {
-    for (let next = lane.shift(); next; next = lane.shift()) {
-      const row = await rowOf(next);
-      rows.push(row);
-      onResult(row);
-    }
-  };
-  const laned = (name: PeerRun['lane']): PeerRun[] => runs.filter(({ lane }) => lane === name);
-  // What waits for a clock, waits beside what does not. What moves the clock of the service comes
-  // before what else is run against it.
-  const ofService = async (): Promise<void> => {
-    await runAll(laned('alone'));
-    const rest = laned('service');
-    await Promise.all(Array.from({ length: SERVICE_LANES }, () => runAll(rest)));
-  };
-  const ofVoice = laned('voice');
-  const voiceLanes = Array.from({ length: VOICE_LANES }, () => runAll(ofVoice));
-  await Promise.all([runAll(laned('waits')), runAll(laned('quick')), ofService(), ...voiceLanes]);
-  const matrix = matrixOf(rows);
-  const unkilled = killableBy(options).filter((id) => !matrix[id]);
-  // A choice of ids that chose nothing has proven nothing.
+  await runLanes(runs, (row) => {
+    rows.push(row);
+    onResult(row);
+  });
+  const matrix = createMatrix(rows);
+  const unkilled = killable([...requirementIds, ...serviceRequirementIds]).filter(
+    (id) => !matrix[id] && (options.areas?.includes(areaOf(id)) ?? true),
+  );
+  // A choice that selects no peer proves nothing.
   const isProven = rows.length > 0 && rows.every(({ ok }) => ok);
-  const isWhole = options.only === undefined || options.only === '';
-  const ok = isProven && (!isWhole || unkilled.length === 0);
-  const ms = Math.round(systemClock.monotonicMs() - startedMs);
-  return { ok, seed, ms, rows: inOrder(rows, runs), matrix, unkilled };
+  const isComplete = options.only === undefined || options.only === '';
+  return {
+    ok: isProven && (!isComplete || unkilled.length === 0),
+    seed,
+    ms: Math.round(systemClock.monotonicMs() - startedMs),
+    rows: sortLike(runs, rows),
+    matrix,
+    unkilled,
+  };
 }
 
-const NOTHING_KILLED = { matrix: {}, unkilled: [] };
+/**
+ * Runs the lanes concurrently. Mutants that advance the clock of the service run one by one, before
+ * anything else runs against the service.
+ */
+async function runLanes(
+  runs: readonly PeerRun[],
+  onRow: (row: SelftestRow) => void,
+): Promise<void> {
+  const runLane = async (name: PeerRun['lane'], concurrency = 1): Promise<void> => {
+    const queue = runs.filter(({ lane }) => lane === name);
+    const work = async (): Promise<void> => {
+      for (let next = queue.shift(); next; next = queue.shift()) onRow(await createRow(next));
+    };
+    await Promise.all(Array.from({ length: concurrency }, work));
+  };
+  await Promise.all([
+    runLane('waits'),
+    runLane('quick'),
+    runLane('alone').then(() => runLane('service', SERVICE_LANES)),
+    runLane('voice', VOICE_LANES),
+  ]);
+}
 
-async function rowOf({ kind, id, run }: PeerRun): Promise<SelftestRow> {
+async function createRow({ kind, id, run }: PeerRun): Promise<SelftestRow> {
   const startedMs = systemClock.monotonicMs();
-  const { expected, got } = await run();
+  const { expected, actual } = await run();
   const ms = Math.round(systemClock.monotonicMs() - startedMs);
-  return { kind, id, expected, got, ok: expected.join() === got.join(), ms };
+  return { kind, id, expected, actual, ok: expected.join() === actual.join(), ms };
 }
 
-/** What the chosen peers are made of; or why it is not fit for that. */
-async function groundsOf(
+/** Checks the peers that mutants and variants are made of, or returns why they can't be used. */
+async function prepareBases(
   options: SelftestOptions,
   peers: ChosenPeers,
   seed: string,
-): Promise<Grounds | { cause: string }> {
-  const { kitVersion, apiKey, serviceApiKey, everyScenario = false } = options;
-  const distorted = [...peers.mutants, ...peers.variants];
-  const sandbox = peerAt(options.url, apiKey, kitVersion);
-  const service = peerAt(options.serviceUrl, serviceApiKey, kitVersion);
-  const grounds: Grounds = { sandbox, service: undefined, kitVersion, seed, everyScenario };
-  if (distorted.some((one) => !isServiceRun(one))) {
-    if (!sandbox) return { cause: 'No sandbox is given that mutants could be made of.' };
-    const found = await untouchedSandbox(sandbox, seed);
-    if ('cause' in found) return found;
-    const called = distorted.some(isOfVoice) ? await untouchedVoice(sandbox, seed) : found;
-    if ('cause' in called) return called;
+): Promise<PeerBases | { cause: string }> {
+  const { kitVersion, apiKey, serviceApiKey, everyProbe = false } = options;
+  const distortions = [...peers.mutants, ...peers.variants];
+  const sandbox = createPeer(options.url, apiKey, kitVersion);
+  const service = createPeer(options.serviceUrl, serviceApiKey, kitVersion);
+  const bases: PeerBases = { sandbox, service: undefined, kitVersion, seed, everyProbe };
+  if (distortions.some((distortion) => !isServiceRun(distortion))) {
+    if (!sandbox) return { cause: 'The chosen mutants and variants need a conforming sandbox.' };
+    const baseline = await runSandboxBaseline(sandbox, seed);
+    if ('cause' in baseline) return baseline;
+    if (distortions.some(isVoiceRun)) {
+      const voiceBaseline = await runVoiceBaseline(sandbox, seed);
+      if ('cause' in voiceBaseline) return voiceBaseline;
+    }
   }
-  if (distorted.some(isServiceRun)) {
-    if (!service) return { cause: 'No service is given that mutants could be made of.' };
-    const found = await untouchedService(service, seed);
-    if ('cause' in found) return found;
-    grounds.service = { ...service, untouched: found.transcript };
+  if (distortions.some(isServiceRun)) {
+    if (!service) return { cause: 'The chosen mutants and variants need a conforming service.' };
+    const baseline = await runServiceBaseline(service, seed);
+    if ('cause' in baseline) return baseline;
+    bases.service = { ...service, transcript: baseline.transcript };
   }
-  return grounds;
+  return bases;
 }
 
-function peerAt(
+function createPeer(
   url: string | undefined,
   apiKey: string | undefined,
   kitVersion: string,
@@ -155,32 +176,26 @@ function peerAt(
   return url === undefined ? undefined : { url, apiKey, kitVersion };
 }
 
-function inOrder(rows: readonly SelftestRow[], runs: readonly PeerRun[]): SelftestRow[] {
+function sortLike(runs: readonly PeerRun[], rows: readonly SelftestRow[]): SelftestRow[] {
   const byId = new Map(rows.map((row) => [row.id, row]));
   return runs.flatMap(({ id }) => byId.get(id) ?? []);
 }
 
-/** How many rows a self-test of some peers has. */
+/** Returns how many rows a self-test has. */
 export function selftestSize(choice: PeerChoice = {}): number {
-  const { mutants, variants, deadPeers } = chosenPeers(choice);
+  const { mutants, variants, deadPeers } = choosePeers(choice);
   return mutants.length + variants.length + deadPeers.length;
 }
 
-/** Ids of the requirements whose breach turns red; of a sandbox unless others are given. */
+/** Returns the requirements that turn red when broken (default: those of a sandbox). */
 export function killable(ids: readonly RequirementId[] = requirementIds): RequirementId[] {
   return ids.filter((id) => ['must', 'should', 'target'].includes(requirement(id).level));
 }
 
-const ALL_IDS = [...requirementIds, ...serviceRequirementIds];
-
-function killableBy({ areas }: PeerChoice): RequirementId[] {
-  return killable(ALL_IDS).filter((id) => !areas || areas.includes(areaOf(id)));
-}
-
-function matrixOf(rows: readonly SelftestRow[]): SelftestResult['matrix'] {
+function createMatrix(rows: readonly SelftestRow[]): SelftestResult['matrix'] {
   return Object.fromEntries(
-    killable(ALL_IDS).flatMap((id) => {
-      const killers = rows.filter(({ kind, got }) => kind === 'mutant' && got.includes(id));
+    killable([...requirementIds, ...serviceRequirementIds]).flatMap((id) => {
+      const killers = rows.filter(({ kind, actual }) => kind === 'mutant' && actual.includes(id));
       return killers.length === 0 ? [] : [[id, killers.map((row) => row.id)]];
     }),
   );

@@ -6,13 +6,14 @@ import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import type { ProxyResponse, ProxyRequest, Mutant } from '../engine/mutants/mutant.ts';
 import { endpointOf } from './proxy.ts';
 
-/** How long a transform may hold a recorded answer back before it counts as changed. */
-const HELD_MS_MAX = 200;
+/** A transform that takes longer to answer a recorded exchange counts as a change. */
+const TRANSFORM_MS_MAX = 200;
 
 /**
- * The scenarios of the service that a run must drive to see a mutant: those in which it changes
- * an exchange of the untouched run, what they need, and, where it changes what is written, what
- * rests on that. In all others the service would say what it said untouched.
+ * Returns the probes that can see a mutant of the service. The mutant is applied to the recorded run
+ * of the unchanged service. Selected are the probes of the exchanges that it changes, the probes that
+ * they need, and, if it changes a write, the probes that depend on it. In all other probes the mutant
+ * would behave like the unchanged service.
  */
 export async function findTouchedProbes(
   mutant: Mutant,
@@ -20,22 +21,22 @@ export async function findTouchedProbes(
 ): Promise<Probe[]> {
   const chosen = new Set(mutant.intrusive ? intrusiveProbesOf(mutant) : []);
   const transform = mutant.transform();
-  const { clock, waits } = impatientClock();
+  const { clock, hasSlept } = createSleeplessClock();
   for (const exchange of exchanges) {
     if (!exchange.response) continue;
-    const asked = askedOf(exchange);
-    const answer = answerOf(exchange.response);
-    const passedOn: ProxyRequest[] = [];
-    const forward = (passed: ProxyRequest): Promise<ProxyResponse> => {
-      passedOn.push(passed);
-      return Promise.resolve(structuredClone(answer));
+    const request = toProxyRequest(exchange);
+    const response = toProxyResponse(exchange.response);
+    const forwarded: ProxyRequest[] = [];
+    const forward = (request: ProxyRequest): Promise<ProxyResponse> => {
+      forwarded.push(request);
+      return Promise.resolve(structuredClone(response));
     };
-    const reply = await Promise.race([
-      transform(asked, forward, clock),
-      systemClock.sleep(HELD_MS_MAX).then(() => 'dropped' as const),
+    const result = await Promise.race([
+      transform(request, forward, clock),
+      systemClock.sleep(TRANSFORM_MS_MAX).then(() => 'dropped' as const),
     ]);
-    const isSame = passedOn.map(askedText).join() === askedText(asked);
-    if (isSame && !waits() && replyText(reply) === replyText(answer)) continue;
+    const isSame = forwarded.map(requestText).join() === requestText(request);
+    if (isSame && !hasSlept() && resultText(result) === resultText(response)) continue;
     // What the preflight finds decides about everything that follows.
     if (exchange.probe === PREFLIGHT) return [...service.probes];
     for (const probe of service.probes) {
@@ -56,26 +57,26 @@ function intrusiveProbesOf({ kills }: Mutant): Probe[] {
   );
 }
 
-/** Waits for nothing, and tells whether it was asked to since it was asked last. */
-function impatientClock(): { clock: Clock; waits: () => boolean } {
-  let waited = false;
+/** Creates a clock that never sleeps. `hasSlept` tells whether a sleep was requested since the last call. */
+function createSleeplessClock(): { clock: Clock; hasSlept: () => boolean } {
+  let isSleepRequested = false;
   return {
     clock: {
       ...systemClock,
       sleep() {
-        waited = true;
+        isSleepRequested = true;
         return Promise.resolve();
       },
     },
-    waits() {
-      const was = waited;
-      waited = false;
-      return was;
+    hasSlept() {
+      const result = isSleepRequested;
+      isSleepRequested = false;
+      return result;
     },
   };
 }
 
-function askedOf({ request, sent }: Exchange): ProxyRequest {
+function toProxyRequest({ request, sent }: Exchange): ProxyRequest {
   const { method, path, headers, body = '', bodyBase64 } = request;
   return {
     endpoint: endpointOf(method, path),
@@ -89,13 +90,13 @@ function askedOf({ request, sent }: Exchange): ProxyRequest {
   };
 }
 
-const answerOf = ({ status, headers, body }: ProxyResponse): ProxyResponse => ({
+const toProxyResponse = ({ status, headers, body }: ProxyResponse): ProxyResponse => ({
   status,
   headers,
   body,
 });
 
-const askedText = ({ method, path, headers, body }: ProxyRequest): string =>
+const requestText = ({ method, path, headers, body }: ProxyRequest): string =>
   JSON.stringify([method, path, headers, body]);
 
-const replyText = (reply: ProxyResponse | 'dropped'): string => JSON.stringify(reply);
+const resultText = (result: ProxyResponse | 'dropped'): string => JSON.stringify(result);

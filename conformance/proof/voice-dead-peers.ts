@@ -1,7 +1,12 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import { createAcceptedResponse } from '../engine/mutants/combinators.ts';
-import { peer, type Dead, type DeadPeer } from './dead-peer.ts';
-import { unreachable } from './dead-peers.ts';
+import {
+  definePeer,
+  NO_UPSTREAM,
+  unreachable,
+  type DeadPeer,
+  type PeerTemplate,
+} from './dead-peers.ts';
 import { startProxy, type Listening } from './proxy.ts';
 
 /** A sandbox that is well but for its WebSockets: those at `/voice`, and those that are nowhere. */
@@ -9,7 +14,7 @@ const refusing =
   (voice: number, elsewhere: number) =>
   (clock: Clock): Promise<Listening> =>
     startProxy({
-      upstream: 'http://127.0.0.1:9',
+      upstream: NO_UPSTREAM,
       clock,
       transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
       voice: {
@@ -21,19 +26,24 @@ const refusing =
       },
     });
 
-const peers: readonly Dead[] = [
-  peer('no-voice', 'Is healthy, and has no voice.', 'no_voice', refusing(404, 404)),
-  peer('no-upgrades', 'Is healthy, and refuses every upgrade.', 'no_voice', refusing(403, 403)),
-  peer('drops-upgrades', 'Is healthy, and drops who asks for an upgrade.', 'reset', (clock) =>
+const peers: readonly PeerTemplate[] = [
+  definePeer('no-voice', 'Is healthy, and has no voice.', 'no_voice', refusing(404, 404)),
+  definePeer(
+    'no-upgrades',
+    'Is healthy, and refuses every upgrade.',
+    'no_voice',
+    refusing(403, 403),
+  ),
+  definePeer('drops-upgrades', 'Is healthy, and drops who asks for an upgrade.', 'reset', (clock) =>
     startProxy({
-      upstream: 'http://127.0.0.1:9',
+      upstream: NO_UPSTREAM,
       clock,
       transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
       voice: { admit: () => 'dropped' },
     }),
   ),
   ...[401, 403].map((status) =>
-    peer(
+    definePeer(
       `voice-key-refused-${status}`,
       `Is healthy, and refuses every key for voice with ${status}.`,
       'key_refused',

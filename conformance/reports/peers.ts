@@ -13,8 +13,8 @@ export async function mutantIds(of: 'sandbox' | 'service'): Promise<string[]> {
 
 /** What a self-test of some peers would run, for people. */
 export async function peerList(choice: PeerChoice, options: ListingOptions): Promise<string> {
-  const { chosenPeers } = await import('../proof/peer-runs.ts');
-  const { mutants, variants, deadPeers } = chosenPeers(choice);
+  const { choosePeers } = await import('../proof/peer-runs.ts');
+  const { mutants, variants, deadPeers } = choosePeers(choice);
   const groups: [string, { id: string; says: string }[]][] = [
     [
       'Mutants: each breaks one rule',

@@ -24,11 +24,14 @@ export function selftestText(result: SelftestResult, options: ListingOptions): s
   ].join('\n');
 }
 
-function wrongRow({ kind, id, expected, got }: SelftestRow, { style }: ListingOptions): string[] {
+function wrongRow(
+  { kind, id, expected, actual }: SelftestRow,
+  { style }: ListingOptions,
+): string[] {
   return [
     `  ${style('red', id)} (${kind})`,
     `    expected  ${expected.join(', ') || 'nothing red'}`,
-    `    got       ${got.join(', ') || 'nothing red'}`,
+    `    actual    ${actual.join(', ') || 'nothing red'}`,
   ];
 }
 

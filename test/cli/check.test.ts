@@ -89,7 +89,7 @@ void t.test('a broken sandbox: exit 1, and which requirement, where and why', as
 void t.test('nothing there: exit 3, and one cause with its cure', async (t) => {
   const ran = await run(['check', NOWHERE]);
   t.equal(ran.code, 3, ran.stderr);
-  t.match(ran.stdout, /Nothing accepts connections at this address\.\nStart the sandbox/);
+  t.match(ran.stdout, /Nothing accepts connections at http:\S+\.\nStart the sandbox/);
   t.match(ran.stdout, /\nNOT JUDGED {2}\d+ blocked, /);
   t.equal(ran.stdout.match(/Nothing accepts/g)?.length, 1, 'said once');
 });
@@ -193,7 +193,7 @@ void t.test('doctor: clear or one cause, for people and for programs', async (t)
   t.match(ill.stderr, /Nothing accepts connections/);
   const locked = await run(['doctor', await agentFor(t, { apiKey: KEY })]);
   t.equal(locked.code, 3, locked.stderr);
-  t.match(locked.stdout, /wants a key[^]*SANDBOX_KIT_API_KEY/);
+  t.match(locked.stdout, /requires a key[^]*SANDBOX_KIT_API_KEY/);
 });
 
 void t.test('known failures accept a failure, and are stale once it is fixed', async (t) => {

@@ -22,8 +22,8 @@ void t.test('doctor --area service: clear, or one red line with its cure', async
   t.notMatch(await seen.text(), /check-/, 'it sets nothing up');
 
   for (const [key, says] of [
-    ['not-the-key', /The service refuses the given key with 401\.\nPut its key into SANDBOX_KIT_/],
-    ['', /The service wants a key \(401\), and none was given\.\nPut its key into SANDBOX_KIT_/],
+    ['not-the-key', /The service refuses the key with 401\.\nSet SANDBOX_KIT_SERVICE_API_KEY/],
+    ['', /The service requires a key, but none is set \(401\)\.\nSet SANDBOX_KIT_SERVICE_API_KEY/],
   ] as const) {
     const locked = await run(['doctor', service.url, ...SERVICE], {
       env: { SANDBOX_KIT_SERVICE_API_KEY: key },

@@ -1,6 +1,6 @@
 /**
  * The self-test of the service area: every mutant fails exactly its requirements, every legal variant
- * fails none, and every broken peer gets one cause. With EVERY_SCENARIO=1, each run also includes the
+ * fails none, and every broken peer gets one cause. With EVERY_PROBE=1, each run also includes the
  * probes that the mutant does not affect.
  */
 import t from 'tap';
@@ -14,7 +14,7 @@ import { killable, selftest, selftestSize } from '../../conformance/proof/selfte
 import { serviceRequirementIds } from '../../conformance/areas/index.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
 
-t.setTimeout(process.env['EVERY_SCENARIO'] === '1' ? 900_000 : 420_000);
+t.setTimeout(process.env['EVERY_PROBE'] === '1' ? 900_000 : 420_000);
 
 void t.test('a mutant kills every requirement that can fail', (t) => {
   const killed = new Set<string>(serviceMutants.flatMap(({ kills }) => kills));
@@ -42,8 +42,8 @@ void t.test('the self-test passes against the reference service', async (t) => {
     serviceApiKey: service.apiKey,
     kitVersion: 'test',
     areas: ['service'],
-    everyScenario: process.env['EVERY_SCENARIO'] === '1',
-    onResult: ({ kind, id, expected, got }) => t.same(got, expected, `${kind} ${id}`),
+    everyProbe: process.env['EVERY_PROBE'] === '1',
+    onResult: ({ kind, id, expected, actual }) => t.same(actual, expected, `${kind} ${id}`),
   });
   t.equal(result.cause, undefined, `seed ${result.seed}`);
   t.equal(result.rows.length, selftestSize({ areas: ['service'] }));

@@ -92,11 +92,11 @@ for (const [name, start, id, says] of ways) {
     const url = await start(t);
     const options = await optionsOf(t, url, true);
     const { report } = await check({ ...options, areas: VOICE });
-    t.match(report, { exitCode: 3, gate: { id, says } });
+    t.match(report, { exitCode: 3, blockedBy: { id, message: says } });
     t.notMatch(report.blockedBy?.message, /unknown path|gone/);
     if (id === 'tls') t.match(report.blockedBy?.cure, /--ca FILE/);
     const asked = await diagnose({ ...options, needsVoice: true });
-    t.match(asked.blockedBy, { id: 'no_voice', says });
+    t.match(asked.blockedBy, { id: 'no_voice', message: says });
     const unasked = await diagnose(options);
     t.equal(unasked.blockedBy, undefined, 'the rest of the sandbox can be checked');
     t.match(unasked.remark, says);
@@ -105,7 +105,7 @@ for (const [name, start, id, says] of ways) {
   void t.test(`${name}: where health speaks of voice, it is a finding among others`, async (t) => {
     const options = await optionsOf(t, await start(t), true);
     const { report } = await check({ ...options, areas: BOTH });
-    t.match(report, { exitCode: 1, gate: undefined });
+    t.match(report, { exitCode: 1, blockedBy: undefined });
     t.match(rowOf(report, 'VOICE-001'), { verdict: 'fail', hint: /[.]$/ });
     t.match(rowOf(report, 'VOICE-020'), { verdict: 'blocked', reason: says });
     t.equal(rowOf(report, 'HEALTH-010')?.verdict, 'pass');
@@ -141,7 +141,7 @@ void t.test(
 void t.test('a voice address that is dead takes nothing from the rest of the run', async (t) => {
   const options = await optionsOf(t, NOWHERE, true);
   const { report } = await check(options);
-  t.match(report, { exitCode: 1, gate: undefined });
+  t.match(report, { exitCode: 1, blockedBy: undefined });
   t.equal(rowOf(report, 'CHAT-016')?.verdict, 'pass');
   t.equal(report.counts['fail'], 1, 'VOICE-001 alone');
 });

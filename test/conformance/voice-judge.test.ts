@@ -145,7 +145,7 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   const args = ['check', agent.url, '--area', 'voice'];
   const without = await run(args);
   t.equal(without.code, 3, without.stdout);
-  t.match(without.stdout, /wants a key \(401\), and none was given/);
+  t.match(without.stdout, /requires a key, but none is set \(401\)/);
 
   const folder = t.testdir({});
   const at = (name: string): string => join(folder, name);

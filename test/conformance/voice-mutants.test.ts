@@ -1,7 +1,7 @@
 /**
  * The judge of calls is held by what it must catch and by what it must leave alone: every mutant of
  * the voice endpoint turns exactly its requirements red, no legal variant any, and every dead peer
- * gives its one cause. With EVERY_SCENARIO=1 all scenarios are driven against every mutant.
+ * gives its one cause. With EVERY_PROBE=1 every probe runs against every mutant.
  */
 import t from 'tap';
 import { mutants, variants } from '../../conformance/areas/mutants.ts';
@@ -10,7 +10,7 @@ import { killable, selftest, selftestSize } from '../../conformance/proof/selfte
 import { idsOf } from '../../conformance/areas/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 
-t.setTimeout(process.env['EVERY_SCENARIO'] === '1' ? 1_200_000 : 540_000);
+t.setTimeout(process.env['EVERY_PROBE'] === '1' ? 1_200_000 : 540_000);
 
 const areas = ['voice'] as const;
 
@@ -31,8 +31,8 @@ void t.test('against the reference agent', async (t) => {
     url: agent.url,
     kitVersion: 'test',
     areas,
-    everyScenario: process.env['EVERY_SCENARIO'] === '1',
-    onResult: ({ kind, id, expected, got }) => t.same(got, expected, `${kind} ${id}`),
+    everyProbe: process.env['EVERY_PROBE'] === '1',
+    onResult: ({ kind, id, expected, actual }) => t.same(actual, expected, `${kind} ${id}`),
   });
   t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
   t.same(result.unkilled, [], 'nothing survives');

@@ -1,16 +1,16 @@
-/** A process that places calls: what `startFleet` runs. */
+/** The process that places calls, started by `startFleet`. */
 import { systemClock } from '../../src/platform/clock.ts';
 import { createCallers } from './callers.ts';
 import type { CallersCommand } from './fleet-messages.ts';
 
 const placed = createCallers(systemClock, (message) => {
-  // Whoever has gone needs no answer; `disconnect` tells of it.
+  // If the parent is gone, `disconnect` ends the calls.
   if (process.connected) process.send?.(message);
 });
 
 process.on('message', (message: CallersCommand) => void placed.handle(message));
-// Whoever judges lets go once it has heard what came of the calls, or when it ends itself.
+// The parent disconnects after it has received the results, or when it ends.
 process.on('disconnect', () => void placed.hangUp());
 
-// Ctrl-C reaches the whole group; the process that judges says what is to become of the calls.
+// Ctrl-C reaches the whole process group, but only the parent decides when the calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

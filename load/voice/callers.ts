@@ -10,16 +10,16 @@ import { PerSecondCounter } from './per-second-counter.ts';
 
 /** The calls of one process. */
 export interface Callers {
-  /** Does as it is told. Never rejects. */
+  /** Executes a command. Never rejects. */
   handle(message: CallersCommand): Promise<void>;
-  /** Nobody listens any more: hangs up. */
+  /** Hangs up all calls. */
   hangUp(): Promise<void>;
 }
 
-/** So many lags of frames are kept; of more, every second one. */
+/** When there are more samples, every second one is dropped. */
 const LATENESS_SAMPLES_MAX = 200_000;
 
-/** Callers that wait to be told whom to call. */
+/** Creates the callers of a process; they wait for commands. */
 export function createCallers(clock: Clock, tell: (message: CallersEvent) => void): Callers {
   return new ProcessCallers(clock, tell);
 }
@@ -101,13 +101,13 @@ class ProcessCallers implements Callers {
   }
 
   async #finish(): Promise<void> {
-    // What hanging up and counting costs is not of the window.
+    // Measured before the calls hang up, because that cost is not part of the window.
     const cost = {
       ...(this.#ofWindow?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
       sendLateP99Ms: findPercentile(this.#latesMs, 99) ?? 0,
       sendLateMaxMs: this.#lateMaxMs,
     };
-    // First all are silent, then all are counted: none goes on while others are.
+    // Stop all calls before any result is computed, so that no call continues meanwhile.
     const came = this.#calls.map((call) => call.close());
     await this.hangUp();
     this.#tell({ kind: 'seconds', seconds: this.#seconds.takeRest() });

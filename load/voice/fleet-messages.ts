@@ -1,23 +1,26 @@
-/** What goes between the process that judges and those that place calls. Times are milliseconds. */
+/**
+ * Messages between the parent process and the processes that place calls. Times are in
+ * milliseconds.
+ */
 import type { CallFaultKind } from '../../src/contract/index.ts';
 import type { VoiceTarget } from '../../src/voice/call/index.ts';
 
-/** One call to place. */
+/** A call to place. */
 export interface CallOrder {
-  /** 0 for the first of the run. */
+  /** Index in the run, starting at 0. */
   nth: number;
   session: string;
   /** Since the Unix epoch. */
   dueAtMs: number;
 }
 
-/** Place these; the judged window begins; it is over: hang up, and say what came of them. */
+/** Place calls, start the measured window, or hang up and report the results. */
 export type CallersCommand =
   | { kind: 'place'; target: VoiceTarget; calls: CallOrder[] }
   | { kind: 'window' }
   | { kind: 'finish' };
 
-/** A call is connected, or never will be; some seconds are over; all is over. */
+/** A call connected or failed, some seconds have passed, or all calls are done. */
 export type CallersEvent =
   | { kind: 'settled'; nth: number; isConnected: boolean }
   | { kind: 'seconds'; seconds: CallerSecond[] }
@@ -34,16 +37,16 @@ export interface CallerSecond {
   sendLateMaxMs: number;
 }
 
-/** How one process kept up in the window. */
+/** How well one process kept up in the window. */
 export interface CallersCost {
-  /** Of one core. */
+  /** Percent of one core. */
   cpuPercent: number;
   loopLateP99Ms: number;
   sendLateP99Ms: number;
   sendLateMaxMs: number;
 }
 
-/** Why a call was not held. */
+/** Why a call failed. */
 export interface CallFault {
   kind: CallFaultKind;
   detail: string;
@@ -51,7 +54,10 @@ export interface CallFault {
   atMs: number;
 }
 
-/** What came of one call; of its media, in the window. Times that were not measured are left out. */
+/**
+ * The result of one call; media values cover the window only. Times that were not measured are
+ * missing.
+ */
 export interface CallOutcome {
   nth: number;
   session: string;
@@ -64,7 +70,7 @@ export interface CallOutcome {
   pathMs?: number;
   jitterMs?: number;
   roundTripsMs: number[];
-  /** Each turn that was answered. */
+  /** The response latency of each turn that got a response. */
   turnResponsesMs: number[];
   turns: number;
   unansweredTurns: number;

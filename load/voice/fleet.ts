@@ -12,17 +12,17 @@ import type {
   CallersCommand,
 } from './fleet-messages.ts';
 
-/** What is known of a process that ended before its time. */
+/** A process that exited unexpectedly. */
 export interface LostProcess {
-  /** Calls that ended with it. */
+  /** Number of calls that were lost with it. */
   calls: number;
-  /** "SIGKILL", or "code 1". */
+  /** The signal or exit code, such as "SIGKILL" or "code 1". */
   how: string;
 }
 
-/** What came of all calls. */
+/** The results of all calls. */
 export interface FleetOutcome {
-  /** In the order in which they were placed; none of a process that ended. */
+  /** In order of placement, without the calls of lost processes. */
   calls: CallOutcome[];
   seconds: CallerSecond[];
   costs: CallersCost[];
@@ -31,21 +31,21 @@ export interface FleetOutcome {
 
 /** The processes that place the calls of a run. */
 export interface Fleet {
-  /** Resolves once every call is connected, or never will be. */
+  /** Resolves when every call has connected or failed. */
   readonly settled: Promise<unknown>;
-  /** Aborts when a process ends before its time. */
+  /** Aborts when a process exits unexpectedly. */
   readonly broken: AbortSignal;
-  /** So many calls are connected, and so many came to nothing, as far as is known. */
+  /** Number of connected and failed calls so far. */
   readonly counts: { connected: number; failed: number };
-  /** The calls that were up in the last second, and the packets that came in it. */
+  /** The calls that were up in the last second, and the packets received in it. */
   readonly lastSecond: { up: number; received: number };
   readonly processes: number;
   beginWindow(): void;
-  /** Hangs up all calls, and ends the processes. Never rejects. */
+  /** Hangs up all calls and stops the processes. Never rejects. */
   finish(): Promise<FleetOutcome>;
 }
 
-/** What a fleet is made of. */
+/** How to start a fleet. */
 export interface FleetOptions {
   clock: Clock;
   target: VoiceTarget;
@@ -53,14 +53,14 @@ export interface FleetOptions {
   processes: number;
 }
 
-/** A process that does not end by itself is ended after this. */
+/** A process that does not exit within this time is killed. */
 const FINISH_MS_MAX = 20_000;
 const EXIT_MS_MAX = 3_000;
 
-// Type stripping runs `.ts` as it stands; what tsc emits is `.js`.
+// Type stripping runs the `.ts` file itself; tsc emits `.js`.
 const entry = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
 
-/** Starts the processes and has them place the calls, each at its time. */
+/** Starts the processes and places the calls as scheduled. */
 export function startFleet(parts: FleetOptions): Fleet {
   return new ProcessFleet(parts);
 }
@@ -79,7 +79,7 @@ class ProcessFleet implements Fleet {
     this.#clock = clock;
     this.#unsettled = new Set(calls.map(({ nth }) => nth));
     this.#members = Array.from({ length: processes }, (_, index) => {
-      // One after the other in turn: each process has as much to do at any time.
+      // Calls are dealt out in turn, so that the load of all processes is the same at any time.
       const own = calls.filter(({ nth }) => nth % processes === index);
       const member = new CallerProcess(
         own,
@@ -184,7 +184,7 @@ class CallerProcess {
   }
 
   tell(message: CallersCommand): void {
-    // A process that has ended is told of by its exit.
+    // An exited process is reported by its exit event.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 

@@ -15,26 +15,26 @@ import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
 import { MediaStatistics, type MediaListener } from './media-statistics.ts';
 import { TurnLoop } from './turn-loop.ts';
 
-/** What a call is placed with. */
+/** How to place a call. */
 export interface LoadCallOptions {
   clock: Clock;
   pacer: Pacer;
   chance: Random;
-  /** What the caller can say. */
+  /** The clips that the caller can speak. */
   clips: readonly Clip[];
   target: VoiceTarget;
   order: CallOrder;
   counts: MediaListener;
 }
 
-/** What `start_call` says of the calls of a load test. */
+/** The metadata of `start_call` in a load test. */
 const metadata = {
   scenario_id: 'load',
   persona: 'a caller of a load test',
   audio_config: { codec: 'opus', sampleRate: 48_000 },
 };
 
-/** One call, from its place in the plan to the hang-up. */
+/** One call, from its scheduled time to the hang-up. */
 export class LoadCall {
   readonly #options: LoadCallOptions;
   readonly #call: OutgoingCall;
@@ -60,12 +60,12 @@ export class LoadCall {
     this.#tally = new MediaStatistics(options.clock, options.counts);
   }
 
-  /** Media flows, as far as is known. */
+  /** Whether media flows, as far as is known. */
   get isUp(): boolean {
     return this.#call.isUp;
   }
 
-  /** Waits until it is due and places it; resolves once it is connected, or never will be. */
+  /** Places the call when it is due. Resolves when it has connected or failed. */
   async place(): Promise<void> {
     const { clock, order } = this.#options;
     const waitMs = order.dueAtMs - clock.nowMs();
@@ -78,7 +78,7 @@ export class LoadCall {
     }
   }
 
-  /** The judged window begins. */
+  /** Starts the measured window. */
   beginWindow(): void {
     if (!this.#peer || !this.isUp) return;
     this.#wasUpAtStart = true;
@@ -91,7 +91,7 @@ export class LoadCall {
     return (this.#ending ??= this.#hangUp());
   }
 
-  /** The window is over: nothing that comes from now on counts. What came of the call is told later. */
+  /** Ends the call at the end of the window. Returns a function that computes the result later. */
   close(): () => CallOutcome {
     const isHeld = this.#wasUpAtStart && this.#fault === undefined;
     void this.end();
@@ -150,7 +150,7 @@ export class LoadCall {
     this.#activity?.hear(packet);
   }
 
-  /** The first thing that goes wrong is what became of the call. */
+  /** Ends the call; only the first failure is reported. */
   async #fail(error: unknown): Promise<void> {
     if (this.#life.signal.aborted) return;
     const kind = error instanceof CallError ? error.kind : 'no_path';

@@ -2,20 +2,20 @@ import { PathMeter, type AudioPacket, type Peer } from '../../src/voice/peer/ind
 import type { Clock } from '../../src/platform/clock.ts';
 import type { CallOutcome } from './fleet-messages.ts';
 
-/** A packet that comes by more than this later than it was sent leaves a gap that is heard. */
+/** A packet that is this much later than the stream leaves an audible gap. */
 const GAP_MS_MIN = 40;
-/** A stream that leaps by more than this has begun anew: 10 s. */
+/** A timestamp that jumps by more than this starts a new stream: 10 s. */
 const TIMESTAMP_JUMP_TICKS_MAX = 480_000;
 const TICKS_PER_MS = 48;
 const ROUND_TRIP_INTERVAL_MS = 1_000;
 
-/** Told of each packet as it comes or goes, for the seconds of the process. */
+/** Called for each sent or received packet, for the statistics per second. */
 export interface MediaListener {
   sent(lateMs: number): void;
   received(isGap: boolean): void;
 }
 
-/** Measures the media of one call; what is told in the end is of the judged window. */
+/** Measures the media of one call; the result covers the measured window. */
 export class MediaStatistics {
   readonly #clock: Clock;
   readonly #counts: MediaListener;
@@ -32,7 +32,7 @@ export class MediaStatistics {
     this.#counts = counts;
   }
 
-  /** The judged window begins. */
+  /** Starts the measured window. */
   begin(peer: Peer, over: AbortSignal): void {
     this.#meter = new PathMeter(this.#clock);
     void this.#meter.measureRoundTrips(peer, over, { intervalMs: ROUND_TRIP_INTERVAL_MS });
@@ -84,7 +84,9 @@ export class MediaStatistics {
   }
 }
 
-/** By how much longer two packets of one stream were on the way from each other than in it. */
+/**
+ * Returns how much longer the time between two arrivals was than the time between their timestamps.
+ */
 function behindMs(before: AudioPacket, packet: AudioPacket): number {
   const ticks = (packet.timestamp - before.timestamp) | 0;
   if (packet.ssrc !== before.ssrc || ticks <= 0 || ticks > TIMESTAMP_JUMP_TICKS_MAX) return 0;

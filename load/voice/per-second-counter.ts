@@ -1,7 +1,7 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import type { CallerSecond } from './fleet-messages.ts';
 
-/** Counts what goes and comes, second by second. */
+/** Counts packets and calls per second. */
 export class PerSecondCounter {
   readonly #clock: Clock;
   readonly #up: () => number;
@@ -25,7 +25,7 @@ export class PerSecondCounter {
     if (isGap) now.gaps += 1;
   }
 
-  /** Once a second tells of those that are over, until the signal aborts. */
+  /** Reports completed seconds once a second, until the signal aborts. */
   async run(over: AbortSignal, tell: (seconds: CallerSecond[]) => void): Promise<void> {
     const isOver = (): boolean => over.aborted;
     while (!isOver()) {
@@ -38,7 +38,7 @@ export class PerSecondCounter {
     }
   }
 
-  /** What was not told yet, the second that goes on as well. */
+  /** Returns the seconds that were not reported yet, including the current one. */
   takeRest(): CallerSecond[] {
     return [...this.#over, ...(this.#current ? [this.#current] : [])];
   }

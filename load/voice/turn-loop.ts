@@ -5,7 +5,7 @@ import type { Clip } from '../../src/voice/opus/index.ts';
 import { CallError, type Microphone, type SpeechSpan } from '../../src/voice/call/index.ts';
 import type { MediaStatistics } from './media-statistics.ts';
 
-/** Who talks, and who is heard. */
+/** What the turns of a call are spoken and measured with. */
 export interface TurnLoopOptions {
   clock: Clock;
   chance: Random;
@@ -16,24 +16,24 @@ export interface TurnLoopOptions {
 }
 
 const POLL_MS = 40;
-/** So long after its last sound a sandbox has said what it had to say. */
+/** After this much silence the sandbox has finished speaking. */
 const QUIET_MS = 600;
-/** Who picks up may greet first; who spoke over us may have an answer yet. */
+/** Extra time for a greeting, or for a reply after the sandbox interrupted us. */
 const GREETING_MS = 1_500;
-/** A sandbox that never stops is spoken over. */
+/** A sandbox that never stops is interrupted after this. */
 const QUIET_MS_MAX = 20_000;
-/** An answer that is not audible by then is none. */
+/** A later response counts as missing. */
 const ANSWER_MS_MAX = 10_000;
-/** Before each turn; drawn, so that the callers do not all speak at once. */
+/** Pause before each turn; random, so that the callers do not all speak at the same time. */
 const THINKING_MS = { least: 200, most: 1_200 };
 const TURNS_MAX = 10_000;
 
-/** A caller who speaks, waits for the answer, hears it out, and speaks again. */
+/** Takes turns with a sandbox: speaks, waits for the response, listens to it, and speaks again. */
 export class TurnLoop {
   readonly #options: TurnLoopOptions;
   readonly #responsesMs: number[] = [];
   #turns = 0;
-  /** Before this nobody is asked to be quiet yet. */
+  /** Silence counts from this time on. */
   #restFromMs: number;
   #isJudged = false;
 
@@ -42,17 +42,17 @@ export class TurnLoop {
     this.#restFromMs = options.clock.monotonicMs() + GREETING_MS;
   }
 
-  /** Turns that begin from now on count: what went wrong in the ramp is not judged. */
+  /** Starts the measured window: only turns that start from now on count. */
   beginWindow(): void {
     this.#isJudged = true;
   }
 
-  /** Turns that were over in time, and the answers to them. */
+  /** Completed turns, and the response latencies of those that got a response. */
   statistics(): { turns: number; turnResponsesMs: readonly number[] } {
     return { turns: this.#turns, turnResponsesMs: this.#responsesMs };
   }
 
-  /** Talks until the signal aborts. @throws CallError where the media has stopped. */
+  /** Takes turns until the signal aborts. @throws CallError if the media has stopped. */
   async run(over: AbortSignal): Promise<void> {
     const { chance, clock, clips, microphone, activity } = this.#options;
     const isOver = (): boolean => over.aborted;
@@ -82,12 +82,12 @@ export class TurnLoop {
     if (onsetMs !== undefined) this.#responsesMs.push(onsetMs - endMs);
   }
 
-  /** Silence may be sent as nothing; that nothing comes where an answer is due is no silence. */
+  /** A sandbox may send nothing instead of silence, but not when a response is due. */
   #assertMedia(sinceMs: number): void {
     const { lastPacketAtMs } = this.#options.tally;
     if (lastPacketAtMs >= sinceMs) return;
     const isNone = lastPacketAtMs === -Infinity;
-    const says = `no audio came while we spoke, nor for ${ANSWER_MS_MAX / 1000} s after`;
+    const says = `no audio was received while the caller spoke and for ${ANSWER_MS_MAX / 1000} s after`;
     throw new CallError(isNone ? 'no_media' : 'media_stopped', says);
   }
 

@@ -10,34 +10,35 @@ import {
 import type { LiveFigures, LoadOptions } from '../options.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
 
-/** What was seen of the calls of a run. */
+/** The results of the calls of a run. */
 export interface VoiceRun extends FleetOutcome {
-  /** Since the Unix epoch; undefined where it never began. */
+  /** Since the Unix epoch; undefined if the window never started. */
   windowStartMs: number | undefined;
-  /** How much of it was run. */
+  /** Duration of the window. */
   ranMs: number;
   processes: number;
   wasInterrupted: boolean;
 }
 
-/** A call is placed a little after it was planned: processes take a moment to start. */
+/** Delay before the first call, because the processes take a moment to start. */
 const LEAD_MS = 1_500;
-/** So many calls fill half of a core. */
+/** This many calls use about half a core. */
 const CALLS_OF_A_PROCESS = 125;
 const TICK_MS = 1_000;
 
-/** As many processes as the calls need, and one core is left to all else. */
+/** Returns the number of processes for the calls, leaving one core free. */
 export function countProcesses(calls: number): number {
   const cores = Math.max(1, availableParallelism() - 1);
   return Math.max(1, Math.min(cores, Math.ceil(calls / CALLS_OF_A_PROCESS)));
 }
 
-/** Runs what the window is made of; the signal ends it before its time. */
+/** What happens during the window; the signal ends it early. */
 export type WindowTask<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<Result>;
 
 /**
- * Places the calls of a plan one after the other, lets the window pass once all are connected or have
- * failed, and hangs up. Without a single call there is no window, unless something else goes on in it.
+ * Places the calls of a plan one after the other, runs the window when all have connected or
+ * failed, and hangs up. Without a connected call there is no window, unless the run also has other
+ * traffic.
  */
 export async function runCalls<Result>(
   { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Random },
@@ -74,7 +75,7 @@ export async function runCalls<Result>(
   return { voice, result };
 }
 
-/** The window of calls alone: time passes, and is told. */
+/** A window with calls only: waits and reports progress. */
 export function waitForWindow({ clock, onTick }: LoadOptions, windowMs: number): WindowTask<void> {
   return async (signal, fleet) => {
     const endMs = clock.monotonicMs() + windowMs;

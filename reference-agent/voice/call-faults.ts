@@ -2,31 +2,31 @@ import type { AgentFault } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { FRAME_TICKS } from '../../src/voice/opus/index.ts';
 
-/** How a call differs from a good one. */
+/** The faults of one call. */
 export interface CallFaults {
-  /** Milliseconds before the offer is made. */
+  /** Delay of the offer, in milliseconds. */
   offerDelayMs: number;
-  /** What becomes of the offer's description. */
+  /** Changes the SDP of the offer. */
   corruptOffer: (sdp: string) => string;
-  /** Whether `call_ready` is cut in two. */
+  /** Whether only the first half of `call_ready` is sent. */
   truncatesReady: boolean;
   media: 'good' | 'none' | 'silent';
-  /** Milliseconds by which the next packet is late; drawn anew each time. */
+  /** Draws the lateness of the next packet, in milliseconds. */
   drawJitterMs: () => number;
-  /** Milliseconds more before the next reply, or before each packet in echo mode. */
+  /** Draws an extra delay for the next reply, or for each packet in echo mode, in milliseconds. */
   drawReplyDelayMs: () => number;
-  /** Frames of 20 ms that are held back inside, unknown to the agent. */
+  /** Number of 20 ms frames that are buffered without the agent knowing. */
   bufferedFrames: number;
-  /** Whether any of these three makes packets late. */
+  /** Whether jitter, a late reply or buffering makes packets late. */
   isLate: boolean;
-  /** Milliseconds after which the call is dropped. */
+  /** Milliseconds after which the call is dropped; undefined if it is not. */
   dropAfterMs: number | undefined;
 }
 
 const BUFFERED_MS_DEFAULT = { min_ms: 600, max_ms: 600 };
 const DROP_AFTER_MS_DEFAULT = { min_ms: 1_000, max_ms: 1_000 };
 
-/** What the faults that a call suffers make of it. All that is drawn is drawn from `chance`. */
+/** Translates injected faults into the faults of one call. All random values come from `chance`. */
 export function drawCallFaults(faults: readonly AgentFault[], chance: Random): CallFaults {
   const find = (kind: AgentFault['kind']): AgentFault | undefined =>
     faults.find((fault) => fault.kind === kind);
@@ -50,7 +50,7 @@ export function drawCallFaults(faults: readonly AgentFault[], chance: Random): C
 
 const asItIs = (sdp: string): string => sdp;
 
-/** Offers G.711 instead, which is legal and not what was asked for. */
+/** Offers G.711 instead of Opus: a valid offer with the wrong codec. */
 function replaceOpus(sdp: string): string {
   const [, type = ''] = /^a=rtpmap:(\d+) opus\//im.exec(sdp) ?? [];
   return sdp
@@ -59,7 +59,7 @@ function replaceOpus(sdp: string): string {
     .replace(new RegExp(`^a=(fmtp|rtcp-fb):${type} .*\r\n`, 'gm'), '');
 }
 
-/** Leaves out what the connection is secured by, so that nobody can take the offer. */
+/** Removes the DTLS fingerprint, so that the offer can't be accepted. */
 function removeFingerprint(sdp: string): string {
   return sdp.replace(/^a=fingerprint:.*\r\n/gm, '');
 }

@@ -1,25 +1,25 @@
 import { isoTime } from '../../src/platform/clock.ts';
 import type { CallState, Ending } from './call-states.ts';
 
-/** One turn, as the agent lived it; times on the monotonic clock, in milliseconds. */
+/** One turn as the agent experienced it; times in milliseconds on the monotonic clock. */
 export interface TurnRecord {
-  /** The clip of the kit that was heard; undefined for any other speech. */
+  /** The recorded clip that was recognized; undefined for any other speech. */
   heardClip: string | undefined;
   speechStartMs: number;
   speechEndMs: number;
-  /** The clip of the kit, or the id of a line that was spoken; undefined until there is one. */
+  /** The recorded clip or the id of the synthesized line; undefined until there is a reply. */
   replyClip: string | undefined;
-  /** Whether the caller said in words what it spoke. */
+  /** Whether the caller sent a caption for this turn. */
   isCaptioned: boolean;
-  /** What the agent holds to be its response time; what it does not know of is not in it. */
+  /** The response time that the agent reports; it does not include injected buffering. */
   responseMs: number | undefined;
-  /** When the first audible sound of the reply left; undefined while, or if, none did. */
+  /** When the first audible frame of the reply was sent; undefined if none was. */
   firstAudibleMs: number | undefined;
-  /** Whether the caller spoke again before the reply was over. */
+  /** Whether the caller spoke again before the reply ended. */
   isInterrupted: boolean;
 }
 
-/** What the agent knows of a call; without a word of what was said. */
+/** What the agent recorded about a call; contains no text of the conversation. */
 export interface CallRecord {
   callId: string;
   sessionId: string | undefined;
@@ -29,21 +29,21 @@ export interface CallRecord {
   closeCode: number | undefined;
   /** Milliseconds since the Unix epoch. */
   openedAtMs: number;
-  /** On the monotonic clock, as are all below. */
+  /** On the monotonic clock, like all times below. */
   openedMs: number;
   readyMs: number | undefined;
   connectedMs: number | undefined;
   endedMs: number | undefined;
   packetsSent: number;
   packetsReceived: number;
-  /** Messages of types that the agent does not know. */
+  /** Messages of unknown types. */
   unknownMessages: number;
-  /** Captions that came. */
+  /** Number of captions received. */
   captions: number;
   turns: TurnRecord[];
 }
 
-/** A record that begins now. */
+/** Creates a record for a call that starts now. */
 export function createCallRecord(callId: string, openedAtMs: number, openedMs: number): CallRecord {
   return {
     callId,
@@ -65,19 +65,19 @@ export function createCallRecord(callId: string, openedAtMs: number, openedMs: n
   };
 }
 
-/** The calls that are open and those that were, oldest first. */
+/** Open and past calls, oldest first. */
 export interface CallHistory {
   open(record: CallRecord): void;
-  /** What is over makes room when there are too many. */
+  /** Moves a call to the past calls; the oldest is dropped when there are too many. */
   close(record: CallRecord): void;
   view(): object;
-  /** Forgets the calls that are over. */
+  /** Removes the past calls. */
   clear(): void;
 }
 
 const CLOSED_CALLS_MAX = 200;
 
-/** An empty book. */
+/** Creates an empty history. */
 export function createCallHistory(): CallHistory {
   const open = new Set<CallRecord>();
   let closed: CallRecord[] = [];
@@ -93,7 +93,7 @@ export function createCallHistory(): CallHistory {
   };
 }
 
-/** A record as the wire has it: times in milliseconds since the call's WebSocket opened. */
+/** Converts a record for `/__admin/calls`: times are in milliseconds since the WebSocket opened. */
 function viewOf(record: CallRecord): Record<string, unknown> {
   const since = (ms: number | undefined): number | null =>
     ms === undefined ? null : Math.round((ms - record.openedMs) * 1_000) / 1_000;

@@ -4,12 +4,12 @@
  *     waiting -> preparing -> offered -> connecting -> talking -> over
  */
 
-/** Where a call stands. `over` is final. */
+/** The state of a call. `over` is final. */
 export type CallState = 'waiting' | 'preparing' | 'offered' | 'connecting' | 'talking' | 'over';
 
-/** What can happen to a call. */
+/** An event of a call. */
 export type CallEvent =
-  /** `start_call` came, or another of the messages. */
+  /** The caller sent `start_call`, an answer, or `end_call`. */
   | 'start_asked'
   | 'answered'
   | 'end_asked'
@@ -20,7 +20,7 @@ export type CallEvent =
   | 'time_over'
   | Ending;
 
-/** Why a call is over. */
+/** Why a call ended. */
 export type Ending =
   | 'hung_up'
   | 'gone'
@@ -36,24 +36,24 @@ export type Ending =
   | 'dropped'
   | 'broken';
 
-/** What a step makes the call do; an ending is all that there is to do for it. */
+/** What to do after a transition; an ending is its own action. */
 export type CallAction = 'make_offer' | 'send_offer' | 'take_answer' | 'begin_talking' | Ending;
 
-/** A step of a call. */
+/** The result of an event: the next state and what to do. */
 export interface CallStep {
   state: CallState;
   action: CallAction;
 }
 
-/** How an ending is told. */
+/** What the caller is sent when a call ends. */
 export interface EndingResponse {
-  /** The WebSocket's; undefined where nothing is told: the socket is gone, or is to be cut. */
+  /** WebSocket close code; undefined if the socket is gone or must be cut without a close frame. */
   closeCode: number | undefined;
-  /** Of an ending that is an error, with one of the two codes that the specification names. */
+  /** The error message to send first, with one of the two codes of the specification. */
   error?: ErrorDetails;
 }
 
-/** An error as the caller is told it. */
+/** The error that the caller receives. */
 export interface ErrorDetails {
   code: 'connection_failed' | 'audio_error';
   message: string;
@@ -61,24 +61,27 @@ export interface ErrorDetails {
 
 const failed = (message: string): ErrorDetails => ({ code: 'connection_failed', message });
 
-/** How each ending is told (spec 7 names no close codes). */
+/** What the caller is sent for each ending (the specification defines no close codes). */
 export const endingResponses: Record<Ending, EndingResponse> = {
   hung_up: { closeCode: 1000 },
   gone: { closeCode: undefined },
   dropped: { closeCode: undefined },
   stopping: { closeCode: 1001 },
-  out_of_turn: { closeCode: 1002, error: failed('This message has no place here in a call.') },
-  not_text: { closeCode: 1003, error: failed('This is no message.') },
-  bad_message: { closeCode: 1007, error: failed('This message can not be used.') },
-  too_many_messages: { closeCode: 1008, error: failed('These are too many messages.') },
+  out_of_turn: {
+    closeCode: 1002,
+    error: failed('This message is not expected at this point of the call.'),
+  },
+  not_text: { closeCode: 1003, error: failed('Messages must be text frames.') },
+  bad_message: { closeCode: 1007, error: failed('This message is invalid.') },
+  too_many_messages: { closeCode: 1008, error: failed('The call has too many messages.') },
   codec_refused: {
     closeCode: 4406,
-    error: { code: 'audio_error', message: 'The audio can not be set up.' },
+    error: { code: 'audio_error', message: 'The audio cannot be set up.' },
   },
-  not_answered: { closeCode: 4408, error: failed('The next message did not come in time.') },
-  too_many_calls: { closeCode: 4429, error: failed('There are too many calls at this time.') },
+  not_answered: { closeCode: 4408, error: failed('The next message did not arrive in time.') },
+  too_many_calls: { closeCode: 4429, error: failed('There are too many concurrent calls.') },
   connection_lost: { closeCode: 1011, error: failed('The WebRTC connection failed.') },
-  broken: { closeCode: 1011, error: failed('The agent failed to set the call up.') },
+  broken: { closeCode: 1011, error: failed('The agent failed to set up the call.') },
 };
 
 const TRANSITIONS: Record<CallState, Partial<Record<CallEvent, CallStep>>> = {
@@ -104,10 +107,10 @@ const TRANSITIONS: Record<CallState, Partial<Record<CallEvent, CallStep>>> = {
   over: {},
 };
 
-/** The messages of the caller that have their time; at any other they are out of turn. */
+/** Messages that are valid in one state only; in any other state they are out of turn. */
 const ORDERED_EVENTS: ReadonlySet<CallEvent> = new Set<CallEvent>(['start_asked', 'answered']);
 
-/** What follows from an event; undefined when nothing does. */
+/** Returns the transition for an event; undefined if the event is ignored. */
 export function nextStep(state: CallState, event: CallEvent): CallStep | undefined {
   if (state === 'over') return undefined;
   const step = TRANSITIONS[state][event];
@@ -117,7 +120,7 @@ export function nextStep(state: CallState, event: CallEvent): CallStep | undefin
   return isEnding(event) ? { state: 'over', action: event } : undefined;
 }
 
-/** Whether an event, or an act, is the end of the call. */
+/** Whether an event or action ends the call. */
 export function isEnding(what: CallEvent | CallAction): what is Ending {
   return Object.hasOwn(endingResponses, what);
 }

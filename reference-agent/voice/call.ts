@@ -38,29 +38,29 @@ import { Echo } from './echo.ts';
 import { Conversation } from './conversation.ts';
 import type { VoiceLimits } from './voice-limits.ts';
 
-/** What every call shares. */
+/** What all calls share. */
 export interface CallParts {
   clock: Clock;
   log: Log;
   limits: VoiceLimits;
   network: PeerNetwork;
   pacer: Pacer;
-  /** Whether one more call may begin. */
+  /** Whether another call may start. */
   hasRoom: () => boolean;
   loadMediaModules: () => Promise<MediaModules>;
-  /** Undefined where the agent takes no captions. */
+  /** Undefined if the agent does not support captions. */
   captions: CaptionServices | undefined;
 }
 
-/** One call over one WebSocket, from its first message to its last packet. */
+/** One call over one WebSocket, from the first message to the last packet. */
 export class Call {
   readonly record: CallRecord;
-  /** Resolves when the call is over and nothing of it is left. */
+  /** Resolves when the call has ended and all its resources are released. */
   readonly over: Promise<void>;
   readonly #socket: WebSocket;
   readonly #parts: CallParts;
   readonly #faults: CallFaults;
-  /** Aborts when the call is over: what still waits for it then ends. */
+  /** Aborts when the call ends, which ends everything that still waits. */
   readonly #life = new AbortController();
   #state: CallState = 'waiting';
   #limit: Deadline | undefined;
@@ -77,7 +77,8 @@ export class Call {
     this.#faults = faults;
     this.record = record;
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
-    // What breaks the WebSocket protocol; ws closes the socket and says why to the caller.
+    // A violation of the WebSocket protocol: ws closes the socket and reports the reason to the
+    // caller.
     socket.on('error', () => undefined);
     this.over = new Promise((resolve) => {
       socket.on('close', () => {
@@ -97,7 +98,9 @@ export class Call {
     this.#step(ending);
   }
 
-  /** The one place where the state changes. `detail`: what came with it, or what is wrong. */
+  /**
+   * The only place where the state changes. `detail` is the content of the event, or what is wrong.
+   */
   #step(event: CallEvent, detail = ''): void {
     const step = nextStep(this.#state, event);
     if (!step) return;
@@ -125,7 +128,7 @@ export class Call {
     } else if (isBinary) {
       this.#step('not_text', 'messages are JSON in text frames; this was a binary one');
     } else {
-      // ws has checked that a text frame is UTF-8, and gives it as one Buffer.
+      // ws has verified that a text frame is UTF-8, and passes it as one Buffer.
       const text = (data as Buffer).toString('utf8');
       const read = readMessage(text, this.#parts.captions !== undefined);
       if (read.kind === 'message') this.#take(read.message);
@@ -151,7 +154,7 @@ export class Call {
         );
         if (this.#asked.rejection !== undefined) this.#step('codec_refused', this.#asked.rejection);
         else if (!this.#parts.hasRoom())
-          this.#step('too_many_calls', 'try again when one has ended');
+          this.#step('too_many_calls', 'try again when a call has ended');
         else this.#step('start_asked');
         return;
       }
@@ -159,7 +162,7 @@ export class Call {
         const wrong = explainWrongCall(message, this.#ids);
         const { sdp } = message.webrtc_answer;
         if (wrong !== undefined) this.#step('bad_message', wrong);
-        else if (!hasOpus(sdp)) this.#step('codec_refused', 'The answer has no Opus in it.');
+        else if (!hasOpus(sdp)) this.#step('codec_refused', 'The answer does not include Opus.');
         else this.#step('answered', sdp);
         return;
       }
@@ -192,9 +195,9 @@ export class Call {
       network,
       onPacket: (packet) => this.#hear(packet),
       onState: (state) => {
-        // While it connects the peer says why.
+        // While connecting, `waitUntilConnected` reports the reason.
         if (state === 'failed' && this.#state === 'talking')
-          this.#step('connection_lost', 'the other side is not there any more');
+          this.#step('connection_lost', 'the other side is no longer reachable');
       },
     });
     this.#step('offer_made', await this.#peer.createOffer());

@@ -5,38 +5,38 @@ import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.t
 import type { ReadyReply } from '../chat.ts';
 import type { CallRequest } from './messages.ts';
 
-/** What every call needs whose caller may say in words what it speaks. */
+/** What calls with captions share. */
 export interface CaptionServices {
-  /** As a chat request would be answered. */
+  /** Answers like the chat endpoint. */
   chat: (request: ChatRequest) => ReadyReply;
   speech: Speech;
   log: Log;
 }
 
-/** What is said to a turn whose words are known. */
+/** The reply to a turn with a caption. */
 export interface CaptionedReply {
   caption: string;
-  /** Milliseconds to wait before it is said. */
+  /** Milliseconds to wait before it is spoken. */
   delayMs: number;
   response: ChatResponse;
-  /** Undefined where it can't be spoken. */
+  /** Resolves with undefined if the reply can't be spoken. */
   clip: Promise<Clip | undefined>;
-  /** Whether the caller was told of it. */
+  /** Whether the caller was sent a `conversation_update` for it. */
   isReported: boolean;
 }
 
-/** A caption is cut after so many characters, as what is spoken is. */
+/** Longer captions are cut, just as speech is. */
 const CAPTION_CHARACTERS_MAX = 2_000;
 
-/** Captions of one turn; those beyond are left out. */
+/** Further captions of a turn are ignored. */
 const CAPTIONS_PER_TURN_MAX = 20;
 
-/** What is remembered of a call; of one that is longer, the oldest turns are forgotten. */
+/** In a longer call, the oldest turns are forgotten. */
 const HISTORY_CHARACTERS_MAX = 100_000;
 
 /**
- * The words of a call; undefined where it has none: the agent takes no captions, or the caller
- * wants its own sound back. `signal` aborts when the call is over.
+ * Creates the dialogue of a call; undefined if the agent does not support captions, or the caller
+ * requested an echo. `signal` aborts when the call ends.
  */
 export function createCaptionDialogue(
   parts: CaptionServices | undefined,
@@ -47,8 +47,8 @@ export function createCaptionDialogue(
 }
 
 /**
- * The words of one call: captions in, replies out. They are those that the chat gives in a session
- * of the same words, tools and all.
+ * The dialogue of one call: captions in, replies out. The replies are those that chat would give in
+ * a session with the same messages, including tool calls.
  */
 export class CaptionDialogue {
   readonly #parts: CaptionServices;
@@ -64,12 +64,12 @@ export class CaptionDialogue {
     this.#signal = signal;
   }
 
-  /** What the caller says in the turn that it begins, or has begun. */
+  /** Adds a caption for the turn that is starting, or has started. */
   add(text: string): void {
     if (this.#waiting.length < CAPTIONS_PER_TURN_MAX) this.#waiting.push(text);
   }
 
-  /** The reply to what was captioned since the turn before; undefined where nothing was. */
+  /** Returns the reply to the captions since the previous turn; undefined if there were none. */
   reply(): CaptionedReply | undefined {
     const caption = this.#waiting.splice(0).join(' ').slice(0, CAPTION_CHARACTERS_MAX);
     if (caption.trim() === '') return undefined;

@@ -10,7 +10,7 @@ import type { TurnReport } from './messages.ts';
 import { SpeechOutput, type SpokenFrame } from './speech-output.ts';
 import type { Repertoire } from './replies.ts';
 
-/** What a talk needs, and whom it tells. */
+/** What a conversation works with, and its callbacks. */
 export interface ConversationOptions {
   clock: Clock;
   decoder: Decoder;
@@ -18,49 +18,49 @@ export interface ConversationOptions {
   repertoire: Repertoire;
   record: CallRecord;
   scenarioId: string;
-  /** Silence after which a turn of the caller is over, in milliseconds. */
+  /** Silence that ends a turn of the caller, in milliseconds. */
   hangOverMs: number;
   send: SendPacket;
-  /** What the caller says in words; undefined where it can't. */
+  /** Undefined if this call has no captions. */
   captions: CaptionDialogue | undefined;
-  /** A reply, or the greeting, becomes audible. */
+  /** Called when a reply becomes audible; `onGreeting` when the greeting does. */
   onTurn: (turn: TurnReport) => void;
   onGreeting: (greeting: Clip) => void;
 }
 
 const FRAME_MS = FRAME_TICKS / 48;
 
-/** Frames that are late by more than this are left out: the listener has made up for them. */
+/** Frames that are later than this are skipped, because the listener has concealed them already. */
 const LATE_MS_MAX = 200;
 
-/** Of the turns of a call so many are remembered. */
+/** Turns of a call that are recorded. */
 const TURNS_MAX = 1_000;
 
 /** A turn that is being answered. */
 interface PendingReply {
   heard: HeardTurn;
-  /** Undefined until it is spoken. */
+  /** Undefined until the reply is ready. */
   reply: Clip | undefined;
   record: TurnRecord;
   captioned: CaptionedReply | undefined;
 }
 
-/** A frame of the agent, and the turn whose answer becomes audible in it. */
+/** A frame to send, and the turn whose reply becomes audible in it. */
 type Frame = SpokenFrame & { answers?: TurnRecord };
 
-/** A conversation by voice: greets, hears out, answers; silence is sent between. */
+/** A voice conversation: greets, listens, replies, and sends silence in between. */
 export class Conversation implements Media {
   readonly #options: ConversationOptions;
   readonly #mouth = new SpeechOutput();
   readonly #listener: TurnListener;
-  /** Frames that are held back inside; always as many as the fault wants. */
+  /** Frames that the fault `buffered_audio` holds back; its length is constant. */
   readonly #line: Frame[];
   readonly #startMs: number;
   #nth = 0;
   #jitterMs = 0;
   #turns = 0;
   #answering: PendingReply | undefined;
-  /** The reply to a caption that the caller did not hear out. */
+  /** The reply to a caption that the caller interrupted. */
   #cutOff: CaptionedReply | undefined;
   #isGreeted = false;
 
@@ -104,7 +104,7 @@ export class Conversation implements Media {
     this.#listener.close();
   }
 
-  /** Sends a frame, as far as the faults of the call let it. */
+  /** Sends a frame, as far as the faults of the call allow. */
   #put({ payload, audibleFromMs = 0, answers }: Frame, atMs: number): void {
     const { media } = this.#options.faults;
     if (media === 'none') return;
@@ -112,7 +112,7 @@ export class Conversation implements Media {
     if (answers && media === 'good') answers.firstAudibleMs = atMs + audibleFromMs;
   }
 
-  /** The caller speaks: whoever is heard out must not be spoken over. */
+  /** Stops speaking, because the caller speaks. */
   #yield(): void {
     const answering = this.#answering;
     if (this.#mouth.isSpeaking && answering) answering.record.isInterrupted = true;
@@ -123,8 +123,8 @@ export class Conversation implements Media {
   }
 
   /**
-   * A turn without a caption, right after a reply to one was cut off, is the rest of the same line:
-   * it was taken for over too early, and the reply is begun anew.
+   * Replies to a turn. A turn without a caption right after an interrupted reply is the rest of the
+   * same line: the end of the turn was detected too early, so the reply is spoken again.
    */
   #answer(heard: HeardTurn): void {
     const { repertoire, scenarioId, record, captions } = this.#options;
@@ -150,7 +150,7 @@ export class Conversation implements Media {
   }
 
   #say(answering: PendingReply, reply: Clip): void {
-    // Spoken too late: the caller speaks again.
+    // The caller spoke again before the reply was ready.
     if (answering !== this.#answering) return;
     const { clock, faults } = this.#options;
     answering.reply = reply;
@@ -159,7 +159,7 @@ export class Conversation implements Media {
     this.#mouth.speak(reply, clock.monotonicMs() + waitMs);
   }
 
-  /** The reply becomes audible, as far as the agent knows. */
+  /** Reports a reply, or the greeting, when it becomes audible. */
   #speak(frame: Frame, audibleMs: number): void {
     const answering = this.#answering;
     if (!answering?.reply) {

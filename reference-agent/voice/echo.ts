@@ -9,13 +9,13 @@ interface Held {
   timestamp: number;
 }
 
-/** More packets than these are not held back; what comes then is lost. */
+/** Further packets are dropped. */
 const DELAYED_PACKETS_MAX = 5_000;
 
-/** What is to be late is not to be later than that: so often it is looked at. */
+/** How often the echo checks for due packets, so that none is sent later than its fault says. */
 const POLL_MS = 2;
 
-/** Sends every packet back as it came: at once, or as late as the faults of the call say. */
+/** Sends every packet back unchanged: immediately, or as late as the faults of the call say. */
 export class Echo implements Media {
   readonly #send: SendPacket;
   readonly #faults: CallFaults;
@@ -48,7 +48,7 @@ export class Echo implements Media {
   }
 
   beat(nowMs: number): void {
-    // What is due within a millisecond is due: no timer is finer.
+    // Timers have a resolution of 1 ms.
     for (let held = this.#held[0]; held && held.dueMs < nowMs + 1; held = this.#held[0]) {
       this.#send(held.payload, held.timestamp);
       this.#held.shift();

@@ -3,16 +3,16 @@ import type { AudioPacket, createPeer } from '../../src/voice/peer/index.ts';
 import type { Paced } from '../../src/platform/pacer.ts';
 import { createRepertoire, type Repertoire } from './replies.ts';
 
-/** What a call does with sound while it lasts: hears packets, and sends some when it is time. */
+/** How a call handles audio: it receives packets, and sends packets when they are due. */
 export interface Media extends Paced {
   hear(packet: AudioPacket): void;
   close(): void;
 }
 
-/** Sends one packet of the call; `timestamp` in ticks of 1/48000 s. */
+/** Sends one packet of the call; `timestamp` is in ticks of 1/48000 s. */
 export type SendPacket = (payload: Buffer, timestamp: number) => void;
 
-/** What only an agent needs that is called: it takes a moment to load. */
+/** Modules that only a call needs, because they take a moment to load. */
 export interface MediaModules {
   createPeer: typeof createPeer;
   createDecoder: typeof createDecoder;
@@ -21,7 +21,7 @@ export interface MediaModules {
 
 let parts: Promise<MediaModules> | undefined;
 
-/** Loads the parts at the first asking; they are the same for all agents of a process. */
+/** Loads the modules once for all agents of the process. */
 export function loadMediaModules(): Promise<MediaModules> {
   return (parts ??= load());
 }
@@ -29,7 +29,7 @@ export function loadMediaModules(): Promise<MediaModules> {
 async function load(): Promise<MediaModules> {
   const { createPeer } = await import('../../src/voice/peer/index.ts');
   const { createDecoder, readClips } = await import('../../src/voice/opus/index.ts');
-  // The first decoder compiles, the ones after it do not.
+  // The first decoder compiles the WebAssembly module.
   (await createDecoder()).free();
   return { createPeer, createDecoder, repertoire: createRepertoire(await readClips()) };
 }

@@ -20,10 +20,10 @@ import type { ErrorDetails } from './call-states.ts';
 import type { CaptionedReply } from './caption-dialogue.ts';
 import type { HeardTurn } from './turn-listener.ts';
 
-/** A message of the caller. */
+/** A message from the caller. */
 export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | Caption | EndCall;
 
-/** What came over the WebSocket; `wrong` says what is wrong with it. */
+/** A parsed message; `wrong` says what is wrong with it. */
 export type ReadMessage =
   | { kind: 'message'; message: CallerMessage }
   /** Of a type that this agent does not know; others may. */
@@ -37,10 +37,10 @@ const SCHEMA_BY_TYPE: Readonly<Record<string, MessageName>> = {
   end_call: 'EndCall',
 };
 
-/** Ours, and known only where the agent takes them. */
+/** An extension, known only if the agent supports captions. */
 const CAPTION_TYPE = 'caption';
 
-/** Reads a message (spec 6). Takes any text. */
+/** Parses a message (spec 6). Accepts any text. */
 export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
   let value: unknown;
   try {
@@ -67,34 +67,37 @@ function explainViolations(name: MessageName, value: unknown): string {
   try {
     return explain(violations(name, value));
   } catch {
-    return 'it is nested too deep to be shown';
+    return 'it is nested too deeply to be shown';
   }
 }
 
-/** Which call a message belongs to. */
+/** The ids of a call. */
 export interface CallIds {
   callId: string;
-  /** Of `start_call`; undefined where it had none. */
+  /** From `start_call`; undefined if it had none. */
   sessionId: string | undefined;
 }
 
-/** What `start_call` asks for, in either of its forms. */
+/** A `start_call` message, in either form. */
 export interface CallRequest {
   sessionId: string | undefined;
   userId: string | undefined;
   scenarioId: string;
   metadata: CallMetadata | undefined;
-  /** Whether the caller wants its own sound back, to measure with; an extension of ours. */
+  /** Whether the caller requested an echo, to measure latency; an extension. */
   isEcho: boolean;
-  /** Whether the caller can send captions, and wants to be told the words of the greeting. */
+  /** Whether the caller supports captions, and wants an update with the text of the greeting. */
   wantsCaptions: boolean;
-  /** What stands against the call; undefined where nothing does. */
+  /** Why the call must be rejected; undefined if it need not be. */
   rejection: string | undefined;
 }
 
 const SAMPLE_RATES: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
 
-/** Reads `start_call`: the minimal form has the audio at the top, the full one under metadata. */
+/**
+ * Reads `start_call`: the audio configuration is at the top level in the minimal form, under
+ * `metadata` in the full form.
+ */
 export function readStart(start: StartCall): CallRequest {
   const { session_id, user_id, metadata, audio_config } = start;
   const { codec = 'opus', sampleRate = 48_000 } = audio_config ?? metadata?.audio_config ?? {};
@@ -116,17 +119,17 @@ export function readStart(start: StartCall): CallRequest {
   };
 }
 
-/** Why an answer is none to this call; undefined where it is. */
+/** Returns why a message does not belong to this call; undefined if it does. */
 export function explainWrongCall(
   { call_id, session_id }: WebrtcAnswer | IceCandidate | Caption,
   { callId, sessionId }: CallIds,
 ): string | undefined {
-  if (call_id !== callId) return `call_id must be ${callId}, the one of call_ready`;
+  if (call_id !== callId) return `call_id must be ${callId}, as in call_ready`;
   const isOwn = session_id === undefined || session_id === sessionId;
-  return isOwn ? undefined : 'session_id must be the one of start_call';
+  return isOwn ? undefined : 'session_id must be the same as in start_call';
 }
 
-/** Whether a description has Opus in it. */
+/** Whether a session description includes Opus. */
 export function hasOpus(sdp: string): boolean {
   return /^a=rtpmap:\d+ opus\/48000/im.test(sdp);
 }
@@ -136,7 +139,10 @@ const idsOf = ({ callId, sessionId }: CallIds): { session_id?: string; call_id: 
   call_id: callId,
 });
 
-/** `call_ready` with the offer. What it says of the path is what is known before there is one. */
+/**
+ * Creates `call_ready` with the offer. The media path is not known yet, so its quality is not
+ * either.
+ */
 export function createCallReady(ids: CallIds, sdp: string, takesCaptions: boolean): CallReady {
   return {
     type: 'call_ready',
@@ -156,18 +162,18 @@ export function createCallReady(ids: CallIds, sdp: string, takesCaptions: boolea
   };
 }
 
-/** What is told of a turn. */
+/** A turn to report. */
 export interface TurnReport {
   heard: HeardTurn;
-  /** What the caller said, where that is known. */
+  /** What the caller said; undefined if the agent does not know. */
   text: string | undefined;
   reply: Clip;
   responseMs: number;
-  /** Of a turn with a caption, what the dialogue gave. */
+  /** The reply from the dialogue, for a turn with a caption. */
   captioned?: CaptionedReply | undefined;
 }
 
-/** `conversation_update` of a turn: what was heard, what is said, and how long that took. */
+/** Creates the `conversation_update` of a turn. */
 export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUpdate {
   const { heard, text, reply, responseMs, captioned } = turn;
   const seconds = ((heard.endMs - heard.startMs) / 1_000).toFixed(1);
@@ -193,7 +199,7 @@ export function createTurnUpdate(ids: CallIds, turn: TurnReport): ConversationUp
   };
 }
 
-/** What chat would hint at, too; a hint that both have is of the type that a call's is. */
+/** Adds the hints of chat. A chat hint may replace a call hint only if it has the same type. */
 function mergeChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints {
   const ofChat = Object.entries(chat).filter(
     ([name, value]) => hints[name] === undefined || typeof hints[name] === typeof value,
@@ -202,7 +208,7 @@ function mergeChatHints(hints: TurnHints, chat: EvaluationHints = {}): TurnHints
   return { ...hints, understood_intent: understood, ...Object.fromEntries(ofChat) };
 }
 
-/** `conversation_update` of the agent's first words, which answer nobody. */
+/** Creates the `conversation_update` of the greeting. */
 export function createGreetingUpdate(ids: CallIds, greeting: Clip): ConversationUpdate {
   return {
     type: 'conversation_update',
@@ -211,7 +217,7 @@ export function createGreetingUpdate(ids: CallIds, greeting: Clip): Conversation
   };
 }
 
-/** `error`, as the ending of a call has it. */
+/** Creates an `error` message. */
 export function createErrorMessage(error: ErrorDetails, details: string): VoiceError {
   return { type: 'error', error: { ...error, details } };
 }

@@ -1,6 +1,6 @@
 import type { Clip } from '../../src/voice/opus/index.ts';
 
-/** What the agent answers to a clip of the kit. */
+/** The reply to each recorded clip of a user. */
 const REPLY_BY_CLIP: Readonly<Record<string, string>> = {
   'where-is-my-order': 'order-is-shipped',
   'return-shoes': 'return-is-easy',
@@ -10,24 +10,24 @@ const REPLY_BY_CLIP: Readonly<Record<string, string>> = {
 };
 const GREETING_ID = 'how-can-i-help';
 
-/** What it says to speech that it does not know, in turn. */
+/** The replies to any other speech, in rotation. */
 const DEFAULT_REPLIES = ['let-me-look', 'order-is-shipped', 'return-is-easy', 'order-is-cancelled'];
 
-/** What the agent knows to say, and what it knows when it hears it. */
+/** The clips that the agent can speak, and those that it recognizes. */
 export interface Repertoire {
   greeting: Clip;
   /**
-   * The reply of a turn: to what was said where it is known, else by scenario and turn; the same in
-   * every call.
+   * Returns the reply to a recognized clip, or else a reply by scenario and turn. The result is the
+   * same in every call.
    */
   replyTo(said: string | undefined, scenarioId: string, turn: number): Clip;
-  /** The user's clip that has such a packet. */
+  /** Returns the user's clip that contains a packet. */
   clipOf(packet: Buffer): string | undefined;
-  /** What is said in a clip. */
+  /** Returns the text of a clip. */
   textOf(clipId: string): string | undefined;
 }
 
-/** The repertoire that these clips make. @throws when one is missing. */
+/** Creates the repertoire from the recorded clips. @throws if a clip is missing. */
 export function createRepertoire(clips: readonly Clip[]): Repertoire {
   const byId = new Map(clips.map((clip) => [clip.id, clip]));
   const clip = (id: string): Clip => {

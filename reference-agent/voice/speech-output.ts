@@ -1,28 +1,28 @@
 import { silentFrame, FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
 
-/** One frame of what the agent says. */
+/** One frame of speech output. */
 export interface SpokenFrame {
   payload: Buffer;
-  /** Where in the frame a clip becomes audible, in milliseconds; undefined where none does. */
+  /** Where in the frame a clip becomes audible, in milliseconds; undefined if none does. */
   audibleFromMs?: number;
 }
 
 const silence: SpokenFrame = { payload: silentFrame };
 
-/** Speaks one clip at a time, a frame of 20 ms at each asking, and silence between. */
+/** Plays one clip at a time, in frames of 20 ms, and silence in between. */
 export class SpeechOutput {
   #clip: Clip | undefined;
   #nth = 0;
   #fromMs = 0;
 
-  /** Begins a clip at the first frame after `fromMs`, in place of what is being said. */
+  /** Starts a clip at the first frame after `fromMs`, replacing the current one. */
   speak(clip: Clip, fromMs: number): void {
     this.#clip = clip;
     this.#nth = 0;
     this.#fromMs = fromMs;
   }
 
-  /** Whether there is something left to say. */
+  /** Whether a clip is playing. */
   get isSpeaking(): boolean {
     return this.#clip !== undefined;
   }

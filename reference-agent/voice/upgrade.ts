@@ -4,26 +4,29 @@ import { TLSSocket } from 'node:tls';
 import { RequestError } from '../errors.ts';
 import { JSON_CONTENT_TYPE } from '../wire.ts';
 
-/** Where the voice WebSocket is (spec 4.9). */
+/** The path of the voice WebSocket (spec 4.9). */
 export const VOICE_PATH = '/voice';
 
-/** The subprotocol that a caller must name (spec 4.9, 5). */
+/** The required subprotocol (spec 4.9, 5). */
 export const VOICE_PROTOCOL = 'voice-agent';
 
-/** A request for another protocol, with the socket that it came on. */
+/** An upgrade request and its socket. */
 export interface Upgrade {
   request: IncomingMessage;
   socket: Duplex;
-  /** What came behind the request. */
+  /** Bytes received after the request. */
   head: Buffer;
 }
 
-/** Whether a caller asks for the voice WebSocket. */
+/** Whether a request is for the voice WebSocket. */
 function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket' && url.split('?', 1)[0] === VOICE_PATH;
 }
 
-/** @throws RequestError `bad_request` where the subprotocol is not among those that are named. */
+/**
+ * Verifies that the request names the subprotocol. @throws RequestError `bad_request` if it does
+ * not.
+ */
 export function assertSubprotocol({ headers }: IncomingMessage): void {
   const named = headers['sec-websocket-protocol'] ?? '';
   if (named.split(',').some((name) => name.trim() === VOICE_PROTOCOL)) return;
@@ -34,11 +37,11 @@ export function assertSubprotocol({ headers }: IncomingMessage): void {
   );
 }
 
-/** Answers a request for an upgrade with a refusal, and ends the connection. */
+/** Sends a refusal and closes the connection. */
 export function rejectUpgrade(socket: Duplex, { status, headers, body }: RequestError): void {
   const text = JSON.stringify(body);
   const lines = [
-    // A reason phrase may be empty, but its space may not be missing.
+    // The reason phrase may be empty, but the space before it is required.
     `HTTP/1.1 ${status} `,
     'Connection: close',
     `Content-Type: ${JSON_CONTENT_TYPE}`,
@@ -50,11 +53,11 @@ export function rejectUpgrade(socket: Duplex, { status, headers, body }: Request
 }
 
 /**
- * Hears who asks a server for the voice WebSocket. All other offers of an upgrade are answered as if
- * there were none, as servers do that know none: many HTTP clients offer HTTP/2 in this way.
+ * Handles requests for the voice WebSocket. Other upgrade requests get a normal response, as if the
+ * server supported no upgrades: many HTTP clients offer HTTP/2 this way.
  */
 export function handleUpgrades(server: Server, onVoice: (upgrade: Upgrade) => void): void {
-  // Node before 24.9 knows no such choice and gives all of them to whoever listens for one.
+  // Node before 24.9 has no such option and passes all upgrade requests to the listener.
   if ('shouldUpgradeCallback' in server) server.shouldUpgradeCallback = isForVoice;
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     const upgrade = { request, socket, head };
@@ -65,7 +68,7 @@ export function handleUpgrades(server: Server, onVoice: (upgrade: Upgrade) => vo
 
 const UPGRADE_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'connection', 'http2-settings']);
 
-/** Gives a request back to its server, without the offer of an upgrade. */
+/** Passes a request back to its server without the upgrade headers. */
 function handleWithoutUpgrade(server: Server, { request, socket, head }: Upgrade): void {
   const { method = '', url = '', httpVersion, rawHeaders } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];

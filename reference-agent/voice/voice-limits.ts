@@ -1,40 +1,40 @@
 import type { CallState } from './call-states.ts';
 
-/** What one agent takes, and for how long. */
+/** The limits of the voice endpoint. */
 export interface VoiceLimits {
-  /** Calls at once. */
+  /** Concurrent calls. */
   callsMax: number;
-  /** WebSockets at once: those that have begun no call yet are among them. */
+  /** Concurrent WebSockets, including those without a call. */
   socketsMax: number;
-  /** Milliseconds that a call may spend in each state; `talking` is the length of a call. */
+  /** Maximum time in each state, in milliseconds; `talking` limits the length of a call. */
   stateMsMax: Record<Exclude<CallState, 'over'>, number>;
-  /** Milliseconds that the caller has to close its side. */
+  /** Time for the caller to close its side, in milliseconds. */
   closeMsMax: number;
-  /** Bytes of a message. */
+  /** Maximum message size, in bytes. */
   messageBytesMax: number;
-  /** Messages of a call. */
+  /** Maximum number of messages per call. */
   messagesMax: number;
-  /** Silence after which a turn of the caller is over, in milliseconds. */
+  /** Silence that ends a turn of the caller, in milliseconds. */
   hangOverMs: number;
 }
 
-/** The limits of voice that can be set. */
+/** The limits that can be configured. */
 export interface VoiceSettings {
-  /** Calls at once; 200. */
+  /** Concurrent calls (default: 200). */
   callsMax?: number;
-  /** Length of a call, in milliseconds; 30 minutes. */
+  /** Maximum length of a call, in milliseconds (default: 30 minutes). */
   callMsMax?: number;
-  /** Time for the answer to an offer, and for the message before it, in milliseconds; 10 s. */
+  /** Time for the answer to an offer, and for `start_call`, in milliseconds (default: 10 s). */
   answerMsMax?: number;
-  /** Silence that ends a turn of the caller, in milliseconds; 140. */
+  /** Silence that ends a turn of the caller, in milliseconds (default: 140). */
   hangOverMs?: number;
-  /** Whether callers may say in words what they speak, an extension of ours; true. */
+  /** Whether callers may send captions, an extension (default: true). */
   captions?: boolean;
 }
 
 const WAITING_SOCKETS_MAX = 100;
 
-/** All limits, where these are set. */
+/** Completes the configured limits with the defaults. */
 export function resolveVoiceLimits(settings: VoiceSettings): VoiceLimits {
   const { callsMax = 200, callMsMax = 1_800_000, answerMsMax = 10_000 } = settings;
   return {
@@ -50,7 +50,7 @@ export function resolveVoiceLimits(settings: VoiceSettings): VoiceLimits {
     closeMsMax: 2_000,
     messageBytesMax: 65_536,
     messagesMax: 1_000,
-    // Just longer than the pauses inside words: a reply then comes within 200 ms.
+    // Just longer than the pauses inside words, so that a reply starts within 200 ms.
     hangOverMs: settings.hangOverMs ?? 140,
   };
 }

@@ -33,7 +33,7 @@ import {
 } from './upgrade.ts';
 import { resolveVoiceLimits, type VoiceSettings } from './voice-limits.ts';
 
-/** What voice needs of the rest of the agent. */
+/** What the voice endpoint needs from the rest of the agent. */
 export interface VoiceServerOptions {
   clock: Clock;
   log: Log;
@@ -42,25 +42,25 @@ export interface VoiceServerOptions {
   faults: FaultInjector;
   journal: Journal;
   settings: VoiceSettings;
-  /** Answers what is said in words as a chat request. */
+  /** Answers a caption as a chat request. */
   chat: (request: ChatRequest) => ReadyReply;
   /** Where the media can be reached. */
   network: PeerNetwork;
 }
 
-/** The voice side of an agent (spec 4.9). */
+/** The voice endpoint of an agent (spec 4.9). */
 export interface VoiceServer {
-  /** Takes the calls that come to a server. */
+  /** Accepts calls on a server. */
   attach(server: Server): void;
-  /** The calls that are and were, for `/__admin`. */
+  /** Open and past calls, for `/__admin/calls`. */
   calls(): object;
-  /** Forgets the calls that are over. */
+  /** Removes the past calls. */
   clear(): void;
   /** Ends all calls. */
   stop(): Promise<void>;
 }
 
-/** A voice side that takes calls once it is attached to a server. */
+/** Creates a voice endpoint; it accepts calls once it is attached to a server. */
 export function createVoiceServer(parts: VoiceServerOptions): VoiceServer {
   return new WebSocketVoiceServer(parts);
 }
@@ -118,12 +118,12 @@ class WebSocketVoiceServer implements VoiceServer {
     await this.#speech?.close();
   }
 
-  /** An agent that can't speak what it would answer takes no captions. */
+  /** An agent that can't speak its replies does not support captions. */
   #captionParts(): CaptionServices | undefined {
     const { settings, chat, log } = this.#options;
     if (settings.captions === false) return undefined;
     if (!isSynthesizerInstalled()) {
-      log.info('captions are off: the package that speaks is not installed', {
+      log.info('captions are off: the speech synthesis package is not installed', {
         package: SYNTHESIZER_PACKAGE,
       });
       return undefined;
@@ -157,12 +157,12 @@ class WebSocketVoiceServer implements VoiceServer {
     }
   }
 
-  /** What a call that may come has to suffer. @throws RequestError. */
+  /** Returns the faults to inject into a call. @throws RequestError. */
   #check(request: IncomingMessage): AgentFault[] {
     const { authentication, faults } = this.#options;
     authentication.checkKey(request);
     assertSubprotocol(request);
-    if (this.#isStopping) throw new RequestError('server_error', 'the agent is about to stop');
+    if (this.#isStopping) throw new RequestError('server_error', 'the agent is shutting down');
     if (this.#calls.size >= this.#callParts.limits.socketsMax) {
       throw new RequestError('rate_limit_exceeded', 'too many WebSockets are open');
     }

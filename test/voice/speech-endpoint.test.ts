@@ -114,11 +114,11 @@ void t.test('what is no speech is refused with a sentence', async (t) => {
   const files: [Buffer, RegExp][] = [
     [Buffer.from('ID3 this is an MP3'), /expected a WAV file, but the RIFF header is missing/],
     [Buffer.alloc(0), /expected a WAV file/],
-    [whole.subarray(0, 40), /with sound in it/],
+    [whole.subarray(0, 40), /with audio, but it has no data/],
     [withBytes(20, [2, 0]), /expected PCM with 8 to 32 bits, got coding 2 with 16 bits/],
     [withBytes(24, [1, 0, 0, 0]), /expected 8 to 192 kHz/],
     [withBytes(22, [0, 0]), /got 0 channels/],
-    [toneWav(0, { rate: 24_000 }), /nothing is to be heard/],
+    [toneWav(0, { rate: 24_000 }), /but it is silent/],
     [
       toneWav(301_000, { rate: 8_000, bits: 8 }),
       /a line must not exceed 300 s, this one takes 302 s/,
@@ -163,7 +163,7 @@ void t.test('what can not be asked again says what to look at, and nothing secre
 void t.test('an endpoint that is not there, or has no end, ends in bounded time', async (t) => {
   const { server, voice } = await voiceOf(t, { clock: scaledClock(200) });
   server.behave(speaks.nothing);
-  await t.rejects(voice.speak('one'), { message: /no answer within 30000 ms/ });
+  await t.rejects(voice.speak('one'), { message: /did not respond within 30000 ms/ });
   const patient = await voiceOf(t);
   patient.server.behave(speaks.forEver);
   await t.rejects(patient.voice.speak('two'), { message: /more than 33554432 bytes/ });
@@ -171,7 +171,7 @@ void t.test('an endpoint that is not there, or has no end, ends in bounded time'
     clock: skippingClock(5),
     endpoint: { baseUrl: 'http://127.0.0.1:1/v1' },
   });
-  await t.rejects(nowhere.voice.speak('three'), { message: /cannot be reached/ });
+  await t.rejects(nowhere.voice.speak('three'), { message: /speech endpoint is unreachable/ });
 });
 
 void t.test('a voice that is closed breaks its requests off', async (t) => {

@@ -9,20 +9,20 @@ import type { VoiceChannelOptions } from './voice-channel.ts';
 
 /** How calls are placed. */
 export interface CallOptions {
-  /** Address of the voice WebSocket; `/voice` of the sandbox when left out. */
+  /** URL of the voice WebSocket (default: `/voice` of the sandbox). */
   url?: string | undefined;
   answerForm?: AnswerForm | undefined;
-  /** Of this machine, for the media. */
+  /** Local address for the media. */
   mediaAddress?: string | undefined;
-  /** Who speaks the users' lines; a synthesizer in this process when left out. */
+  /** Speaks the lines of the users (default: the built-in synthesizer). */
   speech?: SpeechEndpoint | undefined;
-  /** Told the audio of each call. */
+  /** Called with the audio of each call. */
   onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
 }
 
-/** Which sandbox is called. */
+/** The sandbox to call. */
 export interface VoiceCallerOptions extends CallOptions {
-  /** Base address of the sandbox. */
+  /** Base URL of the sandbox. */
   sandbox: string;
   apiKey: string | undefined;
   ca?: string | undefined;
@@ -35,7 +35,7 @@ export interface VoiceCaller {
   close(): Promise<void>;
 }
 
-/** A caller for one sandbox. What speaks and hears is loaded at the first call. */
+/** Creates a caller for one sandbox. The audio modules are loaded at the first call. */
 export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
   let loading: ReturnType<typeof load> | undefined;
   return {
@@ -59,7 +59,7 @@ async function load(options: VoiceCallerOptions) {
   const { createPacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
-  // Nobody is called by somebody who has no voice.
+  // Fail before placing a call if its lines can't be spoken.
   if (!speech && !room.isSynthesizerInstalled()) throw unspoken(room.missingPackageMessage);
   const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
   const voice = createSpeechSynthesizer({

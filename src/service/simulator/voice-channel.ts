@@ -21,22 +21,25 @@ import { SessionFault, type AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
 
-/** What is longer may be cut by who takes it. */
+/** Receivers may cut longer captions. */
 const CAPTION_CHARS_MAX = 2_000;
 
-/** What calls are held with. */
+/** What calls are placed with. */
 export interface VoiceChannelOptions {
   clock: Clock;
-  /** Of all calls of the run. */
+  /** Shared by all calls of the run. */
   pacer: Pacer;
   target: VoiceTarget;
-  /** A line as it is to be spoken. @throws SessionFault. */
+  /** Synthesizes a line. @throws SessionFault. */
   speak: (line: string, signal: AbortSignal) => Promise<Clip>;
-  /** Told what came and went, when the call is over. */
+  /** Called with the audio when the call has ended. */
   onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
 }
 
-/** A conversation by a call (spec 4.9, 6). @throws SessionFault, or the signal's reason. */
+/**
+ * Opens a channel to the agent over a call (spec 4.9, 6). @throws SessionFault, or the signal's
+ * reason.
+ */
 export async function openVoiceChannel(
   options: VoiceChannelOptions,
   plan: SessionPlan,
@@ -55,7 +58,7 @@ export async function openVoiceChannel(
   }
 }
 
-/** What `start_call` has beside its type. */
+/** The fields of `start_call` except its type. */
 function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string): CallMessage {
   return {
     ...(userId !== undefined && { user_id: userId }),
@@ -64,7 +67,7 @@ function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string)
       ...scenario.metadata,
       scenario_id: scenario.id,
       persona: persona.name,
-      // That we can send captions: an extension.
+      // The caller supports captions, an extension.
       captions: true,
       audio_config: { codec: 'opus', sampleRate: 48_000 },
     },
@@ -81,7 +84,7 @@ class VoiceChannel implements Channel {
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
   readonly #patience: TurnTimeouts;
-  /** Aborts when the call is over, with why. */
+  /** Aborts with the reason when the call ends. */
   readonly #over = new AbortController();
   #microphone: Microphone | undefined;
   #takesCaptions = false;
@@ -151,7 +154,7 @@ class VoiceChannel implements Channel {
     const clip = await this.#options.speak(line, signal);
     await this.#hearOut(signal);
     if (this.#hasHungUp()) return undefined;
-    // What the agent said before the user's first line answers nothing.
+    // What the agent said before the user's first line is not a reply to it.
     if (this.#turns === 0) this.#updates.beginTurn();
     this.#turns += 1;
     const turn = this.#turn();
@@ -160,7 +163,7 @@ class VoiceChannel implements Channel {
     const said = await this.#speak(clip, signal);
     if (!said) {
       if (this.#hasHungUp()) return undefined;
-      throw new Error('the microphone stopped in a call that goes on');
+      throw new Error('the microphone stopped during the call');
     }
     this.#saidAtMs = said.endMs;
     this.#updates.markLineSpoken();
@@ -196,7 +199,7 @@ class VoiceChannel implements Channel {
     });
   }
 
-  /** Waits until the agent has said what it had to say; who picks up may greet first. */
+  /** Waits until the agent has finished speaking; it may greet the user first. */
   async #hearOut(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const { quietMs, greetMs, listenMsMax, pollMs } = this.#patience;
@@ -207,7 +210,7 @@ class VoiceChannel implements Channel {
       const nowMs = clock.monotonicMs();
       if (nowMs - Math.max(this.#activity.lastSpeechAtMs, mayGreetMs) >= quietMs) return;
       if (nowMs >= endMs) {
-        this.#notes.push(`The agent did not stop to speak before line ${this.#turns + 1}.`);
+        this.#notes.push(`The agent was still speaking when line ${this.#turns + 1} had to start.`);
         return;
       }
       await clock.sleep(pollMs, until).catch(() => undefined);
@@ -215,7 +218,7 @@ class VoiceChannel implements Channel {
     signal.throwIfAborted();
   }
 
-  /** Says a line; undefined where the call ends before it is said. */
+  /** Speaks a line; returns undefined if the call ends first. */
   async #speak(clip: Clip, signal: AbortSignal): Promise<SpeechSpan | undefined> {
     const hush = (): void => this.#microphone?.stop();
     signal.throwIfAborted();
@@ -229,7 +232,10 @@ class VoiceChannel implements Channel {
     }
   }
 
-  /** Whether the agent has hung up, as one does who has nothing more to say. @throws SessionFault. */
+  /**
+   * Whether the agent has hung up normally, at the end of the conversation. @throws SessionFault if
+   * the call failed.
+   */
   #hasHungUp(): boolean {
     if (!this.#over.signal.aborted) return false;
     const why: unknown = this.#over.signal.reason;
@@ -252,7 +258,7 @@ class VoiceChannel implements Channel {
   }
 }
 
-/** What a call that came to nothing makes of its session. */
+/** The end reason of a session, by the failure of its call. */
 const END_REASONS: Record<CallFailure, EndReason> = {
   unreachable: 'infrastructure_error',
   refused: 'infrastructure_error',
@@ -269,7 +275,7 @@ const END_REASONS: Record<CallFailure, EndReason> = {
   local: 'simulator_error',
 };
 
-/** Why a session can't go on whose call failed. */
+/** Converts the failure of a call to a session fault. */
 function toSessionFault({ kind, message }: CallError): SessionFault {
   const cure = kind === 'unauthorized' ? '; see SANDBOX_KIT_API_KEY' : '';
   return new SessionFault(END_REASONS[kind], `The call failed: ${message}${cure}.`);

@@ -4,24 +4,24 @@ import { SessionFault, type AgentReply } from './simulated-session.ts';
 import type { VoiceActivityDetector } from '../../voice/activity/index.ts';
 import type { VoiceUpdates } from './voice-updates.ts';
 
-/** How long a caller waits for what. Milliseconds. */
+/** How long a caller waits, in milliseconds. */
 export interface TurnTimeouts {
-  /** So long after its last sound and its last update, the agent has said what it had to say. */
+  /** After this much time without sound and updates, the agent has finished speaking. */
   quietMs: number;
-  /** Who picks up may greet; a greeting that has not begun by then is none. */
+  /** Time for the agent to start a greeting. */
   greetMs: number;
-  /** An agent that never stops is spoken over. */
+  /** An agent that never stops is interrupted after this. */
   listenMsMax: number;
-  /** From the end of our line to the end of the answer. */
+  /** From the end of the user's line to the end of the reply. */
   answerMsMax: number;
-  /** After the sound its text may be a little late, and after the text its sound. */
+  /** Time for the text after the audio of a reply, or for the audio after the text. */
   missingHalfMsMax: number;
   pollMs: number;
 }
 
 const ANSWER_MS_MAX_DEFAULT = 60_000;
 
-/** How long a caller waits, where a scenario says how long a turn may take. */
+/** Returns the timeouts for the turn timeout of a scenario. */
 export function resolveTurnTimeouts(turnTimeoutMs = ANSWER_MS_MAX_DEFAULT): TurnTimeouts {
   return {
     quietMs: 700,
@@ -33,21 +33,23 @@ export function resolveTurnTimeouts(turnTimeoutMs = ANSWER_MS_MAX_DEFAULT): Turn
   };
 }
 
-/** What a turn hears with. */
+/** What a turn is measured with. */
 export interface VoiceTurnOptions {
   clock: Clock;
   activity: VoiceActivityDetector;
   updates: VoiceUpdates;
   patience: TurnTimeouts;
-  /** Aborts when the call is over. */
+  /** Aborts when the call ends. */
   over: AbortSignal;
-  /** Whether the agent has hung up, in good order. @throws SessionFault where it was otherwise. */
+  /** Whether the agent has hung up normally. @throws SessionFault if the call failed. */
   hasHungUp: () => boolean;
-  /** An error that the sandbox has sent; empty where there is none. */
+  /** The last error that the sandbox sent; empty if there was none. */
   error: () => string;
 }
 
-/** One turn of a call. To be made as our line begins, and asked for the reply when it is said. */
+/**
+ * One turn of a call. Create it when the user's line starts, and call `reply` when the line ends.
+ */
 export class VoiceTurn {
   readonly #options: VoiceTurnOptions;
   readonly #beganMs: number;
@@ -59,15 +61,15 @@ export class VoiceTurn {
     options.activity.beginTurn();
   }
 
-  /** Whether the agent began to speak before we were done. */
+  /** Whether the agent started to speak before the user's line ended. */
   get wasInterrupted(): boolean {
     const { startMs, endMs } = this.#said;
     return this.#options.activity.findOnsets().some((ms) => ms > startMs && ms < endMs);
   }
 
   /**
-   * What the agent answers: its text and its sound, both to the end.
-   * @throws SessionFault where one of the two does not come, or no end; or the signal's reason.
+   * Returns the complete reply: its text, after its audio has ended. @throws SessionFault if the
+   * text or the audio is missing, or the reply does not end; or the signal's reason.
    */
   async reply(said: SpeechSpan, signal: AbortSignal): Promise<AgentReply> {
     this.#said = said;
@@ -102,7 +104,7 @@ export class VoiceTurn {
     return this.#options.activity.lastSpeechAtMs > Math.min(this.#beganMs, this.#said.startMs);
   }
 
-  /** Since its last sound, its last text and our last word. */
+  /** Milliseconds since the agent's last sound, its last text, and the end of the user's line. */
   #quietForMs(): number {
     const { clock, activity, updates } = this.#options;
     return (
@@ -116,7 +118,7 @@ export class VoiceTurn {
     return onsetMs === undefined ? 0 : onsetMs - endMs;
   }
 
-  /** @throws SessionFault where nothing more is waited for. */
+  /** Ends a turn that waits too long. @throws SessionFault. */
   #assertPatience(): void {
     const { clock, error, patience, over } = this.#options;
     if (over.aborted || this.#isWhole()) return;
@@ -129,8 +131,8 @@ export class VoiceTurn {
     if (sent !== '') throw new SessionFault('agent_error', `The sandbox sent an ${sent}.`);
     if (isHalf) {
       const what = this.#isHeard()
-        ? 'The agent spoke, but no conversation_update told what it said'
-        : 'A conversation_update told what the agent says, but it was not to be heard';
+        ? 'The agent spoke, but sent no conversation_update with what it said'
+        : 'The agent sent a conversation_update with a reply, but spoke no audio';
       throw new SessionFault('agent_error', `${what}.`);
     }
     throw new SessionFault('timeout', `${this.#late()} within ${answerMsMax} ms.`);
@@ -138,9 +140,9 @@ export class VoiceTurn {
 
   #late(): string {
     const { activity } = this.#options;
-    if (this.#isHeard()) return 'The agent did not come to an end of its answer';
+    if (this.#isHeard()) return 'The agent did not finish its reply';
     if (activity.lastPacketAtMs === -Infinity)
-      return 'No answer came, nor any packet of audio in this call,';
-    return 'No answer came, neither sound nor conversation_update,';
+      return 'No reply arrived, and no audio packet in the whole call,';
+    return 'No reply arrived, neither audio nor conversation_update,';
   }
 }

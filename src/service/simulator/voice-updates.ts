@@ -4,11 +4,11 @@ import { isObject } from '../../platform/json.ts';
 import { toolCallsIn } from './read-reply.ts';
 import type { ReplyToolCall } from './simulated-session.ts';
 
-/** Of one turn so many updates are read, and so many characters kept. */
+/** Limits per turn: updates that are read, and characters that are kept. */
 const UPDATES_MAX = 200;
 const TEXT_CHARS_MAX = 20_000;
 
-/** What the agent says that it says: the `conversation_update`s of a call (spec 6), turn by turn. */
+/** The `conversation_update` messages of a call (spec 6), turn by turn. */
 export class VoiceUpdates {
   readonly #clock: Clock;
   #texts: string[] = [];
@@ -27,12 +27,15 @@ export class VoiceUpdates {
     this.#clock = clock;
   }
 
-  /** What the agent says in this turn; empty where nothing came. */
+  /** What the agent says in this turn; empty if it sent no text. */
   get agentText(): string {
     return this.#texts.join(' ').slice(0, TEXT_CHARS_MAX);
   }
 
-  /** What it tells that the user said in this turn; empty where it has told nothing of the line. */
+  /**
+   * What the user said in this turn, according to the agent; empty if it sent no text for this
+   * line.
+   */
   get userText(): string {
     return this.#hasHeardLine ? this.#heard.join(' ').slice(0, TEXT_CHARS_MAX) : '';
   }
@@ -41,17 +44,17 @@ export class VoiceUpdates {
     return this.#toolCalls;
   }
 
-  /** What the sandbox hints at for this turn. */
+  /** The evaluation hints for this turn. */
   get hints(): Record<string, unknown> | undefined {
     return this.#hints;
   }
 
-  /** When the last update came that says anything; -Infinity: never. */
+  /** When the last update with text arrived; -Infinity if there was none. */
   get lastAtMs(): number {
     return this.#lastAtMs;
   }
 
-  /** Whether any update of the call told tool calls, be it that there were none: an extension. */
+  /** Whether any update had `tool_calls`, even an empty list: an extension. */
   get tellsTools(): boolean {
     return this.#tellsTools;
   }
@@ -61,7 +64,7 @@ export class VoiceUpdates {
     return this.#hasSpoken;
   }
 
-  /** A turn is over: what comes from now on is of the next. */
+  /** Starts a new turn. */
   beginTurn(): void {
     this.#before = this.agentText;
     this.#isAnswering = false;
@@ -73,7 +76,10 @@ export class VoiceUpdates {
     this.#count = 0;
   }
 
-  /** Our line is said: whatever comes now answers it, even if it is what was said before. */
+  /**
+   * Marks the end of the user's line: every update from now on is a reply to it, even if its text
+   * is repeated.
+   */
   markLineSpoken(): void {
     this.#isAnswering = true;
   }
@@ -86,7 +92,7 @@ export class VoiceUpdates {
     const { agent, user } = isObject(transcript) ? transcript : {};
     if (typeof user === 'string' && user.trim() !== '') {
       this.#heard.push(user.slice(0, TEXT_CHARS_MAX));
-      // What comes before may tell of the turn before.
+      // An earlier update may still belong to the previous turn.
       this.#hasHeardLine ||= this.#isAnswering;
     }
     const said = typeof agent === 'string' ? agent.trim() : '';
@@ -96,12 +102,12 @@ export class VoiceUpdates {
     if (said !== '') this.#say(said);
   }
 
-  /** Before our line is said, what ends the turn before is told once more. */
+  /** Whether an update repeats the end of the previous turn before the user's line has ended. */
   #isLate(said: string): boolean {
     return !this.#isAnswering && this.#texts.length === 0 && this.#before.endsWith(said);
   }
 
-  /** Some agents tell what they say bit by bit, others tell all of it again each time. */
+  /** Adds text; some agents send it piece by piece, others send all of it again each time. */
   #say(said: string): void {
     this.#hasSpoken = true;
     this.#lastAtMs = this.#clock.monotonicMs();
@@ -111,12 +117,12 @@ export class VoiceUpdates {
   }
 }
 
-/** Whether the agent understood what was spoken, by what its updates tell of the user's words. */
+/** Checks by the agent's updates whether it understood the user's lines. */
 export class TranscriptComparison {
   #compared = 0;
   #missed = 0;
 
-  /** Told of each line: what was spoken, and what the agent heard; empty where it does not tell. */
+  /** Compares a spoken line with what the agent heard; an empty transcript is not counted. */
   compare(spoken: string, heard: string): void {
     const [wanted, there] = [wordsOf(spoken), new Set(wordsOf(heard))];
     if (wanted.length === 0 || there.size === 0) return;
@@ -125,16 +131,16 @@ export class TranscriptComparison {
     if (lost * 2 > wanted.length) this.#missed += 1;
   }
 
-  /** For the session; without text of the conversation. */
+  /** Notes for the session, without text of the conversation. */
   get notes(): string[] {
     if (this.#missed === 0) return [];
     const turns = `In ${this.#missed} of ${this.#compared} turns`;
-    const told = "the agent's update tells other words of the user than were spoken";
+    const told = "the agent's transcript of the user differs from what was spoken";
     return [`${turns} ${told}: it did not understand them.`];
   }
 }
 
-/** Loosely: without case and marks, and sign by sign where words have no spaces between them. */
+/** Ignores case and punctuation; in scripts without spaces, each character is a word. */
 const wordsOf = (text: string): string[] =>
   text
     .toLowerCase()

@@ -132,7 +132,7 @@ const rows: Record<string, Row> = {
     scenario: impatient,
     is: {
       ...failed('timeout', /not come to an end/),
-      notes: [/did not stop to speak before line 1/],
+      notes: [/still speaking when line 1 had to start/],
     },
   },
   'goes on for ever': {
@@ -141,7 +141,7 @@ const rows: Record<string, Row> = {
       await speakForEver(call);
     }),
     scenario: impatient,
-    is: failed('timeout', /did not come to an end of its answer within 2500 ms/),
+    is: failed('timeout', /did not finish its reply within 2500 ms/),
   },
   'has no media': {
     act: (call) => call.connect({ sends: false }),
@@ -159,7 +159,7 @@ const rows: Record<string, Row> = {
     is: {
       verdict: 'passed',
       notes: [
-        "In 1 of 2 turns the agent's update tells other words of the user than were spoken: " +
+        "In 1 of 2 turns the agent's transcript of the user differs from what was spoken: " +
           'it did not understand them.',
       ],
     },
@@ -181,7 +181,7 @@ const rows: Record<string, Row> = {
   'updates without sound': {
     act: afterLine((call) => call.update('Hello?')),
     scenario: impatient,
-    is: failed('agent_error', /not to be heard/),
+    is: failed('agent_error', /but spoke no audio/),
   },
   'says that there is an error, and goes on in silence': {
     act: afterLine((call) => call.send({ type: 'error', error: { code: 'busy', message: 'No.' } })),

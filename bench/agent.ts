@@ -1,37 +1,36 @@
 /**
- * How many chat requests a second the reference agent answers, beside a bare fastify route that
- * sends the same bytes. `node bench/agent.ts [seconds a shot]`, under a minute by default.
+ * Measures the throughput of the reference agent's chat route against a bare Fastify route that
+ * sends the same bytes. Usage: `node bench/agent.ts [SECONDS_PER_RUN]` (default: 2; under a minute).
  *
- * Each server has a process of its own and is warmed up; in every round all are shot at in turn, so
- * that a machine that gets slower meanwhile does so for all. The servers between the two do a bit
- * more each, and so tell where the rest goes. A machine with two processors gives one to the
- * client; where others use it too, the processor time of a request says more than the rate.
+ * Each server runs in its own process and is warmed up. Every round measures all servers in turn, so
+ * that a machine that slows down affects all of them. The servers in between add one step each and
+ * show what each step costs. On a busy machine, compare the CPU time per request instead of the rate.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { cpus } from 'node:os';
 import { fastify } from 'fastify';
-import { chat } from '../reference-agent/chat.ts';
+import { replyToChat } from '../reference-agent/chat.ts';
 import { startAgent } from '../reference-agent/index.ts';
-import { speakTheContract } from '../reference-agent/wire.ts';
+import { createAgentServer } from '../reference-agent/wire.ts';
 import { schemas, type ChatRequest } from '../src/contract/index.ts';
 import { silentLog } from '../src/platform/log.ts';
 
-interface Shot {
+interface LoadResult {
   requests: { average: number; total: number };
   latency: { p99: number };
   non2xx: number;
   errors: number;
 }
 
-// The package brings no types.
+// The package has no type declarations.
 const autocannon = createRequire(import.meta.url)('autocannon') as (
   options: Record<string, unknown>,
-) => Promise<Shot>;
+) => Promise<LoadResult>;
 
-const roundsMax = 4;
-const path = '/v1/chat/completions';
+const ROUNDS = 4;
+const CHAT_PATH = '/v1/chat/completions';
 const request: ChatRequest = {
   session_id: 'bench-1',
   user_id: 'sim_user_bench',
@@ -43,43 +42,43 @@ const request: ChatRequest = {
   ],
   metadata: { scenario_id: 'late-parcel', persona: 'patient' },
 };
-const chatDeps = { seed: 'reference', customerName: () => undefined, prompter: undefined };
-const answer = JSON.stringify(chat(chatDeps, request).response(0));
+const chatOptions = { seed: 'reference', customerName: () => undefined, script: undefined };
+const responseText = JSON.stringify(replyToChat(chatOptions, request).createResponse(0));
 
-/** What each server does; every one answers the same bytes. */
+/** The servers to compare. All of them respond with the same bytes. */
 const servers: Record<string, () => Promise<string>> = {
   bare: async () => {
     const app = fastify();
-    app.post(path, (_request, reply) => reply.type('application/json; charset=utf-8').send(answer));
+    app.post(CHAT_PATH, (_request, reply) =>
+      reply.type('application/json; charset=utf-8').send(responseText),
+    );
     return app.listen();
   },
   '+ stringify': async () => {
     const app = fastify();
-    const value = JSON.parse(answer) as object;
-    app.post(path, () => value);
+    const value = JSON.parse(responseText) as object;
+    app.post(CHAT_PATH, () => value);
     return app.listen();
   },
   '+ validation': async () => {
-    const app = fastify();
-    speakTheContract(app, silentLog);
-    const value = JSON.parse(answer) as object;
-    app.post(path, { schema: { body: schemas.ChatRequest } }, () => value);
+    const app = createAgentServer(silentLog, undefined);
+    const value = JSON.parse(responseText) as object;
+    app.post(CHAT_PATH, { schema: { body: schemas.ChatRequest } }, () => value);
     return app.listen();
   },
   '+ dialogue': async () => {
-    const app = fastify();
-    speakTheContract(app, silentLog);
+    const app = createAgentServer(silentLog, undefined);
     const schema = { body: schemas.ChatRequest };
-    app.post<{ Body: ChatRequest }>(path, { schema }, ({ body }) =>
-      chat(chatDeps, body).response(0),
+    app.post<{ Body: ChatRequest }>(CHAT_PATH, { schema }, ({ body }) =>
+      replyToChat(chatOptions, body).createResponse(0),
     );
     return app.listen();
   },
-  // All of it: the faults asked, the clock read, the journal kept.
+  // Adds fault injection, the clock and the journal.
   agent: async () => (await startAgent()).url,
 };
 
-interface Running {
+interface ServerProcess {
   name: string;
   url: string;
   process: ChildProcess;
@@ -88,68 +87,70 @@ interface Running {
 interface Round {
   perSecond: number;
   p99Ms: number;
-  /** Microseconds of processor time that the server spent on a request. */
+  /** CPU time of the server per request, in microseconds. */
   cpuMicros: number;
 }
 
-async function spawnServer(name: string): Promise<Running> {
+async function spawnServer(name: string): Promise<ServerProcess> {
   const server = fork(import.meta.filename, ['serve', name]);
   const [url] = (await once(server, 'message')) as [string];
   return { name, url, process: server };
 }
 
-async function shoot({ url, process: server }: Running, seconds: number): Promise<Round> {
-  const cpuOf = async (): Promise<number> => {
+async function measure({ url, process: server }: ServerProcess, seconds: number): Promise<Round> {
+  const readCpuMicros = async (): Promise<number> => {
     server.send('cpu');
     return ((await once(server, 'message')) as [number])[0];
   };
-  const before = await cpuOf();
-  const shot = await autocannon({
-    url: url + path,
+  const before = await readCpuMicros();
+  const result = await autocannon({
+    url: url + CHAT_PATH,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(request),
     connections: 50,
     duration: seconds,
   });
-  if (shot.non2xx + shot.errors > 0) throw new Error('a request of the benchmark failed');
+  if (result.non2xx + result.errors > 0) throw new Error('A benchmark request failed.');
   return {
-    perSecond: shot.requests.average,
-    p99Ms: shot.latency.p99,
-    cpuMicros: ((await cpuOf()) - before) / shot.requests.total,
+    perSecond: result.requests.average,
+    p99Ms: result.latency.p99,
+    cpuMicros: ((await readCpuMicros()) - before) / result.requests.total,
   };
 }
 
 async function run(seconds: number): Promise<void> {
   console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
-  const running: Running[] = [];
+  const running: ServerProcess[] = [];
   for (const name of Object.keys(servers)) running.push(await spawnServer(name));
-  for (const server of running) await shoot(server, seconds);
+  for (const server of running) await measure(server, seconds);
 
   const rounds = new Map(running.map(({ name }) => [name, [] as Round[]]));
-  for (let nth = 1; nth <= roundsMax; nth += 1) {
-    for (const server of running) rounds.get(server.name)?.push(await shoot(server, seconds));
+  for (let round = 1; round <= ROUNDS; round += 1) {
+    for (const server of running) rounds.get(server.name)?.push(await measure(server, seconds));
     const line = [...rounds].map(
-      ([name, shots]) => `${name} ${Math.round(shots.at(-1)?.perSecond ?? 0)}`,
+      ([name, results]) => `${name} ${Math.round(results.at(-1)?.perSecond ?? 0)}`,
     );
-    console.log(`round ${nth}, requests/s: ${line.join(', ')}`);
+    console.log(`round ${round}, requests/s: ${line.join(', ')}`);
   }
   for (const server of running) server.process.kill();
 
   const bare = rounds.get('bare') ?? [];
   console.log('medians:   requests/s  to bare  p99 ms  cpu us/request');
-  for (const [name, shots] of rounds) {
-    const ratios = shots.map(({ perSecond }, nth) => perSecond / (bare[nth]?.perSecond ?? NaN));
+  for (const [name, results] of rounds) {
+    const ratios = results.map(
+      ({ perSecond }, index) => perSecond / (bare[index]?.perSecond ?? NaN),
+    );
     const columns = [
       name.padEnd(13),
-      median(shots.map(({ perSecond }) => perSecond))
+      median(results.map(({ perSecond }) => perSecond))
         .toFixed(0)
         .padStart(8),
       median(ratios).toFixed(2).padStart(8),
-      median(shots.map(({ p99Ms }) => p99Ms))
+      median(results.map(({ p99Ms }) => p99Ms))
         .toFixed(0)
         .padStart(7),
-      median(shots.map(({ cpuMicros }) => cpuMicros))
+      median(results.map(({ cpuMicros }) => cpuMicros))
         .toFixed(1)
         .padStart(15),
     ];
@@ -158,12 +159,12 @@ async function run(seconds: number): Promise<void> {
 }
 
 function median(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 async function serve(name: string): Promise<void> {
   const start = servers[name];
-  if (!start) throw new Error(`there is no server ${name}`);
+  if (!start) throw new Error(`Unknown server ${name}.`);
   process.on('message', () => {
     const { user, system } = process.cpuUsage();
     process.send?.(user + system);
@@ -171,6 +172,6 @@ async function serve(name: string): Promise<void> {
   process.send?.(await start());
 }
 
-const [verb = '2', name = ''] = process.argv.slice(2);
-if (verb === 'serve') await serve(name);
-else await run(Number(verb));
+const [command = '2', name = ''] = process.argv.slice(2);
+if (command === 'serve') await serve(name);
+else await run(Number(command));

@@ -1,25 +1,24 @@
 import type { FastifyInstance } from 'fastify';
-import { toFault, toFaults, type FaultInjector } from './faults.ts';
 import type { Authentication } from './authentication.ts';
-import type { Journal } from './journal.ts';
+import { parseFaultList, toFault, type FaultInjector } from './faults.ts';
+import { formatAgentEntry, type AgentJournal } from './journal.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 
-/** What `/__admin` works on. */
-export interface AdminDeps {
+export interface AdminOptions {
   authentication: Authentication;
   faults: FaultInjector;
-  journal: Journal;
+  journal: AgentJournal;
   voice: VoiceServer | undefined;
-  /** Back to the state at the start: no users, no requests seen, the faults of the options. */
+  /** Restores the state at the start: no users, an empty journal, the faults of the options. */
   reset: () => void;
 }
 
 /**
- * The routes under `/__admin`, which are ours and no part of the interface: what a test needs to
- * see and set. They are not journalled, so that looking changes nothing.
+ * The routes under `/__admin`: test controls that are not part of the interface. The journal does
+ * not record them.
  */
-export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
-  const { authentication, faults, journal, voice } = deps;
+export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): void {
+  const { authentication, faults, journal, voice, reset } = options;
   app.addHook('onRequest', (request, _reply, done) => {
     authentication.checkAdmin(request);
     done();
@@ -29,7 +28,10 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
 
-  app.get('/requests', () => ({ seen: journal.traffic().answered, requests: journal.entries() }));
+  app.get('/requests', () => ({
+    seen: journal.totals().requests,
+    requests: journal.entries().map(formatAgentEntry),
+  }));
   app.delete('/requests', () => {
     journal.clear();
     return { cleared: true };
@@ -39,7 +41,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
 
   app.get('/faults', listFaults);
   app.put('/faults', ({ body }) => {
-    faults.setAdmin(toFaults(body));
+    faults.setAdmin(parseFaultList(body));
     return listFaults();
   });
   app.post('/faults', ({ body }) => {
@@ -52,7 +54,7 @@ export function adminRoutes(app: FastifyInstance, deps: AdminDeps): void {
   });
 
   app.post('/reset', () => {
-    deps.reset();
+    reset();
     return { reset: true };
   });
 }

@@ -1,33 +1,32 @@
-import { fastify } from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
 import { schemas, type ChatRequest, type UserCreateRequest } from '../src/contract/index.ts';
+import { createEntry, journalRequests } from '../src/http-kit/journal.ts';
+import { describeUnknownRoute, rejectOtherMethods } from '../src/http-kit/server.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Log } from '../src/platform/log.ts';
-import { adminRoutes } from './admin.ts';
-import { chat } from './chat.ts';
-import { RequestError, toRequestError } from './errors.ts';
-import { faultHook } from './fault-hook.ts';
-import type { FaultRoute, FaultInjector } from './faults.ts';
+import { addAdminRoutes } from './admin.ts';
 import type { Authentication } from './authentication.ts';
+import { replyToChat } from './chat.ts';
+import { RequestError } from './errors.ts';
+import { createFaultHook } from './fault-hook.ts';
+import type { FaultInjector, FaultRoute } from './faults.ts';
 import type { HealthCheck } from './health.ts';
-import { journalBody, type Journal, type JournalEntry } from './journal.ts';
-import type { Prompter } from './script.ts';
+import { truncateBody, type AgentJournal } from './journal.ts';
+import type { ScriptPlayer } from './script.ts';
 import type { KeyPair } from './tls.ts';
 import type { Users } from './users.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
-import { answerBrokenHttp, answerRefusal, bodyBytesMax, speakTheContract } from './wire.ts';
+import { createAgentServer } from './wire.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** When the request came in, on the monotonic clock. */
-    startedMs: number;
-    /** What was answered; only where bodies are kept. */
-    answerText: string | undefined;
+    /** The response body, when the journal stores bodies. */
+    responseText: string | undefined;
   }
 }
 
-/** All that an agent consists of. */
+/** The parts of an agent. */
 export interface AgentParts {
   clock: Clock;
   log: Log;
@@ -35,89 +34,35 @@ export interface AgentParts {
   authentication: Authentication;
   users: Users;
   faults: FaultInjector;
-  journal: Journal;
+  journal: AgentJournal;
   journalBodies: boolean;
   health: HealthCheck;
-  prompter: Prompter | undefined;
+  script: ScriptPlayer | undefined;
   voice: VoiceServer | undefined;
   keyPair: KeyPair | undefined;
   /** Waits so many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
 }
 
-// A peer that sends its request slower than this is cut off; Node's own default is 300 s.
-const requestReceiveMsMax = 60_000;
-
-// Longer than any id could be, so that one too long is told apart from a path that does not exist.
-const pathPartLengthMax = 16_384;
-
-/** The HTTP side of the agent: every route on one screen (spec 4.5 to 4.8), and the way to voice. */
+/** Builds the HTTP server of the agent with all its routes (spec 4.5 to 4.8), and attaches voice. */
 export function buildAgent(parts: AgentParts): FastifyInstance {
-  const { users, health, clock, pause, faults, journal, prompter, authentication, voice } = parts;
-  const app = createApp(parts);
-  const faultDeps = {
-    ...parts,
-    dropped: (request: FastifyRequest, reply: FastifyReply) => record(parts, request, reply),
-  };
-  const keyed = (route: FaultRoute): onRequestHookHandler => {
-    const suffer = faultHook(faultDeps, route);
-    return (request, reply, done) => {
-      authentication.checkKey(request);
-      suffer(request, reply, done);
-    };
-  };
-
+  const { users, faults, journal, script, authentication, voice } = parts;
+  const app = createAgentServer(parts.log, parts.keyPair);
+  app.decorateRequest('responseText');
+  app.decorateRequest('healthStatus', 'healthy');
   void app.register((api, _options, registered) => {
-    keepJournal(api, parts);
-    api.setNotFoundHandler((request) => {
-      throw new RequestError(
-        'not_found',
-        `there is no ${request.method} ${request.url.slice(0, 200)}`,
-      );
-    });
-
-    const chatDeps = { seed: parts.seed, customerName: users.nameOf, prompter };
-    api.post<{ Body: ChatRequest }>(
-      '/v1/chat/completions',
-      { schema: { body: schemas.ChatRequest }, onRequest: keyed('chat') },
-      ({ body, startedMs }) => {
-        const { delayMs, response } = chat(chatDeps, body);
-        const answer = (): object => response(clock.monotonicMs() - startedMs);
-        return delayMs > 0 ? pause(delayMs).then(answer) : answer();
-      },
-    );
-    api.get('/health', { onRequest: faultHook(faultDeps, 'health') }, ({ healthStatus }, reply) => {
-      reply.code(healthStatus === 'unhealthy' ? 503 : 200);
-      return health(healthStatus);
-    });
-    api.post<{ Body: UserCreateRequest }>(
-      '/users',
-      { schema: { body: schemas.UserCreateRequest }, onRequest: keyed('users') },
-      ({ body }, reply) => reply.code(201).send(users.create(body)),
-    );
-    api.delete<{ Params: { user_id: string } }>(
-      '/users/:user_id',
-      { onRequest: keyed('users') },
-      ({ params }) => users.delete(params.user_id),
-    );
-
-    if (voice) onlyByUpgrade(api, VOICE_PATH);
-    refuseOtherMethods(api, '/v1/chat/completions', ['POST']);
-    refuseOtherMethods(api, '/health', ['GET', 'HEAD']);
-    refuseOtherMethods(api, '/users', ['POST']);
-    refuseOtherMethods(api, '/users/:user_id', ['DELETE']);
+    addInterfaceRoutes(api, parts);
     registered();
   });
 
-  const kept = [users, journal, voice];
   const reset = (): void => {
-    for (const part of kept) part?.clear();
+    for (const part of [users, journal, voice]) part?.clear();
     faults.reset();
-    prompter?.reset();
+    script?.reset();
   };
   void app.register(
     (admin, _options, registered) => {
-      adminRoutes(admin, { authentication, faults, journal, voice, reset });
+      addAdminRoutes(admin, { authentication, faults, journal, voice, reset });
       registered();
     },
     { prefix: '/__admin' },
@@ -126,83 +71,93 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
   return app;
 }
 
-function createApp({ keyPair, log }: AgentParts): FastifyInstance {
-  const app = fastify({
-    bodyLimit: bodyBytesMax,
-    requestTimeout: requestReceiveMsMax,
-    routerOptions: { maxParamLength: pathPartLengthMax },
-    forceCloseConnections: 'idle',
-    // One that comes while the agent stops is answered still, and its connection closed after.
-    return503OnClosing: false,
-    https: keyPair ?? null,
-    clientErrorHandler: answerBrokenHttp,
-    frameworkErrors: (error, _request, reply) => {
-      void answerRefusal(reply, toRequestError(error));
-    },
+function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {
+  const { users, health, clock, pause, authentication, voice } = parts;
+  const onDropped = (request: FastifyRequest, reply: FastifyReply): void =>
+    recordRequest(parts, request, reply);
+  const faultHookOptions = { ...parts, onDropped };
+  const requireKey = (route: FaultRoute): onRequestHookHandler => {
+    const injectFaults = createFaultHook(faultHookOptions, route);
+    return (request, reply, done) => {
+      authentication.checkKey(request);
+      injectFaults(request, reply, done);
+    };
+  };
+
+  recordRequests(api, parts);
+  api.setNotFoundHandler((request) => {
+    throw new RequestError('not_found', describeUnknownRoute(request));
   });
-  app.decorateRequest('startedMs', 0);
-  app.decorateRequest('answerText');
-  app.decorateRequest('healthStatus', 'healthy');
-  speakTheContract(app, log);
-  return app;
+
+  const chatOptions = { seed: parts.seed, customerName: users.nameOf, script: parts.script };
+  api.post<{ Body: ChatRequest }>(
+    '/v1/chat/completions',
+    { schema: { body: schemas.ChatRequest }, onRequest: requireKey('chat') },
+    ({ body, startedMs }) => {
+      const { delayMs, createResponse } = replyToChat(chatOptions, body);
+      const respond = (): object => createResponse(clock.monotonicMs() - startedMs);
+      return delayMs > 0 ? pause(delayMs).then(respond) : respond();
+    },
+  );
+  api.get(
+    '/health',
+    { onRequest: createFaultHook(faultHookOptions, 'health') },
+    ({ healthStatus }, reply) => {
+      reply.code(healthStatus === 'unhealthy' ? 503 : 200);
+      return health(healthStatus);
+    },
+  );
+  api.post<{ Body: UserCreateRequest }>(
+    '/users',
+    { schema: { body: schemas.UserCreateRequest }, onRequest: requireKey('users') },
+    ({ body }, reply) => reply.code(201).send(users.create(body)),
+  );
+  api.delete<{ Params: { user_id: string } }>(
+    '/users/:user_id',
+    { onRequest: requireKey('users') },
+    ({ params }) => users.delete(params.user_id),
+  );
+
+  if (voice) requireUpgrade(api, VOICE_PATH);
+  allowOnly(api, '/v1/chat/completions', ['POST']);
+  allowOnly(api, '/health', ['GET', 'HEAD']);
+  allowOnly(api, '/users', ['POST']);
+  allowOnly(api, '/users/:user_id', ['DELETE']);
 }
 
-/** Notes every request that comes by, and when it came. */
-function keepJournal(api: FastifyInstance, parts: AgentParts): void {
-  api.addHook('onRequest', (request, _reply, done) => {
-    request.startedMs = parts.clock.monotonicMs();
-    done();
-  });
+/** Records every request to the routes of the interface in the journal. */
+function recordRequests(api: FastifyInstance, parts: AgentParts): void {
   if (parts.journalBodies) {
     api.addHook('onSend', (request, _reply, payload, done) => {
-      if (typeof payload === 'string') request.answerText = payload;
+      if (typeof payload === 'string') request.responseText = payload;
       done();
     });
   }
-  api.addHook('onResponse', (request, reply, done) => {
-    record(parts, request, reply);
-    done();
-  });
+  journalRequests(api, parts.clock, (request, reply) => recordRequest(parts, request, reply));
 }
 
-/** One entry of the journal; made in one piece, since every request pays for it. */
-function record(parts: AgentParts, request: FastifyRequest, reply: FastifyReply): void {
+function recordRequest(parts: AgentParts, request: FastifyRequest, reply: FastifyReply): void {
   const { clock, journal, journalBodies } = parts;
-  const entry: JournalEntry = {
-    method: request.method,
-    path: request.url,
-    status: reply.raw.headersSent ? reply.statusCode : 0,
-    atMs: clock.nowMs(),
-    durationMs: clock.monotonicMs() - request.startedMs,
-    requestBytes: Number(request.headers['content-length'] ?? 0),
+  journal.record({
+    ...createEntry(clock, request, reply),
     responseBytes: Number(reply.getHeader('content-length') ?? 0),
-    requestBody: journalBodies ? journalBody(request.bodyText) : undefined,
-    responseBody: journalBodies ? journalBody(request.answerText) : undefined,
-  };
-  journal.record(entry);
+    requestBody: journalBodies ? truncateBody(request.bodyText) : undefined,
+    responseBody: journalBodies ? truncateBody(request.responseText) : undefined,
+  });
 }
 
-/** Tells who comes by plain HTTP that there is only a WebSocket here. */
-function onlyByUpgrade(api: FastifyInstance, url: string): void {
+/** Rejects plain HTTP requests to a WebSocket. */
+function requireUpgrade(api: FastifyInstance, url: string): void {
   api.get(url, () => {
-    const message = 'this is a WebSocket: ask for an upgrade, with the subprotocol voice-agent';
-    throw new RequestError('upgrade_required', message, {
-      upgrade: 'websocket',
-      connection: 'Upgrade',
-    });
+    const message = 'This is a WebSocket. Request an upgrade with the subprotocol voice-agent.';
+    const headers = { upgrade: 'websocket', connection: 'Upgrade' };
+    throw new RequestError('upgrade_required', message, headers);
   });
-  refuseOtherMethods(api, url, ['GET', 'HEAD']);
+  allowOnly(api, url, ['GET', 'HEAD']);
 }
 
-/** Answers every method that a path does not have with 405 and the ones that it has. */
-function refuseOtherMethods(api: FastifyInstance, url: string, allowed: string[]): void {
-  api.route({
-    method: api.supportedMethods.filter((method) => !allowed.includes(method)),
-    url,
-    onRequest(request) {
-      const message = `there is no ${request.method} here, only ${allowed.join(', ')}`;
-      throw new RequestError('method_not_allowed', message, { allow: allowed.join(', ') });
-    },
-    handler: () => undefined,
-  });
+function allowOnly(api: FastifyInstance, url: string, methods: string[]): void {
+  const createError = (message: string, headers: Record<string, string>): RequestError =>
+    new RequestError('method_not_allowed', message, headers);
+  rejectOtherMethods(api, url, methods, createError);
 }

@@ -1,85 +1,55 @@
-import { isLoopbackHost } from '../src/platform/loopback.ts';
-import { hash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import {
+  digestKey,
+  findCrossSiteProblem,
+  isLoopbackAuthority,
+  isSameDigest,
+} from '../src/http-kit/local-access.ts';
+import { isLoopbackHost } from '../src/platform/loopback.ts';
 import { RequestError } from './errors.ts';
 
-/** A request, of which its headers say who sent it. */
-type Request = Pick<IncomingMessage, 'headers'>;
+type RequestWithHeaders = Pick<IncomingMessage, 'headers'>;
 
-/** Who may do what. */
+/** Decides what a request may do. */
 export interface Authentication {
-  /** @throws RequestError `unauthorized` when the agent has a key and the request does not carry it. */
-  checkKey(request: Request): void;
-  /** @throws RequestError `forbidden` or `unauthorized` for a request that may not use `/__admin`. */
-  checkAdmin(request: Request): void;
-  /** Whether the request may choose its own fault; where not, its fault header means nothing. */
-  mayInjectFault(request: Request): boolean;
+  /** @throws RequestError `unauthorized` when the agent has a key and the request lacks it. */
+  checkKey(request: RequestWithHeaders): void;
+  /** @throws RequestError `forbidden` or `unauthorized` when the request may not use `/__admin`. */
+  checkAdmin(request: RequestWithHeaders): void;
+  /** Returns whether the request may inject a fault by header. The header is ignored otherwise. */
+  mayInjectFault(request: RequestWithHeaders): boolean;
 }
 
-/** A gate for an agent that listens on `host`, with the key it wants, or null for none. */
+/** Creates the authentication of an agent that listens on `host`; `apiKey` null requires no key. */
 export function createAuthentication(options: {
   host: string;
   apiKey: string | null;
 }): Authentication {
   const { host, apiKey } = options;
-  const wanted = apiKey === null ? null : digest(`Bearer ${apiKey}`);
-  // Digests have one length whatever was sent, so the comparison tells nothing by its time.
-  const holdsKey = ({ headers }: Request): boolean =>
-    wanted !== null &&
-    timingSafeEqual(digest((headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ')), wanted);
-  const local = isLoopbackHost(host);
+  const expected = apiKey === null ? null : digestKey(`Bearer ${apiKey}`);
+  const hasKey = ({ headers }: RequestWithHeaders): boolean => {
+    const authorization = (headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ');
+    return expected !== null && isSameDigest(digestKey(authorization), expected);
+  };
+  const isLocal = isLoopbackHost(host);
 
-  const checkKey = (request: Request): void => {
-    if (wanted === null || holdsKey(request)) return;
-    throw new RequestError(
-      'unauthorized',
-      'Authorization must be Bearer with the key of this agent',
-      {
-        'www-authenticate': 'Bearer',
-      },
-    );
+  const checkKey = (request: RequestWithHeaders): void => {
+    if (expected === null || hasKey(request)) return;
+    const message = 'Authorization must be Bearer followed by the API key of this agent.';
+    throw new RequestError('unauthorized', message, { 'www-authenticate': 'Bearer' });
   };
   return {
     checkKey,
     checkAdmin(request) {
-      if (local) {
-        checkLocal(request);
-        return;
-      }
-      if (wanted === null) {
-        throw new RequestError(
-          'forbidden',
-          '/__admin needs an agent on loopback or one with a key',
-        );
-      }
-      checkKey(request);
+      if (isLocal) {
+        const problem = findCrossSiteProblem(request.headers);
+        if (problem !== undefined) throw new RequestError('forbidden', problem);
+      } else if (expected === null) {
+        const message = '/__admin is available only on loopback or with an API key.';
+        throw new RequestError('forbidden', message);
+      } else checkKey(request);
     },
-    mayInjectFault: (request) => (local && isLocalHost(request.headers.host)) || holdsKey(request),
+    mayInjectFault: (request) =>
+      (isLocal && isLoopbackAuthority(request.headers.host)) || hasKey(request),
   };
-}
-
-/**
- * A page in a browser of this machine must not get in: its name that leads here shows in Host, and
- * where it comes from in Origin.
- */
-function checkLocal({ headers }: Request): void {
-  if (!isLocalHost(headers.host)) {
-    throw new RequestError(
-      'forbidden',
-      'Host must name this machine: localhost or a loopback address',
-    );
-  }
-  const { origin } = headers;
-  if (origin !== undefined && !origin.endsWith(`://${headers.host ?? ''}`)) {
-    throw new RequestError('forbidden', 'a page of another origin may not use /__admin');
-  }
-}
-
-function isLocalHost(host: string | undefined): boolean {
-  const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host ?? '') ?? [];
-  return isLoopbackHost(name.replace(/^\[|\]$/g, '').toLowerCase());
-}
-
-function digest(text: string): Buffer {
-  return hash('sha256', text, 'buffer');
 }

@@ -6,89 +6,88 @@ import type {
   ToolCall,
 } from '../src/contract/index.ts';
 import { replyTo, type AgentReply, type Conversation } from './dialogue.ts';
-import type { Prompter, ScriptedReply } from './script.ts';
+import type { ScriptedReply, ScriptPlayer } from './script.ts';
 import type { ToolUse } from './tools.ts';
 
-/** What the chat needs of the rest of the agent. */
-export interface ChatDeps {
+export interface ChatOptions {
   seed: string;
-  /** Name in the profile of a simulated user; undefined for one that is unknown or has no name. */
+  /** Returns the name in a user's profile; undefined when the user is unknown or has no name. */
   customerName: (userId: string) => string | undefined;
-  prompter: Prompter | undefined;
+  script: ScriptPlayer | undefined;
 }
 
-/** A reply that is ready but for its time. */
+/** A reply to a chat request. */
 export interface ReadyReply {
-  /** Milliseconds to wait before it is sent. */
+  /** Milliseconds to wait before sending it. */
   delayMs: number;
-  /** The response of spec 2.8, for a request that took so many milliseconds. */
-  response: (tookMs: number) => ChatResponse;
+  /** Creates the response (spec 2.8) for a request that took so many milliseconds. */
+  createResponse: (durationMs: number) => ChatResponse;
 }
 
 /**
- * Answers a chat request (spec 4.5). The conversation is what `messages` holds and nothing else, so
- * two conversations can't meet, and a session id that comes again starts afresh.
+ * Replies to a chat request (spec 4.5). Only `messages` defines the conversation, so conversations
+ * can't affect each other, and a reused session id starts a new conversation.
  */
-export function chat(deps: ChatDeps, request: ChatRequest): ReadyReply {
-  const conversation = readConversation(deps, request);
-  const scripted = deps.prompter?.replyTo(conversation);
+export function replyToChat(options: ChatOptions, request: ChatRequest): ReadyReply {
+  const conversation = readConversation(options, request);
+  const scripted = options.script?.replyTo(conversation);
   const reply = scripted ? fromScript(scripted) : fromDialogue(replyTo(conversation), conversation);
   return {
     delayMs: scripted?.delay_ms ?? 0,
-    response: (tookMs) =>
-      respond(reply, request, {
-        tookMs,
+    createResponse: (durationMs) =>
+      toResponse(reply, request, {
+        durationMs,
         turn: conversation.turn,
-        key: conversationKey(deps.seed, request),
+        key: conversationKey(options.seed, request),
       }),
   };
 }
 
-function respond(
-  { content, tools, confidence, hints }: Composed,
+function toResponse(
+  { content, tools, confidence, hints }: ComposedReply,
   { session_id }: ChatRequest,
-  { tookMs, turn, key }: { tookMs: number; turn: number; key: string },
+  { durationMs, turn, key }: { durationMs: number; turn: number; key: string },
 ): ChatResponse {
   const message: AgentMessage = { role: 'assistant', content };
   if (tools.length > 0) {
-    const idStart = `call_${key}_${turn}`;
-    message.tool_calls = tools.map((use, index) => toolCall(`${idStart}_${index + 1}`, use));
+    const idPrefix = `call_${key}_${turn}`;
+    message.tool_calls = tools.map((use, index) => toToolCall(`${idPrefix}_${index + 1}`, use));
   }
   const response: ChatResponse = { choices: [{ index: 0, message, finish_reason: 'stop' }] };
   if (session_id !== undefined) response.session_id = session_id;
   response.chat_id = `chat_${key}`;
   response.metadata = {
     agent_confidence: confidence,
-    response_time_ms: Math.round(tookMs),
+    response_time_ms: Math.round(durationMs),
     tools_used: [...new Set(tools.map(({ name }) => name))],
   };
   response.evaluation_metadata = hints;
   return response;
 }
 
-function toolCall(
+function toToolCall(
   id: string,
-  { name, arguments: given, result }: Composed['tools'][number],
+  { name, arguments: args, result }: ComposedReply['tools'][number],
 ): ToolCall {
-  return { id, type: 'function', function: { name, arguments: JSON.stringify(given), result } };
+  return { id, type: 'function', function: { name, arguments: JSON.stringify(args), result } };
 }
 
-function readConversation(deps: ChatDeps, request: ChatRequest): Conversation {
+function readConversation(options: ChatOptions, request: ChatRequest): Conversation {
   const { messages, user_id: userId, metadata } = request;
   let turn = 0;
-  let said = '';
+  let userText = '';
   for (const { role, content } of messages) {
     if (role !== 'user') continue;
     turn += 1;
-    said = content;
+    userText = content;
   }
-  const customerName = userId === undefined ? undefined : deps.customerName(userId);
-  return { messages, said, turn, customerName, metadata };
+  const customerName = userId === undefined ? undefined : options.customerName(userId);
+  return { messages, userText, turn, customerName, metadata };
 }
 
 /**
- * What a conversation is told apart by: its session id, or where there is none the first thing that
- * the user said; the same in all its turns. 16 hexadecimal digits.
+ * Returns a key of 16 hexadecimal digits that is the same in all turns of a conversation. It depends
+ * on the session id, or without one on the first user message.
  */
 function conversationKey(seed: string, { session_id, messages }: ChatRequest): string {
   return session_id === undefined
@@ -97,33 +96,34 @@ function conversationKey(seed: string, { session_id, messages }: ChatRequest): s
 }
 
 /**
- * 64 bits of a text, by two multiplying hashes. Ids have to differ and to come out the same again,
- * not to be hard to guess, and a digest of node:crypto showed in the benchmark.
+ * Returns a 64-bit hash of a text in hexadecimal, from two multiplicative hashes. Ids have to be
+ * distinct and reproducible but not hard to guess, and a node:crypto digest slowed the benchmark.
  */
 function fingerprint(text: string): string {
-  let one = 0x811c9dc5;
-  let other = 0x9747b28c;
+  let low = 0x811c9dc5;
+  let high = 0x9747b28c;
   for (let index = 0; index < text.length; index += 1) {
     const unit = text.charCodeAt(index);
-    one = Math.imul(one ^ unit, 0x01000193);
-    other = Math.imul(other ^ unit, 0x5bd1e995);
-    other ^= other >>> 13;
+    low = Math.imul(low ^ unit, 0x01000193);
+    high = Math.imul(high ^ unit, 0x5bd1e995);
+    high ^= high >>> 13;
   }
-  return hex(one ^ (other >>> 15)) + hex(other ^ (one >>> 13));
+  return toHex(low ^ (high >>> 15)) + toHex(high ^ (low >>> 13));
 }
 
-function hex(bits: number): string {
+function toHex(bits: number): string {
   return (bits >>> 0).toString(16).padStart(8, '0');
 }
 
-interface Composed {
+/** A reply of the dialogue or the script, in one shape. */
+interface ComposedReply {
   content: string;
   tools: Pick<ToolUse, 'name' | 'arguments' | 'result'>[];
   confidence: number;
   hints: EvaluationHints;
 }
 
-function fromDialogue(reply: AgentReply, { turn }: Conversation): Composed {
+function fromDialogue(reply: AgentReply, { turn }: Conversation): ComposedReply {
   const { content, tools, confidence } = reply;
   const hints: EvaluationHints = {
     tone: reply.tone,
@@ -142,7 +142,7 @@ function fromDialogue(reply: AgentReply, { turn }: Conversation): Composed {
   return { content, tools, confidence, hints };
 }
 
-function fromScript(scripted: ScriptedReply): Composed {
+function fromScript(scripted: ScriptedReply): ComposedReply {
   return {
     content: scripted.content,
     tools: scripted.tool_calls,

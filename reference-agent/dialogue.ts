@@ -2,122 +2,119 @@ import type { ChatMessage, ScenarioMetadata } from '../src/contract/index.ts';
 import { lookUpOrder, openingHours, orders, refundOrder, tellOpeningHours } from './tools.ts';
 import type { ToolUse } from './tools.ts';
 
-/** All that the agent knows of a conversation: it keeps nothing between requests. */
+/** A conversation as its latest request shows it: the agent stores nothing between requests. */
 export interface Conversation {
   messages: readonly ChatMessage[];
-  /** What the user said last; empty when the user said nothing yet. */
-  said: string;
-  /** How many messages of the user there are, this one included. */
+  /** The latest user message; empty when there is none yet. */
+  userText: string;
+  /** Number of user messages, including the latest. */
   turn: number;
-  /** Name in the profile of the simulated user, if there is one. */
+  /** Name in the profile of the simulated user. */
   customerName: string | undefined;
   metadata: ScenarioMetadata | undefined;
 }
 
-/** What the agent says and did, before it takes the shape of the wire. */
+/** What the agent replies and which tools it used, before it becomes a chat response. */
 export interface AgentReply {
   content: string;
   tools: ToolUse[];
   /** Fraction, 0 to 1. */
   confidence: number;
   tone: 'friendly' | 'empathetic';
-  /** Whether the agent recognised what the customer wants. */
+  /** Whether the agent recognized what the customer wants. */
   understood: boolean;
-  /** Whether the reply tells the status of an order. */
+  /** Whether the reply contains the status of an order. */
   tellsStatus: boolean;
-  /** Whether the reply tells the customer what they wanted to know, good news or bad. */
+  /** Whether the reply contains what the customer wanted to know, even if it is bad news. */
   informs: boolean;
 }
 
-type Answer = Pick<AgentReply, 'content' | 'tools' | 'tellsStatus' | 'informs'>;
+type TopicReply = Pick<AgentReply, 'content' | 'tools' | 'tellsStatus' | 'informs'>;
 
-/** A business that a customer comes with. */
+/** Something that a customer asks for. */
 interface Topic {
   pattern: RegExp;
   confidence: number;
-  answer(orderIds: string[]): Answer;
+  reply(orderIds: string[]): TopicReply;
 }
 
-// In order of precedence; one who wants a refund names the order, and has not asked for its status.
-const orderTopics: Topic[] = [
-  { pattern: /\b(?:refund|money back|return)/i, confidence: 0.9, answer: refund },
+// In order of precedence: a refund request also mentions an order but does not ask for its status.
+const ORDER_TOPICS: Topic[] = [
+  { pattern: /\b(?:refund|money back|return)/i, confidence: 0.9, reply: refund },
   {
     pattern: /\b(?:orders?|parcel|package|deliver|shipped|arrive|track|where is|where's)/i,
     confidence: 0.95,
-    answer: tellStatus,
+    reply: tellStatus,
   },
 ];
-const hoursTopic: Topic = {
+const HOURS_TOPIC: Topic = {
   pattern: /\b(?:open|opening|hours|close|closed|closing)\b/i,
   confidence: 0.97,
-  answer: tellHours,
+  reply: tellHours,
 };
 
-/** What is said to a customer who came with no business, the first that fits. */
-const courtesies: { pattern: RegExp; says: string }[] = [
-  { pattern: /\b(?:thanks|thank you|great|perfect)\b/i, says: 'You are welcome.' },
-  { pattern: /\b(?:bye|goodbye|see you)\b/i, says: 'Goodbye, and thank you for your visit.' },
+/** Replies to a message without a topic; the first match applies. */
+const COURTESIES: { pattern: RegExp; text: string }[] = [
+  { pattern: /\b(?:thanks|thank you|great|perfect)\b/i, text: 'You are welcome.' },
+  { pattern: /\b(?:bye|goodbye|see you)\b/i, text: 'Goodbye, and thank you for your visit.' },
 ];
-const greeting = /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b/i;
-const offer = 'I can look up an order, refund it, or tell you our opening hours.';
-const upset = /\b(?:angry|annoyed|terrible|unacceptable|ridiculous|frustrat|upset|complain)/i;
-const upsetPersona = /angry|annoyed|frustrated|impatient|upset/i;
+const GREETING = /^\W*(?:hi|hello|hey|good (?:morning|afternoon|evening|day))\b/i;
+const OFFER = 'I can look up an order, refund it, or tell you our opening hours.';
+const UPSET = /\b(?:angry|annoyed|terrible|unacceptable|ridiculous|frustrat|upset|complain)/i;
+const UPSET_PERSONA = /angry|annoyed|frustrated|impatient|upset/i;
 
-// Long enough for any sentence a person says; what follows could only slow the patterns down.
-const charactersReadMax = 4_000;
-const messagesReadMax = 100;
-const ordersPerMessageMax = 5;
+// Longer than anything that a person says at once. More text would only slow down the patterns.
+const CHARACTERS_READ_MAX = 4_000;
+const MESSAGES_READ_MAX = 100;
+const ORDERS_PER_MESSAGE_MAX = 5;
 
-/**
- * The agent's mind: what it replies, from the conversation alone. The same conversation gives the
- * same reply, whatever else was asked before or meanwhile.
- */
+/** Returns the agent's reply, which depends on the conversation only. */
 export function replyTo(conversation: Conversation): AgentReply {
-  const said = conversation.said.slice(0, charactersReadMax);
-  const topics = topicsOf(said);
-  const named = orderIdsIn(said);
-  if (topics.length === 0 && named.length > 0) topics.push(openTopic(conversation.messages));
-  const isUpset = upset.test(said) || upsetPersona.test(conversation.metadata?.persona ?? '');
+  const userText = conversation.userText.slice(0, CHARACTERS_READ_MAX);
+  const topics = topicsOf(userText);
+  const named = orderIdsIn(userText);
+  if (topics.length === 0 && named.length > 0) topics.push(findOpenTopic(conversation.messages));
+  const isUpset = UPSET.test(userText) || UPSET_PERSONA.test(conversation.metadata?.persona ?? '');
   const tone = isUpset ? 'empathetic' : 'friendly';
-  if (topics.length === 0) return { ...smallTalk(conversation, said), tone };
+  if (topics.length === 0) return { ...smallTalk(conversation, userText), tone };
 
-  const orderIds = named.length > 0 ? named : rememberedOrderIds(conversation.messages);
-  const answers = topics.map((topic) => topic.answer(orderIds));
+  const orderIds = named.length > 0 ? named : findRecentOrderIds(conversation.messages);
+  const replies = topics.map((topic) => topic.reply(orderIds));
   const opening = isUpset ? ['I am sorry for the trouble.'] : [];
-  if (greeting.test(said)) opening.unshift(`${greet(conversation)}.`);
+  if (GREETING.test(userText)) opening.unshift(`${greet(conversation)}.`);
   return {
-    content: [...opening, ...answers.map(({ content }) => content)].join(' '),
-    tools: answers.flatMap(({ tools }) => tools),
+    content: [...opening, ...replies.map(({ content }) => content)].join(' '),
+    tools: replies.flatMap(({ tools }) => tools),
     confidence: Math.min(...topics.map(({ confidence }) => confidence)),
     tone,
     understood: true,
-    tellsStatus: answers.some(({ tellsStatus }) => tellsStatus),
-    informs: answers.every(({ informs }) => informs),
+    tellsStatus: replies.some(({ tellsStatus }) => tellsStatus),
+    informs: replies.every(({ informs }) => informs),
   };
 }
 
-/** The businesses that a message names, at most one about orders. */
-function topicsOf(said: string): Topic[] {
-  const aboutOrders = orderTopics.find(({ pattern }) => pattern.test(said));
+/** Returns the topics of a message; at most one of them is about orders. */
+function topicsOf(userText: string): Topic[] {
+  const aboutOrders = ORDER_TOPICS.find(({ pattern }) => pattern.test(userText));
   const topics = aboutOrders ? [aboutOrders] : [];
-  if (hoursTopic.pattern.test(said)) topics.push(hoursTopic);
+  if (HOURS_TOPIC.pattern.test(userText)) topics.push(HOURS_TOPIC);
   return topics;
 }
 
-/** What a bare order id is about: the latest order business of the user, else its status. */
-function openTopic(messages: readonly ChatMessage[]): Topic {
-  const recent = messages.slice(-messagesReadMax, -1).filter(({ role }) => role === 'user');
+/** Returns the topic of a bare order id: the latest order topic of the user, or else the status. */
+function findOpenTopic(messages: readonly ChatMessage[]): Topic {
+  const recent = messages.slice(-MESSAGES_READ_MAX, -1).filter(({ role }) => role === 'user');
   for (const { content } of recent.reverse()) {
-    const topic = orderTopics.find(({ pattern }) => pattern.test(cut(content)));
+    const topic = ORDER_TOPICS.find(({ pattern }) => pattern.test(truncate(content)));
     if (topic) return topic;
   }
-  return { pattern: /$^/, confidence: 0.8, answer: tellStatus };
+  return { pattern: /$^/, confidence: 0.8, reply: tellStatus };
 }
 
-/** The order ids that were named last, by either side. */
-function rememberedOrderIds(messages: readonly ChatMessage[]): string[] {
-  for (const { role, content } of messages.slice(-messagesReadMax).reverse()) {
-    const named = role === 'system' ? [] : orderIdsIn(cut(content));
+/** Returns the order ids that either side mentioned last. */
+function findRecentOrderIds(messages: readonly ChatMessage[]): string[] {
+  for (const { role, content } of messages.slice(-MESSAGES_READ_MAX).reverse()) {
+    const named = role === 'system' ? [] : orderIdsIn(truncate(content));
     if (named.length > 0) return named;
   }
   return [];
@@ -126,24 +123,24 @@ function rememberedOrderIds(messages: readonly ChatMessage[]): string[] {
 function orderIdsIn(text: string): string[] {
   const named = text.match(/\b[A-Za-z]-\d{4}\b/g);
   if (named === null) return [];
-  return [...new Set(named.map((id) => id.toUpperCase()))].slice(0, ordersPerMessageMax);
+  return [...new Set(named.map((id) => id.toUpperCase()))].slice(0, ORDERS_PER_MESSAGE_MAX);
 }
 
-function cut(text: string): string {
-  return text.length > charactersReadMax ? text.slice(0, charactersReadMax) : text;
+function truncate(text: string): string {
+  return text.length > CHARACTERS_READ_MAX ? text.slice(0, CHARACTERS_READ_MAX) : text;
 }
 
-function smallTalk(conversation: Conversation, said: string): Omit<AgentReply, 'tone'> {
+function smallTalk(conversation: Conversation, userText: string): Omit<AgentReply, 'tone'> {
   const reply = { tools: [], tellsStatus: false };
-  const courtesy = courtesies.find(({ pattern }) => pattern.test(said));
+  const courtesy = COURTESIES.find(({ pattern }) => pattern.test(userText));
   if (courtesy) {
-    return { ...reply, content: courtesy.says, confidence: 0.9, understood: true, informs: true };
+    return { ...reply, content: courtesy.text, confidence: 0.9, understood: true, informs: true };
   }
-  if (said === '' || greeting.test(said)) {
-    const content = `${greet(conversation)}, welcome to the mug shop. ${offer}`;
+  if (userText === '' || GREETING.test(userText)) {
+    const content = `${greet(conversation)}, welcome to the mug shop. ${OFFER}`;
     return { ...reply, content, confidence: 0.9, understood: true, informs: true };
   }
-  const content = `I am not sure that I understand. ${offer}`;
+  const content = `I am not sure that I understand. ${OFFER}`;
   return { ...reply, content, confidence: 0.3, understood: false, informs: false };
 }
 
@@ -153,7 +150,7 @@ function greet({ customerName, metadata }: Conversation): string {
   return customerName ? `${word} ${customerName}` : word;
 }
 
-function tellStatus(orderIds: string[]): Answer {
+function tellStatus(orderIds: string[]): TopicReply {
   if (orderIds.length === 0) return askForOrder('Which order is it about?');
   const parts = orderIds.map((orderId) => {
     const order = orders.get(orderId);
@@ -167,7 +164,7 @@ function tellStatus(orderIds: string[]): Answer {
   };
 }
 
-function refund(orderIds: string[]): Answer {
+function refund(orderIds: string[]): TopicReply {
   if (orderIds.length === 0) return askForOrder('Which order would you like to return?');
   const parts: string[] = [];
   const tools: ToolUse[] = [];
@@ -190,7 +187,7 @@ function refund(orderIds: string[]): Answer {
   return { content: parts.join(' '), tools, tellsStatus, informs: true };
 }
 
-function tellHours(): Answer {
+function tellHours(): TopicReply {
   const { weekdays, saturday } = openingHours;
   return {
     content:
@@ -202,7 +199,7 @@ function tellHours(): Answer {
   };
 }
 
-function askForOrder(question: string): Answer {
+function askForOrder(question: string): TopicReply {
   const content = `${question} Its number is a letter and four digits.`;
   return { content, tools: [], tellsStatus: false, informs: false };
 }

@@ -1,12 +1,13 @@
 import { sandboxErrors, type SandboxError } from '../src/contract/index.ts';
+import { asFastifyClientError, HttpError, StartError } from '../src/http-kit/errors.ts';
 
 /**
- * Every way in which the agent refuses or fails, by code: the rows of the interface (spec 7, area
- * B) and, where it is silent, ours. No other file names a status of a refusal.
+ * Every error that the agent responds with, by code: the codes of the interface (spec 7, area B)
+ * and the agent's own where the interface is silent. No other file names an error status.
  */
 export const AGENT_ERRORS = {
   ...sandboxErrors,
-  // The interface names the pair and leaves the status open.
+  // The interface names this code but no status.
   user_exists: { ...sandboxErrors.user_exists, status: 409 },
   user_not_found: { status: 404, type: 'invalid_request_error' },
   unauthorized: { status: 401, type: 'authentication_error' },
@@ -20,64 +21,43 @@ export const AGENT_ERRORS = {
 /** A code of the agent's error table. */
 export type AgentErrorCode = keyof typeof AGENT_ERRORS;
 
-/** A request that is answered with a row of the error table. Thrown; one handler writes it. */
-export class RequestError extends Error {
-  override name = 'Refusal';
-  readonly code: AgentErrorCode;
-  /** Headers that belong to the refusal, by lower-case name. */
-  readonly headers: Record<string, string>;
+/** An error that the agent responds with, in the sandbox error shape (spec 7, area B). */
+export class RequestError extends HttpError<AgentErrorCode> {
+  override name = 'RequestError';
 
-  constructor(code: AgentErrorCode, message: string, headers: Record<string, string> = {}) {
-    super(message);
-    this.code = code;
-    this.headers = headers;
-  }
-
-  /** The HTTP status of the answer. */
   get status(): number {
     return AGENT_ERRORS[this.code].status;
   }
 
-  /** The body of the answer, in the sandbox error shape (spec 7, area B). */
   get body(): SandboxError {
     const { message, code } = this;
     return { error: { message, type: AGENT_ERRORS[code].type, code } };
   }
 }
 
-/**
- * The agent can't start as it was told to; the message says what to change. For the one who starts
- * it, and never on the wire.
- */
-export class StartError extends Error {
-  override name = 'StartError';
-}
-
-/** Runs what refuses a caller on behalf of the one who starts the agent. @throws StartError. */
-export function withStartError<Made>(make: () => Made): Made {
+/** Runs a check of request input on start options. @throws StartError instead of RequestError. */
+export function withStartError<Result>(check: () => Result): Result {
   try {
-    return make();
+    return check();
   } catch (error) {
     if (error instanceof RequestError) throw new StartError(error.message, { cause: error });
     throw error;
   }
 }
 
-/** What fastify's own errors are to a caller, by fastify's code. */
-const ownCodes: Record<string, AgentErrorCode> = {
+/** Fastify's error codes that have a code of their own here. */
+const CODE_BY_FASTIFY_CODE: Record<string, AgentErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
 };
 
 /**
- * The refusal that an error is answered with. A caller's mistake that fastify found keeps its
- * message; whatever else went wrong becomes `server_error`, and says nothing of how.
+ * Returns the error to respond with for anything that was thrown. Errors that Fastify blames on the
+ * request keep their message; any other error becomes `server_error` without details.
  */
 export function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
-  if (error instanceof Error && 'statusCode' in error && 'code' in error) {
-    const { statusCode, code, message } = error;
-    const isCallersMistake = typeof statusCode === 'number' && statusCode < 500;
-    if (isCallersMistake) return new RequestError(ownCodes[String(code)] ?? 'bad_request', message);
-  }
-  return new RequestError('server_error', 'The agent failed to answer this request.');
+  const clientError = asFastifyClientError(error);
+  if (!clientError) return new RequestError('server_error', 'The agent failed to respond.');
+  const { code, message } = clientError;
+  return new RequestError(CODE_BY_FASTIFY_CODE[code] ?? 'bad_request', message);
 }

@@ -1,96 +1,103 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { AgentFault, Health } from '../src/contract/index.ts';
-import { RequestError } from './errors.ts';
-import { parseFault, type FaultRoute, type FaultInjector } from './faults.ts';
 import type { Authentication } from './authentication.ts';
+import { RequestError } from './errors.ts';
+import { parseFault, type FaultInjector, type FaultRoute } from './faults.ts';
 import { JSON_CONTENT_TYPE } from './wire.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What a health check has to say of the agent. */
+    /** The status that a health check reports. */
     healthStatus: Health['status'];
   }
 }
 
-/** The request header that brings a fault of its own, as JSON or in the short form. */
+/** The request header that injects a fault into its request, as JSON or in the short form. */
 export const FAULT_HEADER = 'x-sandbox-kit-fault';
 
-// A Retry-After that a client can wait for in a test.
-const retryAfterSecondsDefault = 1;
+// Short enough for a client to wait for it in a test.
+const RETRY_AFTER_SECONDS_DEFAULT = 1;
 
-/** An `onRequest` hook of fastify that can also be called from another. */
+/** An `onRequest` hook of Fastify that can also be called from another hook. */
 export type FaultHook = (
   request: FastifyRequest,
   reply: FastifyReply,
   done: (error?: Error) => void,
 ) => void;
 
-/** What the hook needs. */
-export interface FaultHookDeps {
+export interface FaultHookOptions {
   faults: FaultInjector;
   authentication: Authentication;
   /** Waits so many milliseconds, or until the agent stops. */
   pause: (ms: number) => Promise<void>;
-  /** Told of a request whose connection was dropped: fastify holds it for unanswered. */
-  dropped: (request: FastifyRequest, reply: FastifyReply) => void;
+  /** Called for a dropped connection, because Fastify runs no `onResponse` hook for it. */
+  onDropped: (request: FastifyRequest, reply: FastifyReply) => void;
 }
 
-/** Makes the requests to a route suffer its faults, before their body is read. */
-export function faultHook(deps: FaultHookDeps, route: FaultRoute): FaultHook {
-  const { faults, authentication, pause, dropped } = deps;
+/** Creates a hook that injects the faults of a route before the body is read. */
+export function createFaultHook(options: FaultHookOptions, route: FaultRoute): FaultHook {
+  const { faults, authentication, pause, onDropped } = options;
   return (request, reply, done) => {
     const header = request.headers[FAULT_HEADER];
     if (header === undefined && faults.isEmpty()) {
       done();
       return;
     }
-    const isHeeded = header !== undefined && authentication.mayInjectFault(request);
-    const brought = isHeeded ? parseFault(String(header)) : undefined;
-    const { waitMs, fault } = faults.inject(route, brought);
-    const showIt = (): void => {
+    const isAllowed = header !== undefined && authentication.mayInjectFault(request);
+    const fromHeader = isAllowed ? parseFault(String(header)) : undefined;
+    const { delayMs, fault } = faults.inject(route, fromHeader);
+    const injectNow = (): void => {
       if (fault?.kind === 'dropped_connection') dropConnection(request, reply);
-      else done(fault && show(fault, request, reply));
+      else done(fault && applyFault(fault, request, reply));
     };
-    if (waitMs === 0) showIt();
-    else void pause(waitMs).then(showIt);
+    if (delayMs === 0) injectNow();
+    else void pause(delayMs).then(injectNow);
   };
 
   function dropConnection(request: FastifyRequest, reply: FastifyReply): void {
     reply.hijack();
     request.raw.socket.destroy();
-    dropped(request, reply);
+    onDropped(request, reply);
   }
 }
 
-/** What to answer instead, or nothing for a fault that shows in the answer itself. */
-function show(
+/** Changes the response, or returns the error to respond with instead. */
+function applyFault(
   fault: AgentFault,
   request: FastifyRequest,
   reply: FastifyReply,
 ): RequestError | undefined {
   if (fault.kind === 'degraded' || fault.kind === 'unhealthy') request.healthStatus = fault.kind;
-  if (fault.kind === 'malformed_body') reply.type(JSON_CONTENT_TYPE).serializer(firstHalf);
+  if (fault.kind === 'malformed_body') {
+    reply.type(JSON_CONTENT_TYPE).serializer(serializeFirstHalf);
+  }
   return requestErrorOf(fault);
 }
 
-/** The refusal that a fault is; undefined for one that shows in another way. */
+/** Returns the error response of a fault; undefined for a fault without one. */
 export function requestErrorOf(fault: AgentFault): RequestError | undefined {
-  const { kind, retry_after_s: seconds = retryAfterSecondsDefault } = fault;
-  if (kind === 'rate_limit') {
-    const message = `too many requests; try again in ${seconds} s`;
-    return new RequestError('rate_limit_exceeded', message, { 'retry-after': String(seconds) });
+  const { kind, retry_after_s: seconds = RETRY_AFTER_SECONDS_DEFAULT } = fault;
+  switch (kind) {
+    case 'rate_limit':
+      return new RequestError(
+        'rate_limit_exceeded',
+        `Too many requests. Try again in ${seconds} s. A rate_limit fault is set on this agent.`,
+        { 'retry-after': String(seconds) },
+      );
+    case 'server_error':
+      return new RequestError('server_error', 'A server_error fault is set on this agent.');
+    case 'health_check_failed':
+      return new RequestError(
+        'health_check_failed',
+        'The health check failed. A health_check_failed fault is set on this agent.',
+      );
+    default:
+      return undefined;
   }
-  if (kind === 'server_error') {
-    return new RequestError('server_error', 'a server_error fault is set on this agent');
-  }
-  if (kind === 'health_check_failed') {
-    return new RequestError('health_check_failed', 'the health check itself failed');
-  }
-  return undefined;
 }
 
-/** The first half of an answer's JSON, which never parses: every answer is an object. */
-function firstHalf(payload: unknown): string {
+/** Serializes the first half of a response's JSON, which never parses: every response is an object. */
+function serializeFirstHalf(payload: unknown): string {
   const text = JSON.stringify(payload);
   return text.slice(0, Math.floor(text.length / 2));
 }

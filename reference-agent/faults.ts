@@ -1,59 +1,56 @@
-import { explain, violations, isMessage, type AgentFault } from '../src/contract/index.ts';
-import type { Random } from '../src/platform/random.ts';
+import { explain, isMessage, violations, type AgentFault } from '../src/contract/index.ts';
+import {
+  armFault,
+  createFaultList,
+  FAULTS_MAX,
+  pickFaults,
+  type ArmedFault,
+  type FaultStatus,
+} from '../src/http-kit/faults.ts';
 import type { Clock } from '../src/platform/clock.ts';
+import type { Random } from '../src/platform/random.ts';
 import { RequestError } from './errors.ts';
 
-/** Where faults show. */
+/** Part of the agent that faults are injected into. */
 export type FaultRoute = NonNullable<AgentFault['route']>;
 
-/** Where a fault was set: on start, or by `/__admin/faults`. */
+/** Where a fault was set: by the start options, or by `/__admin/faults`. */
 export type FaultSource = 'admin' | 'options';
 
-/** What a request has to suffer. */
+/** What to inject into a request. */
 export interface InjectedFaults {
   /** Milliseconds to wait first. */
-  waitMs: number;
-  /** What it shows then instead of the right answer; never a latency. */
+  delayMs: number;
+  /** The fault to inject after the delay; never a latency. */
   fault: AgentFault | undefined;
 }
 
-/** A fault that is set, and how often it has shown. */
-export interface SetFault {
-  fault: AgentFault;
-  source: FaultSource;
-  shown: number;
-  /** Whether it can still show: neither its `times` nor its `ttl_ms` is over. */
-  active: boolean;
-}
-
-/** The faults that the agent shows on demand. */
+/** The faults that the agent injects on demand. */
 export interface FaultInjector {
-  /** Whether nothing is set; the usual case, asked on every request. */
+  /** Returns whether no faults are set, which is the usual case and is checked on every request. */
   isEmpty(): boolean;
   /**
-   * What a request to `route` suffers; counts as shown. One latency and one other fault at most:
-   * of each the first, by precedence: the request's own header, then admin, then options.
+   * Returns what to inject into a request to `route` and counts it as injected: at most one latency
+   * and one other fault, the first of each in the order of request header, admin, options.
    */
   inject(route: FaultRoute, fromHeader: AgentFault | undefined): InjectedFaults;
   /**
-   * What a call suffers, from its WebSocket to its last packet: of each kind the first, by the same
-   * precedence. Counts as shown.
+   * Returns what to inject into a call, from its WebSocket to its last packet, and counts it as
+   * injected: the first fault of each kind, in the same order.
    */
   injectIntoCall(fromHeader: AgentFault | undefined): AgentFault[];
-  /** Replaces all that was set by admin. */
-  setAdmin(faults: AgentFault[]): void;
-  /** @throws RequestError `bad_request` when there are too many. */
+  /** Replaces the faults that were set by admin. */
+  setAdmin(faults: readonly AgentFault[]): void;
+  /** @throws RequestError `bad_request` when too many faults are set. */
   addAdmin(fault: AgentFault): void;
-  list(): SetFault[];
-  /** Takes away what was set by admin and winds the options' faults up again. */
+  list(): (FaultStatus<AgentFault> & { source: FaultSource })[];
+  /** Removes the faults set by admin and sets those of the options again. */
   reset(): void;
 }
 
-const faultsMax = 100;
-
-// Where a fault shows that names no route. A 429 and a 500 server_error are answers of chat and
-// users (spec 4.5, 7); what health may say of itself is said on health alone, and media is voice's.
-const routesOf: Record<AgentFault['kind'], readonly FaultRoute[]> = {
+// The routes of a fault that names none. Responses 429 and 500 server_error belong to chat and users
+// (spec 4.5, 7), health reports its own state, and media faults belong to voice.
+const ROUTES_BY_KIND: Record<AgentFault['kind'], readonly FaultRoute[]> = {
   latency: ['chat', 'health', 'users', 'voice'],
   rate_limit: ['chat', 'users'],
   server_error: ['chat', 'users'],
@@ -72,161 +69,142 @@ const routesOf: Record<AgentFault['kind'], readonly FaultRoute[]> = {
   dropped_call: ['voice'],
 };
 
-/** Faults that make sense on one route alone. */
-const homeOf: Partial<Record<AgentFault['kind'], FaultRoute>> = Object.fromEntries(
-  Object.entries(routesOf)
+/** The route of each kind that makes sense on one route only. */
+const ONLY_ROUTE_BY_KIND: Partial<Record<AgentFault['kind'], FaultRoute>> = Object.fromEntries(
+  Object.entries(ROUTES_BY_KIND)
     .filter(([, routes]) => routes.length === 1)
     .map(([kind, [route]]) => [kind, route]),
 );
-const needsBounds: ReadonlySet<string> = new Set(['latency', 'jitter', 'late_reply']);
+const KINDS_WITH_BOUNDS: ReadonlySet<string> = new Set(['latency', 'jitter', 'late_reply']);
 
-interface Armed {
-  fault: AgentFault;
-  source: FaultSource;
-  shown: number;
-  endsMs: number;
-}
-
-/** Keeps the faults that are set. Waits are drawn from `chance` in the order in which they show. */
-export function createFaultInjector(deps: {
+/** Creates a fault injector. Delays are drawn from `random` in the order of injection. */
+export function createFaultInjector({
+  clock,
+  random,
+  options,
+}: {
   clock: Clock;
-  chance: Random;
-  options: AgentFault[];
+  random: Random;
+  options: readonly AgentFault[];
 }): FaultInjector {
-  const { clock, chance } = deps;
-  const arm = (fault: AgentFault, source: FaultSource): Armed => ({
-    fault,
-    source,
-    shown: 0,
-    endsMs: clock.monotonicMs() + (fault.ttl_ms ?? Infinity),
-  });
-  const armOptions = (): Armed[] => deps.options.map((fault) => arm(fault, 'options'));
-  const isActive = ({ fault, shown, endsMs }: Armed): boolean =>
-    shown < (fault.times ?? Infinity) && clock.monotonicMs() < endsMs;
+  const createError = (message: string): RequestError => new RequestError('bad_request', message);
+  const adminFaults = createFaultList<AgentFault>(clock, createError);
+  const optionFaults = createFaultList<AgentFault>(clock, createError);
+  optionFaults.replaceAll(options);
 
-  let admin: Armed[] = [];
-  let options = armOptions();
-  const candidatesFor = (route: FaultRoute, fromHeader: AgentFault | undefined): Armed[] => {
-    const candidates = [...admin, ...options].filter((armed) => isActive(armed));
-    if (fromHeader) candidates.unshift(arm(fromHeader, 'admin'));
-    return candidates.filter(({ fault }) => showsOn(fault, route));
+  const candidatesFor = (
+    route: FaultRoute,
+    fromHeader: AgentFault | undefined,
+  ): ArmedFault<AgentFault>[] => {
+    const candidates = [...adminFaults.active(), ...optionFaults.active()];
+    if (fromHeader) candidates.unshift(armFault(clock, fromHeader));
+    return candidates.filter(({ fault }) => appliesTo(fault, route));
   };
   return {
+    isEmpty: () => adminFaults.isEmpty() && optionFaults.isEmpty(),
+    inject(route, fromHeader) {
+      const candidates = candidatesFor(route, fromHeader);
+      const { delay, failure } = pickFaults(candidates, ({ kind }) => kind === 'latency');
+      const { min_ms: min, max_ms: max } = delay?.latency ?? { min_ms: 0, max_ms: 0 };
+      return { delayMs: max > 0 ? random.integer(min, max) : 0, fault: failure };
+    },
     injectIntoCall(fromHeader) {
-      const here = candidatesFor('voice', fromHeader);
-      const kinds = new Set(here.map(({ fault }) => fault.kind));
-      return [...kinds].flatMap((kind) => {
-        const [first] = here.filter(({ fault }) => fault.kind === kind);
-        if (first) first.shown += 1;
-        return first ? [first.fault] : [];
+      const firstByKind = new Map<string, ArmedFault<AgentFault>>();
+      for (const armed of candidatesFor('voice', fromHeader)) {
+        if (!firstByKind.has(armed.fault.kind)) firstByKind.set(armed.fault.kind, armed);
+      }
+      return Array.from(firstByKind.values(), (armed) => {
+        armed.injected += 1;
+        return armed.fault;
       });
     },
-    isEmpty: () => admin.length === 0 && options.length === 0,
-    inject(route, fromHeader) {
-      const here = candidatesFor(route, fromHeader);
-      const late = here.find(({ fault }) => fault.kind === 'latency');
-      const wrong = here.find(({ fault }) => fault.kind !== 'latency');
-      for (const armed of [late, wrong]) if (armed) armed.shown += 1;
-      const { min_ms: min, max_ms: max } = late?.fault.latency ?? { min_ms: 0, max_ms: 0 };
-      return { waitMs: max > 0 ? chance.integer(min, max) : 0, fault: wrong?.fault };
-    },
-    setAdmin(faults) {
-      admin = faults.map((fault) => arm(fault, 'admin'));
-    },
-    addAdmin(fault) {
-      admin = admin.filter((armed) => isActive(armed));
-      if (admin.length >= faultsMax) {
-        throw new RequestError('bad_request', `at most ${faultsMax} faults can be set at a time`);
-      }
-      admin.push(arm(fault, 'admin'));
-    },
-    list: () =>
-      [...admin, ...options].map((armed) => ({
-        fault: armed.fault,
-        source: armed.source,
-        shown: armed.shown,
-        active: isActive(armed),
-      })),
+    setAdmin: (faults) => adminFaults.replaceAll(faults),
+    addAdmin: (fault) => adminFaults.add(fault),
+    list: () => [
+      ...adminFaults.statuses().map((status) => ({ ...status, source: 'admin' as const })),
+      ...optionFaults.statuses().map((status) => ({ ...status, source: 'options' as const })),
+    ],
     reset() {
-      admin = [];
-      options = armOptions();
+      adminFaults.replaceAll([]);
+      optionFaults.replaceAll(options);
     },
   };
 }
 
-function showsOn(fault: AgentFault, route: FaultRoute): boolean {
-  return fault.route === undefined ? routesOf[fault.kind].includes(route) : fault.route === route;
+function appliesTo(fault: AgentFault, route: FaultRoute): boolean {
+  return fault.route === undefined
+    ? ROUTES_BY_KIND[fault.kind].includes(route)
+    : fault.route === route;
 }
 
 /**
- * A value as a fault.
- * @throws RequestError `bad_request` that says what is wrong, also where the schema is content: a
- * latency without its bounds, or an unhealthy chat.
+ * Returns a value as a fault.
+ * @throws RequestError `bad_request`, also for what the schema can't express: a latency without
+ * bounds, or a fault on a route where it has no meaning.
  */
 export function toFault(value: unknown): AgentFault {
   if (!isMessage('AgentFault', value)) {
-    throw new RequestError(
-      'bad_request',
-      `not a fault: ${explain(violations('AgentFault', value))}`,
-    );
+    throw invalidFault(explain(violations('AgentFault', value)));
   }
   const { kind, route, latency } = value;
-  if (latency ? latency.min_ms > latency.max_ms : needsBounds.has(kind)) {
-    const example = `${kind};min_ms=100;max_ms=300`;
-    throw new RequestError(
-      'bad_request',
-      `a ${kind} fault needs /latency with min_ms up to max_ms, in a word ${example}`,
+  if (latency ? latency.min_ms > latency.max_ms : KINDS_WITH_BOUNDS.has(kind)) {
+    throw invalidFault(
+      `${kind} needs /latency with min_ms not greater than max_ms, for example ` +
+        `${kind};min_ms=100;max_ms=300`,
     );
   }
-  const home = homeOf[kind];
-  if (home !== undefined && route !== undefined && route !== home) {
-    throw new RequestError('bad_request', `a fault ${kind} shows on ${home} only, not on ${route}`);
+  const onlyRoute = ONLY_ROUTE_BY_KIND[kind];
+  if (onlyRoute !== undefined && route !== undefined && route !== onlyRoute) {
+    throw invalidFault(`${kind} applies to the route ${onlyRoute} only, not to ${route}`);
   }
   return value;
 }
 
-/** A list of faults. @throws RequestError `bad_request`. */
-export function toFaults(value: unknown): AgentFault[] {
-  if (!Array.isArray(value) || value.length > faultsMax) {
-    throw new RequestError('bad_request', `the body must be a list of at most ${faultsMax} faults`);
+const invalidFault = (problem: string): RequestError =>
+  new RequestError('bad_request', `Invalid fault: ${problem}.`);
+
+/** Returns a value as a list of faults. @throws RequestError `bad_request`. */
+export function parseFaultList(value: unknown): AgentFault[] {
+  if (!Array.isArray(value) || value.length > FAULTS_MAX) {
+    const message = `Faults must be an array of at most ${FAULTS_MAX} faults.`;
+    throw new RequestError('bad_request', message);
   }
   return value.map(toFault);
 }
 
 /**
- * A fault from text: JSON of an AgentFault, or its short form such as
+ * Parses a fault: JSON of an AgentFault, or its short form such as
  * `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
- * @throws RequestError `bad_request` that says what is wrong.
+ * @throws RequestError `bad_request`.
  */
 export function parseFault(text: string): AgentFault {
   const trimmed = text.trim();
-  if (!trimmed.startsWith('{')) return toFault(fromShortForm(trimmed));
+  if (!trimmed.startsWith('{')) return toFault(parseShortForm(trimmed));
   let value: unknown;
   try {
     value = JSON.parse(trimmed);
   } catch {
-    throw new RequestError('bad_request', 'not a fault: it starts like JSON and is not JSON');
+    throw invalidFault('it starts with { but is not valid JSON');
   }
   return toFault(value);
 }
 
-function fromShortForm(text: string): unknown {
+function parseShortForm(text: string): unknown {
   const [kind, ...pairs] = text.split(';').map((part) => part.trim());
-  // Maps, so that no key, such as `__proto__`, means anything but itself.
+  // Maps, so that a key such as `__proto__` has no special meaning.
   const fault = new Map<string, unknown>([['kind', kind]]);
   const latency = new Map<string, unknown>();
-  for (const pair of pairs.filter((pair) => pair !== '')) {
+  for (const pair of pairs.filter((part) => part !== '')) {
     const [key = '', word = ''] = pair.split('=').map((part) => part.trim());
-    const of = key === 'min_ms' || key === 'max_ms' ? latency : fault;
-    if (of.has(key)) throw twice(key);
-    of.set(key, /^\d+$/.test(word) ? Number(word) : word);
+    const fields = key === 'min_ms' || key === 'max_ms' ? latency : fault;
+    if (fields.has(key)) throw repeatedKey(key);
+    fields.set(key, /^\d+$/.test(word) ? Number(word) : word);
   }
   if (latency.size > 0) {
-    if (fault.has('latency')) throw twice('latency');
+    if (fault.has('latency')) throw repeatedKey('latency');
     fault.set('latency', Object.fromEntries(latency));
   }
   return Object.fromEntries(fault);
 }
 
-const twice = (key: string): RequestError =>
-  new RequestError('bad_request', `not a fault: ${key} is there twice`);
+const repeatedKey = (key: string): RequestError => invalidFault(`${key} is given twice`);

@@ -1,37 +1,36 @@
 import { totalmem } from 'node:os';
 import { cpuUsage, memoryUsage } from 'node:process';
 import type { Health } from '../src/contract/index.ts';
+import type { JournalTotals } from '../src/http-kit/journal.ts';
 import { isoTime, type Clock } from '../src/platform/clock.ts';
-import type { Traffic } from './journal.ts';
 
-/** Version of the reference agent, as `/health` tells it. */
-const agentVersion = '0.1.0';
+/** The version that `/health` reports. */
+const AGENT_VERSION = '0.1.0';
 
-/** Tells how the agent is (spec 2.10). */
+/** Returns a health response (spec 2.10). */
 export type HealthCheck = (status: Health['status']) => Health;
 
 /**
- * A health check that counts its uptime from now. The agent depends on nothing, so it is healthy
- * unless a fault says otherwise; then the named dependency plays the culprit.
+ * Creates a health check whose uptime starts now. The agent has no real dependencies: it is healthy
+ * unless a fault says otherwise, and then one of its listed dependencies is reported as unhealthy.
  */
-export function createHealthCheck(deps: {
+export function createHealthCheck(options: {
   clock: Clock;
-  traffic: () => Traffic;
-  /** Whether the agent takes calls. */
+  totals: () => JournalTotals;
   hasVoice: boolean;
 }): HealthCheck {
-  const { clock, traffic, hasVoice } = deps;
+  const { clock, totals, hasVoice } = options;
   const startedMs = clock.monotonicMs();
   const cpuAtStart = cpuUsage();
   return (status) => {
-    const upMs = clock.monotonicMs() - startedMs;
+    const uptimeMs = clock.monotonicMs() - startedMs;
     const { user, system } = cpuUsage(cpuAtStart);
-    const { answered, failed, totalMs } = traffic();
+    const { requests, failed, durationMs } = totals();
     return {
       status,
       timestamp: isoTime(clock.nowMs()),
-      version: agentVersion,
-      uptime: Math.floor(upMs / 1000),
+      version: AGENT_VERSION,
+      uptime: Math.floor(uptimeMs / 1000),
       ...(hasVoice && { webrtc_status: status === 'unhealthy' ? 'unavailable' : 'operational' }),
       dependencies: {
         database: status === 'unhealthy' ? 'unhealthy' : 'healthy',
@@ -39,14 +38,14 @@ export function createHealthCheck(deps: {
         external_apis: status === 'degraded' ? 'unhealthy' : 'healthy',
       },
       metrics: {
-        response_time_avg: ratio(totalMs, answered),
-        error_rate: percentage(failed, answered),
+        response_time_avg: ratio(durationMs, requests),
+        error_rate: percentage(failed, requests),
         memory_usage: percentage(memoryUsage.rss(), totalmem()),
-        cpu_usage: percentage((user + system) / 1000, upMs),
+        cpu_usage: percentage((user + system) / 1000, uptimeMs),
       },
       ...(status === 'unhealthy' && {
         error: {
-          message: 'The database does not answer.',
+          message: 'The database does not respond.',
           details: 'An unhealthy fault is set on this agent.',
         },
       }),

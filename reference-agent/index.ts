@@ -1,11 +1,6 @@
-/** The reference agent: a sandbox that obeys area B to the letter, with faults on demand. */
-export {
-  readFault,
-  startAgent,
-  type AgentOptions,
-  type RunningAgent,
-  type VoiceOptions,
-} from './start.ts';
-export { StartError } from './errors.ts';
+/** The reference agent: a sandbox that obeys area B to the letter and injects faults on demand. */
+export { StartError } from '../src/http-kit/errors.ts';
+export type { AgentOptions, VoiceOptions } from './options.ts';
 export { readScript, type Script } from './script.ts';
+export { readFault, startAgent, type RunningAgent } from './start.ts';
 export type { TlsOptions } from './tls.ts';

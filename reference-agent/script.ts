@@ -1,36 +1,37 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
+import { brief, valueAt } from '../src/contract/index.ts';
+import { StartError } from '../src/http-kit/errors.ts';
+import { errorMessage } from '../src/platform/error-origin.ts';
 import type { Conversation } from './dialogue.ts';
-import { StartError } from './errors.ts';
-import { told } from './script-issue.ts';
 
-const patternLengthMax = 200;
-const charactersMatchedMax = 2_000;
-const rulesMax = 1_000;
+const PATTERN_LENGTH_MAX = 200;
+const CHARACTERS_MATCHED_MAX = 2_000;
+const RULES_MAX = 1_000;
 
 const pattern = z
   .string()
-  .max(patternLengthMax)
+  .max(PATTERN_LENGTH_MAX)
   .refine(isPattern, { message: 'a regular expression' });
 
 const object = z.record(z.string(), z.unknown());
 
 const rule = z.strictObject({
-  /** All that is given must hold; a rule without conditions always holds. */
+  /** All of these conditions must hold; a rule without conditions always applies. */
   when: z
     .strictObject({
-      /** Part of the last user message, whatever its case. */
+      /** Text that the latest user message contains, ignoring case. */
       contains: z.string().min(1).optional(),
-      /** Pattern found in the last user message, whatever its case. */
+      /** Pattern that the latest user message matches, ignoring case. */
       regex: pattern.optional(),
-      /** Number of the user's turn, counted from 1. */
+      /** Number of the user's turn, starting at 1. */
       turn: z.int().min(1).optional(),
-      /** Keys of the request's metadata and the values they must have. */
+      /** Keys and values that the metadata of the request contains. */
       metadata: object.optional(),
     })
     .default({}),
-  /** How many requests the rule answers before it is passed over; for good when left out. */
+  /** How many requests the rule replies to (default: unlimited). */
   times: z.int().min(1).optional(),
   reply: z.strictObject({
     content: z.string(),
@@ -38,79 +39,76 @@ const rule = z.strictObject({
       .array(z.strictObject({ name: z.string().min(1), arguments: object, result: object }))
       .default([]),
     evaluation_metadata: object.default({}),
-    /** Milliseconds to wait before answering. */
+    /** Milliseconds to wait before replying. */
     delay_ms: z.int().min(0).max(600_000).default(0),
   }),
 });
 
-const script = z.strictObject({ rules: z.array(rule).max(rulesMax) });
+const script = z.strictObject({ rules: z.array(rule).max(RULES_MAX) });
 
-/** Scripted replies, as a fixture file has them. */
+/** The content of a script file. */
 export type Script = z.infer<typeof script>;
 
 /** One scripted reply. */
 export type ScriptedReply = Script['rules'][number]['reply'];
 
-/**
- * Reads a fixture file of scripted replies.
- * @throws StartError that names the file and what is wrong with it.
- */
+/** Reads a script file. @throws StartError with the file and the problem. */
 export function readScript(path: string): Script {
   let text: string;
   let value: unknown;
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    throw new StartError(`can't read the script ${path}: ${why}`, { cause: error });
+    const message = `Can't read the script ${path}: ${errorMessage(error)}.`;
+    throw new StartError(message, { cause: error });
   }
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new StartError(`the script ${path} is not JSON`, { cause: error });
+    throw new StartError(`The script ${path} is not valid JSON.`, { cause: error });
   }
   const parsed = script.safeParse(value);
   if (!parsed.success) {
-    throw new StartError(`the script ${path} ${told(value, parsed.error.issues)}`);
+    throw new StartError(`The script ${path} ${describeIssues(value, parsed.error.issues)}`);
   }
   return parsed.data;
 }
 
-/** The rules of a script and how often each has answered. */
-export interface Prompter {
-  /** The reply of the first rule that holds; undefined when the agent has to think for itself. */
+/** Plays the rules of a script. */
+export interface ScriptPlayer {
+  /** Returns the reply of the first rule that applies; undefined when none does. */
   replyTo(conversation: Conversation): ScriptedReply | undefined;
-  /** Makes every rule answer as often as at the start. */
+  /** Resets the `times` of every rule. */
   reset(): void;
 }
 
-/** Plays a script. `times` apart, a reply depends on the conversation alone. */
-export function prompter(script: Script): Prompter {
+/** Creates a player. Apart from `times`, a reply depends on the conversation only. */
+export function createScriptPlayer(script: Script): ScriptPlayer {
   const rules = script.rules.map((rule) => ({
     ...rule,
     regex: rule.when.regex === undefined ? undefined : new RegExp(rule.when.regex, 'i'),
     contains: rule.when.contains?.toLowerCase(),
-    answered: 0,
+    replyCount: 0,
   }));
   return {
     replyTo(conversation) {
-      const said = conversation.said.slice(0, charactersMatchedMax);
-      const lowered = said.toLowerCase();
-      const found = rules.find(
-        ({ when, regex, contains, times = Infinity, answered }) =>
-          answered < times &&
-          (contains === undefined || lowered.includes(contains)) &&
-          (regex === undefined || regex.test(said)) &&
+      const userText = conversation.userText.slice(0, CHARACTERS_MATCHED_MAX);
+      const lowerCaseText = userText.toLowerCase();
+      const rule = rules.find(
+        ({ when, regex, contains, times = Infinity, replyCount }) =>
+          replyCount < times &&
+          (contains === undefined || lowerCaseText.includes(contains)) &&
+          (regex === undefined || regex.test(userText)) &&
           (when.turn === undefined || when.turn === conversation.turn) &&
           Object.entries(when.metadata ?? {}).every(([key, value]) =>
             isDeepStrictEqual(conversation.metadata?.[key], value),
           ),
       );
-      if (found) found.answered += 1;
-      return found?.reply;
+      if (rule) rule.replyCount += 1;
+      return rule?.reply;
     },
     reset() {
-      for (const rule of rules) rule.answered = 0;
+      for (const rule of rules) rule.replyCount = 0;
     },
   };
 }
@@ -123,3 +121,68 @@ function isPattern(text: string): boolean {
     return false;
   }
 }
+
+/** The part of a zod issue that is described. */
+interface Issue {
+  code: string;
+  path: readonly PropertyKey[];
+  /** What was expected, for codes that do not define it. */
+  message: string;
+  expected?: string;
+  origin?: string;
+  minimum?: number | bigint;
+  maximum?: number | bigint;
+  keys?: readonly string[];
+}
+
+const OTHER_PLACES_SHOWN_MAX = 3;
+
+/** Describes the first issue of a script and lists where the others are. */
+function describeIssues(value: unknown, issues: readonly Issue[]): string {
+  const [first, ...more] = issues;
+  if (!first) return 'is invalid.';
+  const place = pointerOf(first);
+  const at = place === '' ? '' : ` at ${place}`;
+  const problem = isUnknownKey(first)
+    ? 'unknown key'
+    : `expected ${describeExpected(first)}, got ${brief(valueAt(value, place))}`;
+  const places = more.slice(0, OTHER_PLACES_SHOWN_MAX).map(pointerOf);
+  const omitted = more.length - places.length;
+  const others = [...new Set(places), ...(omitted > 0 ? [`${omitted} more places`] : [])];
+  const rest = more.length === 0 ? '' : ` Other problems are at ${others.join(', ')}.`;
+  return `is invalid${at}: ${problem}.${rest}`;
+}
+
+const isUnknownKey = ({ code }: Issue): boolean => code === 'unrecognized_keys';
+
+const pointerOf = (issue: Issue): string =>
+  formatPointer(isUnknownKey(issue) ? [...issue.path, issue.keys?.[0] ?? ''] : issue.path);
+
+/** Returns the JSON pointer (RFC 6901) of a path. */
+const formatPointer = (path: readonly PropertyKey[]): string =>
+  path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
+
+const TYPE_NAMES: Partial<Record<string, string>> = {
+  object: 'an object',
+  record: 'an object',
+  array: 'an array',
+  string: 'a string',
+  int: 'an integer',
+  number: 'a number',
+};
+
+function describeExpected(issue: Issue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return TYPE_NAMES[issue.expected ?? ''] ?? issue.message;
+    case 'too_small':
+      return describeBound(issue, `at least ${issue.minimum}`);
+    case 'too_big':
+      return describeBound(issue, `at most ${issue.maximum}`);
+    default:
+      return issue.message;
+  }
+}
+
+const describeBound = ({ origin = '' }: Issue, bound: string): string =>
+  ['string', 'array'].includes(origin) ? `a length of ${bound}` : bound;

@@ -1,23 +1,30 @@
-import { isLoopbackHost } from '../src/platform/loopback.ts';
-import { isIP, type AddressInfo } from 'node:net';
+import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { AgentFault } from '../src/contract/index.ts';
+import { StartError } from '../src/http-kit/errors.ts';
+import {
+  closeServer,
+  isWildcardHost,
+  listen,
+  sleepUnlessStopping,
+} from '../src/http-kit/listen.ts';
+import { systemClock } from '../src/platform/clock.ts';
+import { errorMessage } from '../src/platform/error-origin.ts';
+import { silentLog } from '../src/platform/log.ts';
+import { isLoopbackHost } from '../src/platform/loopback.ts';
+import { checkOptions } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
-import { systemClock, type Clock } from '../src/platform/clock.ts';
-import { silentLog, type Log } from '../src/platform/log.ts';
-import { checkOptions } from '../src/platform/option-kinds.ts';
-import { agentOptionKinds } from './agent-option-kinds.ts';
 import { buildAgent, type AgentParts } from './agent.ts';
-import { chat, type ChatDeps } from './chat.ts';
-import { StartError, withStartError } from './errors.ts';
-import { createFaultInjector, parseFault, toFaults } from './faults.ts';
 import { createAuthentication } from './authentication.ts';
+import { replyToChat, type ChatOptions } from './chat.ts';
+import { withStartError } from './errors.ts';
+import { createFaultInjector, parseFault, parseFaultList } from './faults.ts';
 import { createHealthCheck } from './health.ts';
-import { createJournal } from './journal.ts';
-import { prompter, type Script } from './script.ts';
-import { keyPairFor, type TlsOptions } from './tls.ts';
+import { createAgentJournal } from './journal.ts';
+import { agentOptionsSchema, type AgentOptions } from './options.ts';
+import { createScriptPlayer } from './script.ts';
+import { loadKeyPair } from './tls.ts';
 import { createUsers } from './users.ts';
-import type { VoiceSettings } from './voice/voice-limits.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
 import {
   createVoiceServer,
@@ -25,194 +32,138 @@ import {
   type VoiceServerOptions,
 } from './voice/voice-server.ts';
 
-/** How an agent is started. */
-export interface AgentOptions {
-  /** Where to listen; `127.0.0.1`. */
-  host: string;
-  /** 0, the default, takes a free one. */
-  port: number;
-  /** The bearer key that callers must present; null, the default, for none. */
-  apiKey: string | null;
-  /** Allows an agent without a key to listen beyond loopback. */
-  open: boolean;
-  /** All ids and waits follow from it; `reference`. */
-  seed: string;
-  clock: Clock;
-  log: Log;
-  /** Plain http when null, the default. */
-  tls: TlsOptions | null;
-  /** Faults that show from the start. */
-  faults: AgentFault[];
-  /** Replies that come before the agent's own. */
-  script: Script | null;
-  /** Limits of calls, and where their media can be reached; null for an agent without voice. */
-  voice: VoiceOptions | null;
-  /** How many requests `/__admin/requests` remembers; 1000. */
-  journalEntriesMax: number;
-  /** Whether it remembers what was said, too; false. */
-  journalBodies: boolean;
-}
-
-/** How an agent takes calls. */
-export interface VoiceOptions extends VoiceSettings {
-  /** The address that media is sent from and taken at; `host`, or loopback where that is no IP. */
-  address?: string;
-  /** UDP ports for media, both included; any free ones when left out. */
-  ports?: readonly [number, number];
-}
-
-/** An agent that listens. */
+/** An agent that is listening. */
 export interface RunningAgent {
-  /** Its base address, without a slash at the end. */
+  /** Base URL, without a trailing slash. */
   url: string;
-  /** The address of its voice WebSocket; null where it takes no calls. */
+  /** URL of the voice WebSocket; null when voice is off. */
   voiceUrl: string | null;
   apiKey: string | null;
-  /** The certificate to trust as CA, PEM; where the agent made one, else null. */
+  /** The generated certificate to trust as CA, PEM; null when the agent did not generate one. */
   caPem: string | null;
-  /** Takes no more connections, finishes what it is at, hangs up, and ends after 5 s at the latest. */
+  /**
+   * Stops accepting connections, lets requests in progress finish, ends all calls, and resolves
+   * after 5 s at most.
+   */
   stop(): Promise<void>;
 }
 
-const stopMsMax = 5_000;
+const HOST_DEFAULT = '127.0.0.1';
 
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
- * @throws StartError that says what to change: beyond loopback without a key, a port that is
- * taken, a certificate that can't be read or used, faults that make no sense.
- * @throws TypeError about an option that is unknown or of another type.
+ * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
+ * an unusable certificate, or invalid faults.
+ * @throws TypeError when an option is unknown or has the wrong type.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
-  checkOptions('startAgent', options, agentOptionKinds);
-  const { host = '127.0.0.1', port = 0, apiKey = null, open = false, tls = null } = options;
+  checkOptions('startAgent', agentOptionsSchema, options);
+  const { host = HOST_DEFAULT, port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
-  if (apiKey === '') throw new StartError('the API key is empty; leave it out to have none');
-  if (apiKey === null && !isLoopbackHost(host) && !open) {
-    throw new StartError(
-      `an agent on ${host} can be reached by others: give it an API key, or say that it is open`,
-    );
-  }
-  const chance = seededRandom(seed);
-  const keyPair = tls ? await keyPairFor(tls) : undefined;
-  const journal = createJournal(options.journalEntriesMax ?? 1000);
+  checkAccess(host, apiKey, open);
+  const random = seededRandom(seed);
+  const keyPair = tls ? await loadKeyPair(tls) : undefined;
+  const journal = createAgentJournal(options.journalEntriesMax ?? 1000);
   const stopping = new AbortController();
   const faults = createFaultInjector({
     clock,
-    chance: chance.fork('latency'),
-    options: withStartError(() => toFaults(options.faults ?? [])),
+    random: random.fork('latency'),
+    options: withStartError(() => parseFaultList(options.faults ?? [])),
   });
-  const shared = {
-    clock,
-    log,
-    authentication: createAuthentication({ host, apiKey }),
-    faults,
-    journal,
-  };
+  const authentication = createAuthentication({ host, apiKey });
+  const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
-  const chatDeps: ChatDeps = {
+  const chatOptions: ChatOptions = {
     seed,
     customerName: users.nameOf,
-    prompter: script ? prompter(script) : undefined,
+    script: script ? createScriptPlayer(script) : undefined,
   };
-  const calls = voiceOf(options, {
+  const calls = createVoice(options, {
     ...shared,
-    chance: chance.fork('voice'),
-    chat: (request) => chat(chatDeps, request),
+    chance: random.fork('voice'),
+    chat: (request) => replyToChat(chatOptions, request),
   });
-  const app = createAgent({
+  const app = createApp({
     ...shared,
     seed,
     users,
     journalBodies: options.journalBodies ?? false,
-    health: createHealthCheck({ clock, traffic: journal.traffic, hasVoice: calls !== undefined }),
-    prompter: chatDeps.prompter,
+    health: createHealthCheck({ clock, totals: journal.totals, hasVoice: calls !== undefined }),
+    script: chatOptions.script,
     voice: calls,
     keyPair,
-    pause: (ms) => pause(clock, ms, stopping.signal),
+    pause: (ms) => sleepUnlessStopping(clock, ms, stopping.signal),
   });
-  await listen(app, host, port);
-  const url = addressOf(app, host, keyPair ? 'https' : 'http');
-  log.info('agent listens', { url });
+  const url = await listenOrClose(app, { host, port, scheme: keyPair ? 'https' : 'http' });
+  log.info('agent_listening', { url });
+  const stop = async (): Promise<void> => {
+    // Requests that wait for an injected latency respond now.
+    stopping.abort();
+    // The server also waits for the sockets of calls.
+    await Promise.all([calls?.stop(), closeServer(app, clock)]);
+  };
   let stopped: Promise<void> | undefined;
   return {
     url,
     voiceUrl: calls ? url.replace(/^http/, 'ws') + VOICE_PATH : null,
     apiKey,
     caPem: tls?.kind === 'made' && keyPair ? keyPair.cert : null,
-    stop: () => (stopped ??= stop(app, calls, clock, stopping)),
+    stop: () => (stopped ??= stop()),
   };
 }
 
-/** The voice side of an agent, unless it is to have none. */
-function voiceOf(
-  { host = '127.0.0.1', voice: given = {} }: Partial<AgentOptions>,
-  parts: Omit<VoiceServerOptions, 'settings' | 'network'>,
-): VoiceServer | undefined {
-  if (given === null) return undefined;
-  const { address = isIP(host) > 0 && !isAnyAddress(host) ? host : undefined, ports } = given;
-  const network = { ...(address !== undefined && { address }), ...(ports && { ports }) };
-  return createVoiceServer({ ...parts, settings: given, network });
+function checkAccess(host: string, apiKey: string | null, open: boolean): void {
+  if (apiKey === '') {
+    throw new StartError('The API key is empty. Leave it out to require none.');
+  }
+  if (apiKey === null && !isLoopbackHost(host) && !open) {
+    throw new StartError(
+      `Other machines can reach an agent on ${host}. Set an API key, or allow access without one ` +
+        'with the option open.',
+    );
+  }
 }
 
-const isAnyAddress = (host: string): boolean => host === '0.0.0.0' || host === '::';
+/** Creates the voice side of an agent, unless voice is turned off. */
+function createVoice(
+  { host = HOST_DEFAULT, voice: settings = {} }: Partial<AgentOptions>,
+  parts: Omit<VoiceServerOptions, 'settings' | 'network'>,
+): VoiceServer | undefined {
+  if (settings === null) return undefined;
+  const hostAddress = isIP(host) > 0 && !isWildcardHost(host) ? host : undefined;
+  const { address = hostAddress, ports } = settings;
+  const network = { ...(address !== undefined && { address }), ...(ports && { ports }) };
+  return createVoiceServer({ ...parts, settings, network });
+}
 
-/** A certificate that can't be used shows when the server is made. */
-function createAgent(parts: AgentParts): FastifyInstance {
+/** Node rejects an unusable certificate when the server is created. */
+function createApp(parts: AgentParts): FastifyInstance {
   try {
     return buildAgent(parts);
   } catch (error) {
     if (!parts.keyPair) throw error;
-    const why = error instanceof Error ? error.message : '';
-    throw new StartError(`the certificate can't be used: ${why}`, { cause: error });
+    const message = `Can't use the certificate: ${errorMessage(error)}.`;
+    throw new StartError(message, { cause: error });
   }
 }
 
-async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
+async function listenOrClose(
+  app: FastifyInstance,
+  address: Parameters<typeof listen>[1],
+): Promise<string> {
   try {
-    await app.listen({ host, port });
+    return await listen(app, address);
   } catch (error) {
     await app.close();
-    const why = error instanceof Error ? error.message : '';
-    throw new StartError(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
+    throw error;
   }
-}
-
-async function stop(
-  app: FastifyInstance,
-  calls: VoiceServer | undefined,
-  clock: Clock,
-  stopping: AbortController,
-): Promise<void> {
-  // Requests that wait out a latency answer now.
-  stopping.abort();
-  // A connection that is in use is idle right after; it must not be kept for a next request.
-  app.server.keepAliveTimeout = 1;
-  app.server.keepAliveTimeoutBuffer = 0;
-  using deadline = clock.deadline(stopMsMax);
-  deadline.signal.addEventListener('abort', () => app.server.closeAllConnections());
-  // The server waits for the sockets of calls too.
-  await Promise.all([calls?.stop(), app.close()]);
-}
-
-async function pause(clock: Clock, ms: number, stopping: AbortSignal): Promise<void> {
-  if (stopping.aborted) return;
-  // Rejects only when the agent stops, and then there is nothing left to wait for.
-  await clock.sleep(ms, stopping).catch(() => {});
 }
 
 /**
- * A fault from text, as a flag or a file has it: JSON of an AgentFault, or its short form such as
- * `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
- * @throws StartError that says what is wrong.
+ * Reads a fault from text, such as an option or a file: JSON of an AgentFault, or its short form
+ * such as `rate_limit;route=chat;retry_after_s=1` or `latency;min_ms=100;max_ms=300`.
+ * @throws StartError when the text is not a valid fault.
  */
 export function readFault(text: string): AgentFault {
   return withStartError(() => parseFault(text));
-}
-
-/** An address that a client of this machine can use. */
-function addressOf(app: FastifyInstance, host: string, scheme: string): string {
-  const { port } = app.server.address() as AddressInfo;
-  const reachable = isAnyAddress(host) ? '127.0.0.1' : host;
-  const name = reachable.includes(':') ? `[${reachable}]` : reachable;
-  return `${scheme}://${name}:${port}`;
 }

@@ -1,20 +1,21 @@
 import { readFile } from 'node:fs/promises';
-import { StartError } from './errors.ts';
+import { StartError } from '../src/http-kit/errors.ts';
+import { errorMessage } from '../src/platform/error-origin.ts';
 
-/** How the agent comes by a certificate: made for this machine, or read from PEM files. */
+/** The agent's certificate: generated for this machine, or read from PEM files. */
 export type TlsOptions = { kind: 'made' } | { kind: 'files'; certFile: string; keyFile: string };
 
-/** A certificate and its key, PEM. */
+/** A certificate and its private key, PEM. */
 export interface KeyPair {
   cert: string;
   key: string;
 }
 
-/** Loads or makes the certificate. @throws StartError that names a file that can't be read. */
-export async function keyPairFor(tls: TlsOptions): Promise<KeyPair> {
+/** Loads or generates the certificate. @throws StartError when a file can't be read. */
+export async function loadKeyPair(tls: TlsOptions): Promise<KeyPair> {
   switch (tls.kind) {
     case 'made':
-      return makeKeyPair();
+      return generateKeyPair();
     case 'files': {
       return { cert: await readPem(tls.certFile), key: await readPem(tls.keyFile) };
     }
@@ -25,19 +26,19 @@ async function readPem(file: string): Promise<string> {
   try {
     return await readFile(file, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    throw new StartError(`can't read the certificate or key: ${why}`, { cause: error });
+    const message = `Can't read the certificate or its key: ${errorMessage(error)}.`;
+    throw new StartError(message, { cause: error });
   }
 }
 
 /**
- * A certificate for this machine, valid for a year from the machine's own time. It signs itself and
- * says that it may, so a client that is given it as its CA accepts it.
+ * Generates a self-signed certificate for this machine, valid for one year. It is also a CA
+ * certificate, so that clients can trust it as their CA.
  */
-async function makeKeyPair(): Promise<KeyPair> {
-  // Loaded here, since few runs need it and it would delay the start of all.
+async function generateKeyPair(): Promise<KeyPair> {
+  // Imported here because few runs need it and it would slow down every start.
   const { generate } = await import('selfsigned');
-  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
+  const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',
     extensions: [
@@ -54,5 +55,5 @@ async function makeKeyPair(): Promise<KeyPair> {
       },
     ],
   });
-  return { cert: made.cert, key: made.private };
+  return { cert, key };
 }

@@ -1,23 +1,23 @@
-/** One use of a tool: what it was called with and what it gave back (spec 2.8). */
+/** A tool call with its arguments and its result (spec 2.8). */
 export interface ToolUse {
   name: string;
   arguments: Record<string, unknown>;
   result: Record<string, unknown>;
-  /** Whether the tool did what it was asked for; false for an order that does not exist. */
+  /** Whether the tool did its job; false for an unknown order. */
   succeeded: boolean;
 }
 
-/** An order of the shop. */
+/** An order in the shop. */
 export interface Order {
   item: string;
   /** Euros. */
   price: number;
   status: 'processing' | 'shipped' | 'delivered' | 'cancelled';
-  /** What a customer wants to know about it next. */
+  /** What the customer is told in addition to the status. */
   note: string;
 }
 
-/** All orders that the shop has, by order id. */
+/** All orders of the shop, by id. */
 export const orders: ReadonlyMap<string, Order> = new Map<string, Order>([
   [
     'A-1001',
@@ -37,14 +37,14 @@ export const orders: ReadonlyMap<string, Order> = new Map<string, Order>([
   ],
 ]);
 
-/** When the shop is open, in its local time. */
+/** The opening hours of the shop, in local time. */
 export const openingHours = {
   weekdays: { opens: '09:00', closes: '18:00' },
   saturday: { opens: '10:00', closes: '16:00' },
   sunday: 'closed',
 } as const;
 
-/** Looks an order up. The result says `found`, and the order's facts when it exists. */
+/** Looks up an order. The result contains `found`, and the order if it exists. */
 export function lookUpOrder(orderId: string): ToolUse {
   const order = orders.get(orderId);
   return {
@@ -58,8 +58,8 @@ export function lookUpOrder(orderId: string): ToolUse {
 }
 
 /**
- * Gives the money of an order back. The shop keeps no books: the same order can be refunded in
- * every conversation, always under the same refund id, so that conversations never meet.
+ * Refunds an order. Refunds are not stored, so that conversations can't affect each other: every
+ * conversation can refund the same order and gets the same refund id.
  */
 export function refundOrder(orderId: string, order: Order): ToolUse {
   const isRefundable = order.status !== 'cancelled';
@@ -73,7 +73,7 @@ export function refundOrder(orderId: string, order: Order): ToolUse {
   };
 }
 
-/** Tells the opening hours. */
+/** Returns the opening hours. */
 export function tellOpeningHours(): ToolUse {
   return {
     name: 'opening_hours',

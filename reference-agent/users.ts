@@ -8,34 +8,34 @@ import {
 import { isoTime, type Clock } from '../src/platform/clock.ts';
 import { RequestError } from './errors.ts';
 
-/** The simulated users that exist (spec 2.9, 3.2). */
+/** The registered simulated users (spec 2.9, 3.2). */
 export interface Users {
   /** @throws RequestError `user_exists`. */
   create(request: UserCreateRequest): UserCreated;
-  /** @throws RequestError `bad_request` for what can't be an id, `user_not_found`. */
+  /** @throws RequestError `bad_request` for an invalid id, `user_not_found` for an unknown one. */
   delete(userId: string): UserDeleted;
-  /** Name in the profile of a user; undefined for one that is unknown or has no name. */
+  /** Returns the name in a user's profile; undefined when the user is unknown or has no name. */
   nameOf: (userId: string) => string | undefined;
   clear(): void;
 }
 
-// A simulation may forget to delete its users (spec 3.2 makes it optional); with this many the
-// oldest makes room, so that an agent that runs for weeks does not grow for ever.
-const usersMax = 100_000;
-const nameLengthMax = 100;
-const userIdPattern = new RegExp(schemas.UserCreateRequest.properties.user_id.pattern);
+// Deleting users is optional (spec 3.2). Beyond this many, the oldest user is removed, so that the
+// memory of a long-running agent stays bounded.
+const USERS_MAX = 100_000;
+const NAME_LENGTH_MAX = 100;
+const USER_ID_PATTERN = new RegExp(schemas.UserCreateRequest.properties.user_id.pattern);
 
-/** An empty registry of simulated users. It keeps of each what the dialogue uses, no more. */
+/** Creates an empty registry. It stores only what the dialogue uses. */
 export function createUsers(clock: Clock): Users {
   const nameById = new Map<string, string | undefined>();
   return {
     create({ user_id, profile }) {
       if (nameById.has(user_id)) {
-        throw new RequestError('user_exists', `a user ${user_id} exists; delete it first`);
+        throw new RequestError('user_exists', `User ${user_id} already exists. Delete it first.`);
       }
-      const [oldest] = nameById.size >= usersMax ? nameById.keys() : [];
+      const [oldest] = nameById.size >= USERS_MAX ? nameById.keys() : [];
       if (oldest !== undefined) nameById.delete(oldest);
-      nameById.set(user_id, profile?.name?.slice(0, nameLengthMax));
+      nameById.set(user_id, profile?.name?.slice(0, NAME_LENGTH_MAX));
       return {
         user_id,
         created_at: isoTime(clock.nowMs()),
@@ -45,15 +45,15 @@ export function createUsers(clock: Clock): Users {
       };
     },
     delete(userId) {
-      if (!userIdPattern.test(userId)) {
+      if (!USER_ID_PATTERN.test(userId)) {
         const received = JSON.stringify(userId.slice(0, 80));
         throw new RequestError(
           'bad_request',
-          `the user id must be a string like ${userIdPattern.source}, got ${received}`,
+          `The user id must match ${USER_ID_PATTERN.source}, got ${received}.`,
         );
       }
       if (!nameById.delete(userId)) {
-        throw new RequestError('user_not_found', `there is no user ${userId}`);
+        throw new RequestError('user_not_found', `User ${userId} does not exist.`);
       }
       return { user_id: userId, deleted_at: isoTime(clock.nowMs()), status: 'deleted' };
     },

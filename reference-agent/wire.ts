@@ -1,108 +1,88 @@
-import { errorOrigin } from '../src/platform/error-origin.ts';
-import type { Duplex } from 'node:stream';
-import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchemaCompiler } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifySchemaCompiler } from 'fastify';
 import { explain, isMessage, violations, type MessageName } from '../src/contract/index.ts';
+import type { HttpError } from '../src/http-kit/errors.ts';
+import { createHttpServer, logRequestFailure } from '../src/http-kit/server.ts';
 import type { Log } from '../src/platform/log.ts';
 import { RequestError, toRequestError } from './errors.ts';
+import type { KeyPair } from './tls.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The body as it came, once it was read. */
+    /** The body as text, once it was read. */
     bodyText: string | undefined;
   }
 }
 
-/** The longest body that the agent reads, in bytes; spec 8 sets no limit for a sandbox. */
-export const bodyBytesMax = 1_048_576;
+/** Maximum size of a request body; spec 8 sets no limit for a sandbox. */
+const BODY_BYTES_MAX = 1_048_576;
 
-/** The type of every answer. */
+/** The `Content-Type` of every response. */
 export const JSON_CONTENT_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Makes fastify speak the contract instead of its own: bodies are validated by the contract's
- * schemas and never coerced or stripped, answers are written as they are, and whatever goes wrong
- * is told in the sandbox error shape (spec 7, area B).
+ * Creates a server that validates bodies with the contract's schemas, without coercing or removing
+ * anything, and responds to every error in the sandbox error shape (spec 7, area B).
  */
-export function speakTheContract(app: FastifyInstance, log: Log): void {
+export function createAgentServer(log: Log, keyPair: KeyPair | undefined): FastifyInstance {
+  const app = createHttpServer({
+    contentType: JSON_CONTENT_TYPE,
+    bodyBytesMax: BODY_BYTES_MAX,
+    tls: keyPair,
+    toHttpError: toRequestError,
+    toParserError: () => new RequestError('bad_request', 'The request is not valid HTTP.'),
+    sendError,
+    logServerError: (method, error) => logRequestFailure(log, method, error),
+  });
   app.decorateRequest('bodyText');
-  app.setValidatorCompiler(validator);
-  app.setReplySerializer((payload) => JSON.stringify(payload));
-  app.removeAllContentTypeParsers();
+  app.setValidatorCompiler(compileValidator);
   app.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     request.bodyText = String(body);
     done(null, parseJson(request.bodyText, request.method));
   });
-  // A type of its own is refused with 400 and not 415: the interface wants a 400 for every request
-  // of an invalid format, and its error table for sandboxes knows no 415 (spec 7, area B).
+  // Any other type gets a 400 instead of a 415: the interface requires a 400 for every request in
+  // an invalid format, and its error table for sandboxes has no 415 (spec 7, area B).
   app.addContentTypeParser('*', (request, _body, done) => {
     if (request.method === 'DELETE') {
       done(null);
       return;
     }
     const type = JSON.stringify(request.headers['content-type'] ?? 'nothing');
-    done(new RequestError('bad_request', `Content-Type must be application/json, got ${type}`));
+    done(new RequestError('bad_request', `Content-Type must be application/json, got ${type}.`));
   });
-  app.setErrorHandler((error, request, reply) => {
-    const refusal = toRequestError(error);
-    if (refusal.code === 'server_error' && error !== refusal) logFailure(log, request, error);
-    // Fastify would close the connection after any body it could not parse; this one was read to
-    // its end, so the next request may follow on it.
-    if (request.bodyText !== undefined) reply.removeHeader('connection');
-    return answerRefusal(reply, refusal);
-  });
+  return app;
 }
 
-/** Writes a refusal. */
-export function answerRefusal(reply: FastifyReply, refusal: RequestError): FastifyReply {
-  return reply
-    .code(refusal.status)
-    .headers(refusal.headers)
-    .type(JSON_CONTENT_TYPE)
-    .send(refusal.body);
+function sendError(reply: FastifyReply, { status, headers, body }: HttpError): FastifyReply {
+  // Fastify closes the connection after a body that it could not parse. A body that was read to its
+  // end leaves the connection usable.
+  if (reply.request.bodyText !== undefined) reply.removeHeader('connection');
+  return reply.code(status).headers(headers).type(JSON_CONTENT_TYPE).send(body);
 }
 
-/** What is sent to a peer whose bytes were not HTTP: there is no request and no reply yet. */
-export function answerBrokenHttp(error: NodeJS.ErrnoException, socket: Duplex): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return;
-  const { body } = new RequestError('bad_request', 'this is not an HTTP request');
-  const text = JSON.stringify(body);
-  socket.end(
-    'HTTP/1.1 400 Bad Request\r\nConnection: close\r\n' +
-      `Content-Type: ${JSON_CONTENT_TYPE}\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
-  );
-}
-
-/** @throws RequestError `bad_request`. */
 function parseJson(body: string, method: string): unknown {
-  // Clients that name a type on a DELETE without a body are common, and harmless.
+  // Many clients send a Content-Type with a DELETE that has no body.
   if (body === '' && method === 'DELETE') return undefined;
   try {
     return JSON.parse(body);
   } catch {
-    const what = body === '' ? 'the body is empty' : 'the body is not JSON';
-    throw new RequestError('bad_request', `${what}; it must be a JSON object`);
+    const problem = body === '' ? 'The body is empty.' : 'The body is not valid JSON.';
+    throw new RequestError('bad_request', `${problem} Send a JSON object.`);
   }
 }
 
-/** Turns a message's schema into the contract's own check of it; the schema's title names it. */
-const validator: FastifySchemaCompiler<{ title: MessageName }> = ({ schema: { title } }) => {
+/** Compiles a schema to the contract's validator of the message that the schema's title names. */
+const compileValidator: FastifySchemaCompiler<{ title: MessageName }> = ({ schema: { title } }) => {
   return (value: unknown) =>
     isMessage(title, value) || {
-      error: new RequestError('bad_request', whatIsWrong(title, value)),
+      error: new RequestError('bad_request', describeViolations(title, value)),
     };
 };
 
-function whatIsWrong(title: MessageName, value: unknown): string {
+function describeViolations(title: MessageName, value: unknown): string {
   try {
-    return explain(violations(title, value));
+    return `${explain(violations(title, value))}.`;
   } catch {
-    // Nested so deep that it can't be shown; it does not fit all the same.
-    return `the body is not a ${title}`;
+    // The value is nested too deeply to be described, but it is invalid all the same.
+    return `The body is not a ${title}.`;
   }
-}
-
-/** A failure of ours, told without what was said: an error's message may quote a conversation. */
-function logFailure(log: Log, request: FastifyRequest, error: unknown): void {
-  const { name, at } = errorOrigin(error);
-  log.error('a request failed', { method: request.method, error: name, where: at });
 }

@@ -75,17 +75,17 @@ export class CaptionDialogue {
     if (caption.trim() === '') return undefined;
     const { sessionId, userId, metadata } = this.#asked;
     this.#remember({ role: 'user', content: caption });
-    const { delayMs, response } = this.#parts.chat({
+    const { delayMs, createResponse } = this.#parts.chat({
       messages: [...this.#history],
       ...(sessionId !== undefined && { session_id: sessionId }),
       ...(userId !== undefined && { user_id: userId }),
       ...(metadata !== undefined && { metadata }),
     });
-    const answer = response(0);
-    const content = answer.choices[0].message.content;
+    const response = createResponse(0);
+    const content = response.choices[0].message.content;
     this.#remember({ role: 'assistant', content });
     const clip = this.#speak(content);
-    return { caption, delayMs, response: answer, clip, isReported: false };
+    return { caption, delayMs, response, clip, isReported: false };
   }
 
   async #speak(content: string): Promise<Clip | undefined> {

@@ -2,6 +2,7 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import { RequestError } from '../errors.ts';
+import { formatRawError } from '../../src/http-kit/server.ts';
 import { JSON_CONTENT_TYPE } from '../wire.ts';
 
 /** The path of the voice WebSocket (spec 4.9). */
@@ -37,19 +38,10 @@ export function assertSubprotocol({ headers }: IncomingMessage): void {
   );
 }
 
-/** Sends a refusal and closes the connection. */
-export function rejectUpgrade(socket: Duplex, { status, headers, body }: RequestError): void {
-  const text = JSON.stringify(body);
-  const lines = [
-    // The reason phrase may be empty, but the space before it is required.
-    `HTTP/1.1 ${status} `,
-    'Connection: close',
-    `Content-Type: ${JSON_CONTENT_TYPE}`,
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-  ];
+/** Sends an error response and closes the connection. */
+export function rejectUpgrade(socket: Duplex, error: RequestError): void {
   socket.on('error', () => undefined);
-  socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`, () => socket.destroy());
+  socket.end(formatRawError(error, JSON_CONTENT_TYPE), () => socket.destroy());
 }
 
 /**

@@ -17,7 +17,7 @@ import { RequestError, toRequestError } from '../errors.ts';
 import { FAULT_HEADER, requestErrorOf } from '../fault-hook.ts';
 import { parseFault, type FaultInjector } from '../faults.ts';
 import type { Authentication } from '../authentication.ts';
-import type { Journal } from '../journal.ts';
+import type { AgentJournal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
 import { drawCallFaults } from './call-faults.ts';
 import { createCallHistory, createCallRecord } from './call-record.ts';
@@ -40,7 +40,7 @@ export interface VoiceServerOptions {
   chance: Random;
   authentication: Authentication;
   faults: FaultInjector;
-  journal: Journal;
+  journal: AgentJournal;
   settings: VoiceSettings;
   /** Answers a caption as a chat request. */
   chat: (request: ChatRequest) => ReadyReply;
@@ -192,14 +192,12 @@ class WebSocketVoiceServer implements VoiceServer {
     const { clock, journal } = this.#options;
     journal.record({
       method,
-      path: url,
+      url,
       status,
       atMs: clock.nowMs(),
       durationMs: clock.monotonicMs() - startedMs,
       requestBytes: 0,
       responseBytes: 0,
-      requestBody: undefined,
-      responseBody: undefined,
     });
   }
 }

@@ -1,17 +1,13 @@
-/** The service: area A of the interface, with a control API and session pages beside it. */
-export { StartError } from './domain/errors.ts';
-export {
-  startService,
-  type RunningService,
-  type ServiceKey,
-  type ServiceOptions,
-} from './app/start-service.ts';
+/** The service: area A of the interface, with a control API and session pages. */
+export { StartError } from '../http-kit/errors.ts';
+export type { ServiceKey, ServiceOptions } from './app/options.ts';
+export { startService, type RunningService } from './app/start-service.ts';
+export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
+export type { ConversationScenario } from './domain/conversation-scenario.ts';
+export { InvalidDocumentError, InvalidSeedError } from './domain/errors.ts';
 export { resolveScenarios } from './domain/resolved-scenario.ts';
 export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint-traces.ts';
-export { InvalidDocumentError } from './domain/errors.ts';
 export { simulate, type SimulateOptions } from './app/simulate.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
 export { sessionLine, terminalReport } from './simulator/report/terminal.ts';
-export type { ConversationScenario } from './domain/conversation-scenario.ts';
-export { scenarioOfKept } from './app/kept-conversation.ts';

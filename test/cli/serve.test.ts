@@ -119,7 +119,7 @@ void t.test('serve: logs hold no conversation text and no key', async (t) => {
   t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
   t.equal(await served.end('SIGTERM'), 0);
   const stderr = await served.stderr;
-  t.match(stderr, /service listens/, 'there is a log');
+  t.match(stderr, /service_listening/, 'there is a log');
   for (const line of stderr.trimEnd().split('\n')) t.ok(JSON.parse(line), 'a JSON object a line');
   t.notMatch(stderr, /my-secret/);
   t.notOk(stderr.includes(said.apiKey));

@@ -87,7 +87,7 @@ export function isRefusal(t: Test, answer: Answer, status: number, code: string)
   t.match(answer.json, { error: { code } });
 }
 
-/** Waits until a fault that is set has shown once: the request that suffers it has come in. */
-export async function untilShown(send: Send): Promise<void> {
-  while (!(await send('GET /__admin/faults')).text.includes('"shown":1'));
+/** Waits until a fault was injected once: its request has arrived. */
+export async function untilInjected(send: Send): Promise<void> {
+  while (!(await send('GET /__admin/faults')).text.includes('"injected":1'));
 }

@@ -223,67 +223,71 @@ void t.test('a script that is wrong is refused with its name and what is wrong',
   }
   t.throws(() => readScript(`${folder}/unknown-key`), { message: /wen/ });
   for (const [name, text, says] of [
-    ['null', 'null', 'is wrong: expected an object, got null'],
-    ['list', '[]', 'is wrong: expected an object, got []'],
-    ['none', '{}', 'is wrong at /rules: expected a list, got nothing'],
-    ['no-reply', '{"rules":[{}]}', 'is wrong at /rules/0/reply: expected an object, got nothing'],
+    ['null', 'null', 'is invalid: expected an object, got null.'],
+    ['list', '[]', 'is invalid: expected an object, got [].'],
+    ['none', '{}', 'is invalid at /rules: expected an array, got nothing.'],
+    [
+      'no-reply',
+      '{"rules":[{}]}',
+      'is invalid at /rules/0/reply: expected an object, got nothing.',
+    ],
     [
       'number',
       '{"rules":[{"reply":{"content":17}}]}',
-      'is wrong at /rules/0/reply/content: expected text, got 17',
+      'is invalid at /rules/0/reply/content: expected a string, got 17.',
     ],
     [
       'turn',
       '{"rules":[{"when":{"turn":0},"reply":{"content":""}}]}',
-      'is wrong at /rules/0/when/turn: expected 1 or more, got 0',
+      'is invalid at /rules/0/when/turn: expected at least 1, got 0.',
     ],
     [
       'pattern',
       '{"rules":[{"when":{"regex":"("},"reply":{"content":""}}]}',
-      'is wrong at /rules/0/when/regex: expected a regular expression, got "("',
+      'is invalid at /rules/0/when/regex: expected a regular expression, got "(".',
     ],
     [
       'delay',
       '{"rules":[{"reply":{"content":"","delay_ms":600001}}]}',
-      'is wrong at /rules/0/reply/delay_ms: expected 600000 at most, got 600001',
+      'is invalid at /rules/0/reply/delay_ms: expected at most 600000, got 600001.',
     ],
     [
       'half',
       '{"rules":[{"reply":{"content":"","delay_ms":0.5}}]}',
-      'is wrong at /rules/0/reply/delay_ms: expected a whole number, got 0.5',
+      'is invalid at /rules/0/reply/delay_ms: expected an integer, got 0.5.',
     ],
     [
       'empty',
       '{"rules":[{"when":{"contains":""},"reply":{"content":""}}]}',
-      'is wrong at /rules/0/when/contains: expected a length of 1 or more, got ""',
+      'is invalid at /rules/0/when/contains: expected a length of at least 1, got "".',
     ],
     [
       'more',
       '{"rules":[{"wen":1,"reply":{"content":1,"x":2}}]}',
-      'is wrong at /rules/0/reply/content: expected text, got 1; and at /rules/0/reply/x, /rules/0/wen',
+      'is invalid at /rules/0/reply/content: expected a string, got 1. Other problems are at /rules/0/reply/x, /rules/0/wen.',
     ],
     [
       'many',
       `{"rules":[${Array(6).fill('{"reply":{"content":1}}').join()}]}`,
-      'is wrong at /rules/0/reply/content: expected text, got 1; and at /rules/1/reply/content, /rules/2/reply/content, /rules/3/reply/content, 2 more places',
+      'is invalid at /rules/0/reply/content: expected a string, got 1. Other problems are at /rules/1/reply/content, /rules/2/reply/content, /rules/3/reply/content, 2 more places.',
     ],
-    ['none', '{', 'is not JSON'],
+    ['none', '{', 'is not valid JSON.'],
     [
       'key',
       '{"rules":[{"wen~/":1,"reply":{"content":""}}]}',
-      'is wrong at /rules/0/wen~0~1: no such key is known',
+      'is invalid at /rules/0/wen~0~1: unknown key.',
     ],
     [
       'proto',
       '{"rules":[{"__proto__":1,"reply":{"content":""}}]}',
-      'is wrong at /rules/0/__proto__: no such key is known',
+      'is invalid at /rules/0/__proto__: unknown key.',
     ],
   ] as const) {
     const path = `${folder}/${name}.json`;
     writeFileSync(path, text);
     t.throws(() => readScript(path), {
       name: 'StartError',
-      message: `the script ${path} ${says}`,
+      message: `The script ${path} ${says}`,
     });
   }
   t.equal(readScript(`${folder}/fine`).rules.length, 1);

@@ -5,7 +5,14 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
-import { chatOf, chatRoute, isAnswer, isRefusal, untilShown, withAgent } from '../helpers/agent.ts';
+import {
+  chatOf,
+  chatRoute,
+  isAnswer,
+  isRefusal,
+  untilInjected,
+  withAgent,
+} from '../helpers/agent.ts';
 
 void t.test('a request with only messages is answered in full', async (t) => {
   const { send } = await withAgent(t);
@@ -225,7 +232,7 @@ void t.test('a stop finishes what is in flight and closes what is idle', async (
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
   });
   const inFlight = send(chatRoute, { body: chatOf('Hello') });
-  await untilShown(send);
+  await untilInjected(send);
   await Promise.all([agent.stop(), agent.stop()]);
 
   t.equal((await inFlight).status, 200);
@@ -273,7 +280,7 @@ void t.test('the response time is measured', async (t) => {
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 250, max_ms: 250 } }],
   });
   const slow = send(chatRoute, { body: chatOf('Hello') });
-  await untilShown(send);
+  await untilInjected(send);
   clock.advance(250);
   const { json } = await slow;
   t.equal((json as ChatResponse).metadata?.response_time_ms, 250);

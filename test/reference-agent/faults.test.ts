@@ -7,7 +7,7 @@ import {
   chatRoute,
   isAnswer,
   isRefusal,
-  untilShown,
+  untilInjected,
   withAgent,
   type Send,
 } from '../helpers/agent.ts';
@@ -125,14 +125,14 @@ void t.test('a latency goes together with another fault', async (t) => {
   };
   const { send } = await withAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
   const answer = statusOf(send);
-  await untilShown(send);
+  await untilInjected(send);
   clock.advance(100);
   t.equal(await answer, 500);
 });
 
 void t.test('the list of faults can be read, replaced, added to and emptied', async (t) => {
   const { send } = await withAgent(t, { faults: [{ kind: 'degraded' }] });
-  const own = { fault: { kind: 'degraded' }, source: 'options', shown: 0, active: true };
+  const own = { fault: { kind: 'degraded' }, source: 'options', injected: 0, active: true };
   const admin = (kind: string): object => ({ ...own, fault: { kind }, source: 'admin' });
   const list = async (route: string, body?: unknown): Promise<unknown> =>
     ((await send(route, { body })).json as { faults: unknown }).faults;
@@ -201,9 +201,9 @@ void t.test('a fault is read from JSON and from its short form', (t) => {
     ['unhealthy;constructor=1', /\/constructor must be absent/],
     ['unhealthy;toString=1', /\/toString must be absent/],
     ['latency;min_ms=1;max_ms=2;__proto__=1', /\/__proto__ must be absent/],
-    ['rate_limit;times=1;times=2', /times is there twice/],
-    ['rate_limit;kind=unhealthy', /kind is there twice/],
-    ['latency;min_ms=1;max_ms=2;latency=3', /latency is there twice/],
+    ['rate_limit;times=1;times=2', /times is given twice/],
+    ['rate_limit;kind=unhealthy', /kind is given twice/],
+    ['latency;min_ms=1;max_ms=2;latency=3', /latency is given twice/],
   ] as const) {
     t.throws(() => readFault(text), { name: 'StartError', message }, text);
   }

@@ -178,8 +178,8 @@ void t.test('a fault of a call shows in as many calls as it says', async (t) => 
   );
   t.match((await send('GET /__admin/faults')).json, {
     faults: [
-      { shown: 1, active: false },
-      { shown: 2, active: true },
+      { injected: 1, active: false },
+      { injected: 2, active: true },
     ],
   });
 });

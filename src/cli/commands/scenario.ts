@@ -81,9 +81,9 @@ async function readFromData(
   if (!existsSync(join(directory, 'service.db'))) {
     throw new UsageError(`--data must be a data directory of sandbox-kit serve, got ${directory}.`);
   }
-  const { scenarioOfKept, StartError } = await import('../../service/index.ts');
+  const { makeScenarioFromDataDir, StartError } = await import('../../service/index.ts');
   try {
-    const result = await scenarioOfKept({
+    const result = await makeScenarioFromDataDir({
       dataDir: directory,
       conversationId: id,
       ...(owner !== undefined && { owner }),
@@ -91,7 +91,7 @@ async function readFromData(
     if (result) return result;
   } catch (error) {
     if (error instanceof StartError) {
-      throw new UsageError(`Can't read ${directory} (--data): ${error.message}.`);
+      throw new UsageError(`Can't read ${directory} (--data): ${error.message}`);
     }
     throw error;
   }

@@ -104,7 +104,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   const judge = readModelEndpoint('JUDGE');
   const userModel = readModelEndpoint('USER');
   const speech = readSpeechEndpoint();
-  const { startService, StartError } = await import('../../service/index.ts');
+  const { InvalidSeedError, startService, StartError } = await import('../../service/index.ts');
   try {
     return await startService({
       host,
@@ -126,11 +126,11 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
     });
   } catch (error) {
     if (!(error instanceof StartError)) throw error;
-    if (seed && error.seedPointer !== undefined) {
-      throw seed.errorAt(error.seedPointer, error.message, error.relatedSeedPointer);
+    if (seed && error instanceof InvalidSeedError) {
+      throw seed.errorAt(error.pointer, error.problem, error.relatedPointer);
     }
     if (isPortInUse(error)) throw portInUseError(host, port);
-    throw new UsageError(`Can't start the service: ${error.message}.`);
+    throw new UsageError(`Can't start the service: ${error.message}`);
   } finally {
     terminal.live('');
   }

@@ -117,7 +117,7 @@ function checkScenarios(set: ScenarioSet, service: Service): void {
     service.resolveScenarios(set.scenarios, set);
   } catch (error) {
     if (!(error instanceof service.InvalidDocumentError)) throw error;
-    throw set.errorAt(error.pointer, error.message);
+    throw set.errorAt(error.pointer, error.problem);
   }
 }
 

@@ -13,127 +13,138 @@ import { parseMessage } from '../domain/document-checks.ts';
 import type { Owners } from './owners.ts';
 import { checkScenario } from '../domain/check-scenario.ts';
 
-interface Deps {
+interface DocumentRoutesOptions {
   owners: Owners;
   store: Pick<Store, 'documents' | 'evals'>;
 }
 
-/** What an owner has by now. */
-export interface Known {
+/** What an owner has stored. */
+export interface KnownDocuments {
   evals: readonly EvalDefinition[];
   agents: readonly Pick<StoredAgent, 'id' | 'name'>[];
   personaIds: readonly string[];
   scenarioIds: readonly string[];
 }
 
-/** What a document is read with. */
+/** What a document may refer to. */
 export interface DocumentContext {
   ownerId: string;
-  /** What it may refer to. */
-  known: Known;
+  known: KnownDocuments;
 }
 
-/** How many documents of a kind an owner can have. */
-export const documentsMax = 1000;
+/** Maximum number of documents of a kind per owner. */
+const DOCUMENTS_MAX = 1000;
 
-const charactersMax = 131_072;
+const SCENARIO_CHARACTERS_MAX = 131_072;
+
+type WithId = { Params: { id: string } };
 
 /**
- * `/agents`, `/personas`, `/scenarios`: what simulations are made of. The key of an agent's sandbox
- * goes in and never comes out.
+ * `/agents`, `/personas` and `/scenarios`: the parts of simulations. The API key of an agent's
+ * sandbox is stored and never returned.
  */
-export function documentRoutes(app: FastifyInstance, deps: Deps): void {
-  shelfRoutes(app, deps, {
+export function addDocumentRoutes(app: FastifyInstance, options: DocumentRoutesOptions): void {
+  addKindRoutes(app, options, {
     path: 'agents',
     kind: 'agent',
     read: (value, context) => toAgent(parseMessage('TestedAgent', value), context),
   });
-  shelfRoutes(app, deps, {
+  addKindRoutes(app, options, {
     path: 'personas',
     kind: 'persona',
     read: (value) => ({ kind: 'persona', document: parseMessage('Persona', value) }),
   });
-  shelfRoutes(app, deps, {
+  addKindRoutes(app, options, {
     path: 'scenarios',
     kind: 'scenario',
     read: (value, context) => toScenario(parseMessage('Scenario', value), context),
   });
 }
 
-interface Shelf {
+interface KindRoutes {
   path: string;
   kind: DocumentKind;
+  /** @throws RequestError `bad_request` for an invalid document. */
   read: (value: unknown, context: DocumentContext) => NewDocument;
 }
 
-function shelfRoutes(app: FastifyInstance, deps: Deps, { path, kind, read }: Shelf): void {
-  const { owners, store } = deps;
-  const none = (id: string): RequestError =>
-    new RequestError('not_found', `there is no ${kind} ${brief(id)}`);
-  const list = (ownerId: string) => store.documents.list(ownerId, kind, documentsMax);
+/** Adds the routes that store, list, show and delete documents of one kind. */
+function addKindRoutes(
+  app: FastifyInstance,
+  { owners, store }: DocumentRoutesOptions,
+  { path, kind, read }: KindRoutes,
+): void {
+  const unknownDocument = (id: string): RequestError =>
+    new RequestError('not_found', `There is no ${kind} ${brief(id)}.`);
+  const list = (ownerId: string) => store.documents.list(ownerId, kind, DOCUMENTS_MAX);
 
   app.post(`/${path}`, async (request) => {
     const ownerId = await owners.findOrCreate(request);
-    const added = read(request.body, { ownerId, known: await knownOf(store, ownerId) });
-    checkRoom(kind, [...(await list(ownerId)), added.document]);
+    const known = await findKnownDocuments(store, ownerId);
+    const added = read(request.body, { ownerId, known });
+    checkCount(kind, [...(await list(ownerId)), added.document]);
     await store.documents.put(ownerId, added);
     return added.document;
   });
   app.get(`/${path}`, async (request) => ({ [path]: await list(await owners.find(request)) }));
-  app.get<{ Params: { id: string } }>(`/${path}/:id`, async (request) => {
+  app.get<WithId>(`/${path}/:id`, async (request) => {
     const { id } = request.params;
-    const found = (await list(await owners.find(request))).find((one) => one.id === id);
-    if (!found) throw none(id);
-    return found;
+    const documents = await list(await owners.find(request));
+    const document = documents.find((candidate) => candidate.id === id);
+    if (!document) throw unknownDocument(id);
+    return document;
   });
-  app.delete<{ Params: { id: string } }>(`/${path}/:id`, async (request) => {
+  app.delete<WithId>(`/${path}/:id`, async (request) => {
     const { id } = request.params;
-    if (!(await store.documents.remove(await owners.find(request), kind, id))) throw none(id);
+    const ownerId = await owners.find(request);
+    if (!(await store.documents.remove(ownerId, kind, id))) throw unknownDocument(id);
     return { deleted: id };
   });
 }
 
-/** What an owner has. */
-export async function knownOf(store: Deps['store'], ownerId: string): Promise<Known> {
+/** Returns what an owner has stored. */
+export async function findKnownDocuments(
+  store: DocumentRoutesOptions['store'],
+  ownerId: string,
+): Promise<KnownDocuments> {
   const [evals, agents, personas, scenarios] = await Promise.all([
     store.evals.list(ownerId),
-    store.documents.list(ownerId, 'agent', documentsMax),
-    store.documents.list(ownerId, 'persona', documentsMax),
-    store.documents.list(ownerId, 'scenario', documentsMax),
+    store.documents.list(ownerId, 'agent', DOCUMENTS_MAX),
+    store.documents.list(ownerId, 'persona', DOCUMENTS_MAX),
+    store.documents.list(ownerId, 'scenario', DOCUMENTS_MAX),
   ]);
   const personaIds = personas.map(({ id }) => id);
   return { evals, agents, personaIds, scenarioIds: scenarios.map(({ id }) => id) };
 }
 
-/** @throws RequestError `bad_request` when an owner would have more of a kind than can be kept. */
-export function checkRoom(kind: DocumentKind, all: readonly { id: string }[]): void {
-  if (new Set(all.map(({ id }) => id)).size <= documentsMax) return;
-  throw new RequestError(
-    'bad_request',
-    `there can be at most ${documentsMax} ${kind}s; delete some`,
-  );
+/** @throws RequestError `bad_request` when an owner would have too many documents of a kind. */
+export function checkCount(kind: DocumentKind, all: readonly { id: string }[]): void {
+  if (new Set(all.map(({ id }) => id)).size <= DOCUMENTS_MAX) return;
+  const message = `At most ${DOCUMENTS_MAX} ${kind}s can be stored. Delete some.`;
+  throw new RequestError('bad_request', message);
 }
 
-/** An agent as it is kept; one without an id is the one that has its name. */
+/** Returns an agent in its stored form. Without an id it replaces the agent of the same name. */
 export function toAgent(agent: TestedAgent, context: DocumentContext): NewDocument {
   const { api_key: secret, name, url, voice_url } = agent;
-  const known = context.known.agents.find((one) => one.name === name)?.id;
-  const id = agent.id ?? known ?? makeDocumentId('agt', [context.ownerId, name]);
-  const place = { url, ...(voice_url !== undefined && { voice_url }) };
-  const document = { id, name, ...place, has_api_key: secret !== undefined };
+  const knownId = context.known.agents.find((candidate) => candidate.name === name)?.id;
+  const id = agent.id ?? knownId ?? makeDocumentId('agt', [context.ownerId, name]);
+  const address = { url, ...(voice_url !== undefined && { voice_url }) };
+  const document = { id, name, ...address, has_api_key: secret !== undefined };
   return { kind: 'agent', document, secret };
 }
 
 /**
- * A scenario whose persona and evals are known, and whose steps lead somewhere. `at` is the pointer
- * to where it stands. @throws InvalidDocumentError.
+ * Returns a scenario whose references all exist.
+ * @param at JSON pointer to the scenario.
+ * @throws InvalidDocumentError.
  */
 export function toScenario(scenario: Scenario, { known }: DocumentContext, at = ''): NewDocument {
   const { length } = JSON.stringify(scenario);
-  if (length > charactersMax) {
+  if (length > SCENARIO_CHARACTERS_MAX) {
     throw new InvalidDocumentError(
       at,
-      `must be at most ${charactersMax} characters of JSON, got ${length}`,
+      `must have at most ${SCENARIO_CHARACTERS_MAX} characters of JSON, got ${length}`,
     );
   }
   const evalIds = known.evals.map(({ id }) => id);

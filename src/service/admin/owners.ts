@@ -3,27 +3,30 @@ import { brief } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 
-/** Whom a request to `/__admin` is about. */
+/** Finds the owner that a request to `/__admin` is about. */
 export interface Owners {
-  /** The owner that the query names, or the default one. @throws RequestError `not_found`. */
+  /** Returns the id of the owner named in the query, or of the default owner. @throws RequestError `not_found`. */
   find(request: FastifyRequest): Promise<string>;
-  /** The same, but makes the owner when there is none of that name. */
+  /** Like `find`, but creates an owner that does not exist. */
   findOrCreate(request: FastifyRequest): Promise<string>;
-  /** The owner of that name, made when there is none. */
+  /** Returns the id of the owner with this name, and creates it if it does not exist. */
   ensure(name: string): Promise<string>;
-  /** Name of the owner that the query names, or of the default one. */
+  /** Returns the name of the owner in the query, or of the default owner. */
   nameIn(request: FastifyRequest): string;
 }
 
-/** Finds owners by name; `defaultName` is the owner of the development key. */
+/** Finds owners by name. `defaultName` is used when the query names none. */
 export function createOwners(owners: OwnerStore, defaultName: string): Owners {
   const nameIn = ({ url }: FastifyRequest): string => {
-    const mark = url.indexOf('?');
-    const names = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)).getAll('owner');
-    if (names.length > 1) throw new RequestError('bad_request', 'owner is given more than once');
+    const queryStart = url.indexOf('?');
+    const names = new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)).getAll(
+      'owner',
+    );
+    if (names.length > 1)
+      throw new RequestError('bad_request', 'owner is given more than once. Give it once.');
     const [name = defaultName] = names;
     if (/^[^\r\n]{1,200}$/.test(name)) return name;
-    throw new RequestError('bad_request', 'owner must be a line of 1 to 200 characters');
+    throw new RequestError('bad_request', 'owner must be 1 to 200 characters in one line.');
   };
   return {
     nameIn,
@@ -31,8 +34,8 @@ export function createOwners(owners: OwnerStore, defaultName: string): Owners {
       const name = nameIn(request);
       const id = await owners.findId(name);
       if (id !== undefined) return id;
-      const cure = 'POST /__admin/keys with it makes one';
-      throw new RequestError('not_found', `there is no owner ${brief(name)}; ${cure}`);
+      const hint = 'POST /__admin/keys creates it.';
+      throw new RequestError('not_found', `There is no owner ${brief(name)}. ${hint}`);
     },
     findOrCreate: (request) => owners.ensure(nameIn(request)),
     ensure: (name) => owners.ensure(name),

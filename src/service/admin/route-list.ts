@@ -1,85 +1,93 @@
 import type { FastifyInstance } from 'fastify';
-import { refuseOtherMethods, sendForPeople } from '../app/wire.ts';
+import { rejectOtherMethods, sendPrettyJson } from '../../http-kit/server.ts';
+import { RequestError } from '../domain/errors.ts';
 
-/** What each route of `/__admin` is for, in a few words. */
-const purposes: Partial<Record<string, string>> = {
-  'GET /': 'this list',
-  'GET /health': 'whether the service is up',
-  'GET /ready': 'whether it takes requests',
-  'POST /keys': 'a key for this owner or another; made up unless the body has one',
-  'DELETE /keys': 'takes a key away',
-  'POST /evals': 'adds an eval, or replaces the one of that id: EvalDefinition',
-  'GET /evals': 'all evals',
-  'GET /evals/{id}': 'one eval',
-  'DELETE /evals/{id}': 'removes an eval',
-  'GET /settings': 'which evals score live traces, and the base name of the daily run',
-  'PUT /settings': 'sets them; what is left out stays: LiveSettings',
-  'POST /agents': 'adds an agent, or replaces it: TestedAgent',
-  'GET /agents': 'all agents',
-  'GET /agents/{id}': 'one agent',
-  'DELETE /agents/{id}': 'removes an agent',
-  'POST /personas': 'adds a persona, or replaces it: Persona',
-  'GET /personas': 'all personas',
-  'GET /personas/{id}': 'one persona',
-  'DELETE /personas/{id}': 'removes a persona',
-  'POST /scenarios': 'adds a scenario, or replaces it: Scenario',
-  'GET /scenarios': 'all scenarios',
-  'GET /scenarios/{id}': 'one scenario',
-  'DELETE /scenarios/{id}': 'removes a scenario',
-  'POST /transcripts': 'a finished conversation as text, scored at once: TranscriptUpload',
-  'POST /seed': 'all of a document, or nothing: SeedDocument',
-  'POST /reset': '{"to": "seed"} or {"to": "empty"}',
-  'GET /sessions': 'how the newest 500 sessions came out, with evals that errored',
-  'GET /sessions/{id}': 'how one session came out',
-  'GET /conversations/{id}/scenario': 'a conversation as a scenario that says it again',
-  'POST /drain': 'answers when nothing is queued or running',
-  'POST /score-backlog': 'scores what was closed while no evals were set',
-  'POST /simulations': 'lets simulated users talk to an agent: SimulationRequest',
-  'GET /simulations': 'the simulations that were asked for',
-  'GET /simulations/{id}': 'how far one is',
-  'POST /simulations/{id}/cancel': 'calls one off that is running',
-  'DELETE /simulations/{id}': 'removes a simulation; its sessions stay',
-  'GET /clock': 'the time of the service',
-  'POST /clock': 'moves it on, {"advance_ms": n}, or sets it, {"set_ms": n}',
-  'PUT /clock': 'sets it: {"set_ms": n}',
-  'GET /faults': 'the faults that are set',
-  'POST /faults': 'adds a fault: ServiceFault',
-  'PUT /faults': 'replaces them by a list',
-  'DELETE /faults': 'removes them',
-  'GET /ingest-log': 'what was dropped, ignored, late or refused, and the cure',
-  'GET /requests': 'what came by',
-  'DELETE /requests': 'forgets it',
+/** The purpose of each route of `/__admin`. */
+const PURPOSES: Partial<Record<string, string>> = {
+  'GET /': 'Lists these routes',
+  'GET /health': 'Reports whether the service is up',
+  'GET /ready': 'Reports whether the service accepts requests',
+  'POST /keys':
+    'Grants an API key to an owner; generates one unless the body contains it: KeyGrant',
+  'DELETE /keys': 'Revokes an API key: KeyGrant',
+  'POST /evals': 'Adds or replaces an eval: EvalDefinition',
+  'GET /evals': 'Lists all evals',
+  'GET /evals/{id}': 'Shows an eval',
+  'DELETE /evals/{id}': 'Removes an eval',
+  'GET /settings': 'Shows which evals score live traces, and the base name of the daily run',
+  'PUT /settings': 'Changes the given settings: LiveSettings',
+  'POST /agents': 'Adds or replaces an agent: TestedAgent',
+  'GET /agents': 'Lists all agents',
+  'GET /agents/{id}': 'Shows an agent',
+  'DELETE /agents/{id}': 'Removes an agent',
+  'POST /personas': 'Adds or replaces a persona: Persona',
+  'GET /personas': 'Lists all personas',
+  'GET /personas/{id}': 'Shows a persona',
+  'DELETE /personas/{id}': 'Removes a persona',
+  'POST /scenarios': 'Adds or replaces a scenario: Scenario',
+  'GET /scenarios': 'Lists all scenarios',
+  'GET /scenarios/{id}': 'Shows a scenario',
+  'DELETE /scenarios/{id}': 'Removes a scenario',
+  'POST /transcripts': 'Stores a finished conversation and queues its evals: TranscriptUpload',
+  'POST /seed': 'Loads seed data, all of it or nothing: SeedDocument',
+  'POST /reset': 'Restores the seed data, {"to": "seed"}, or deletes all data, {"to": "empty"}',
+  'GET /sessions': 'Lists the newest 500 sessions with verdicts and errored evals',
+  'GET /sessions/{id}': 'Shows a session with its verdict and errored evals',
+  'GET /conversations/{id}/scenario': 'Creates a scenario from a conversation',
+  'POST /drain': 'Responds when nothing is queued or running',
+  'POST /score-backlog': 'Scores the conversations that were closed while no evals were set',
+  'POST /simulations': 'Lets simulated users talk to an agent: SimulationRequest',
+  'GET /simulations': 'Lists the simulations that were started here',
+  'GET /simulations/{id}': 'Shows the progress and results of a simulation',
+  'POST /simulations/{id}/cancel': 'Cancels a running simulation',
+  'DELETE /simulations/{id}': 'Removes a simulation; its sessions stay',
+  'GET /clock': 'Shows the service clock',
+  'POST /clock': 'Advances the clock, {"advance_ms": n}, or sets it, {"set_ms": n}',
+  'PUT /clock': 'Sets the clock: {"set_ms": n}',
+  'GET /faults': 'Lists the faults that are set',
+  'POST /faults': 'Adds a fault: ServiceFault',
+  'PUT /faults': 'Replaces all faults: a JSON array of ServiceFault',
+  'DELETE /faults': 'Removes all faults',
+  'GET /ingest-log': 'Lists what was dropped, ignored, late or rejected, and how to fix it',
+  'GET /requests': 'Lists the latest requests',
+  'DELETE /requests': 'Clears the list of requests',
 };
 
-/** The methods of each path of a scope, as `routesOf` gathers them. */
+/** The methods of each path of a scope. */
 type Routes = Map<string, Set<string>>;
 
-/** Gathers the routes that a scope gets from now on, so that no list of them can be stale. */
-export function routesOf(app: FastifyInstance): Routes {
+/** Collects the routes that are added to a scope from now on. */
+export function collectRoutes(app: FastifyInstance): Routes {
   const routes: Routes = new Map();
   app.addHook('onRoute', ({ method, path }) => {
-    const short = path.slice(app.prefix.length);
-    const methods = routes.get(short) ?? new Set();
-    for (const one of [method].flat()) methods.add(one);
-    routes.set(short, methods);
+    const relativePath = path.slice(app.prefix.length);
+    const methods = routes.get(relativePath) ?? new Set();
+    for (const added of [method].flat()) methods.add(added);
+    routes.set(relativePath, methods);
   });
   return routes;
 }
 
-/** `GET` of the scope itself lists its routes; each refuses the methods that it lacks with 405. */
+/** Adds a route that lists the collected routes, and rejects all other methods with 405. */
 export function listRoutes(app: FastifyInstance, routes: Routes): void {
-  // Copied, since what is added from here on are the refusals and the list itself.
-  const given = [...routes].map(([path, methods]) => ({ path, methods: [...methods].sort() }));
-  for (const { path, methods } of given) refuseOtherMethods(app, path, methods);
-  const listed = [{ path: '', methods: ['GET'] }, ...given].flatMap(({ path, methods }) => {
-    const shown = path.replaceAll(/:(\w+)/g, '{$1}');
+  // A copy: the routes added below are the list itself and the rejections.
+  const collected = [...routes].map(([path, methods]) => ({ path, methods: [...methods].sort() }));
+  for (const { path, methods } of collected) allowOnly(app, path, methods);
+  const listed = [{ path: '', methods: ['GET'] }, ...collected].flatMap(({ path, methods }) => {
+    const template = path.replaceAll(/:(\w+)/g, '{$1}');
     return methods
       .filter((method) => method !== 'HEAD')
       .map((method) => ({
-        route: `${method} ${app.prefix}${shown}`,
-        what: purposes[`${method} ${shown || '/'}`] ?? '',
+        route: `${method} ${app.prefix}${template}`,
+        what: PURPOSES[`${method} ${template || '/'}`] ?? '',
       }));
   });
-  app.get('/', (_request, reply) => sendForPeople(reply, { routes: listed }));
-  refuseOtherMethods(app, '/', ['GET', 'HEAD']);
+  app.get('/', (_request, reply) => sendPrettyJson(reply, { routes: listed }));
+  allowOnly(app, '/', ['GET', 'HEAD']);
+}
+
+function allowOnly(app: FastifyInstance, path: string, methods: readonly string[]): void {
+  const createError = (message: string, headers: Record<string, string>): RequestError =>
+    new RequestError('method_not_allowed', message, headers);
+  rejectOtherMethods(app, path, methods, createError);
 }

@@ -1,86 +1,85 @@
 import type { FastifyInstance } from 'fastify';
-import type { ServiceFault } from '../../contract/index.ts';
+import { formatEntry, type RequestJournal } from '../../http-kit/journal.ts';
+import { describeUnknownRoute } from '../../http-kit/server.ts';
 import { clockEndsMs, type AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { isoTime } from '../../platform/clock.ts';
-import { RequestError } from '../domain/errors.ts';
-import type { Authentication } from '../app/authentication.ts';
-import type { SimulationDesk } from '../app/simulation-desk.ts';
-import type { Store } from '../store/store.ts';
+import type { Authentication } from '../domain/authentication.ts';
 import { parseMessage } from '../domain/document-checks.ts';
-import { readJsonBodies } from '../app/wire.ts';
-import { conversationRoutes } from './conversations.ts';
-import { documentRoutes } from './documents.ts';
-import { type FindSettingsWarnings, evalRoutes, settingsRoutes } from './evals.ts';
-import type { FaultInjector } from './fault-board.ts';
-import type { Journal } from './journal.ts';
+import { RequestError } from '../domain/errors.ts';
+import type { Store } from '../store/store.ts';
+import { addDocumentRoutes } from './documents.ts';
+import { evalRoutes, settingsRoutes, type FindSettingsWarnings } from './evals.ts';
+import { addFaultRoutes, type FaultInjector } from './faults.ts';
+import { addJsonParser } from './json-bodies.ts';
 import { keyRoutes } from './keys.ts';
 import type { Owners } from './owners.ts';
-import { listRoutes, routesOf } from './route-list.ts';
-import { seedRoutes, type Seeds } from './seed.ts';
-import { sessionRoutes } from './sessions.ts';
-import { simulationRoutes } from './simulations.ts';
-import { transcriptRoutes } from './transcripts.ts';
-import { workRoutes, type WorkDeps } from './work.ts';
+import { collectRoutes, listRoutes } from './route-list.ts';
+import { seedRoutes, type Seeder } from './seed.ts';
+import { addSessionRoutes } from './sessions.ts';
+import { addSimulationRoutes, type Simulations } from './simulations.ts';
+import { addTranscriptRoutes } from './transcripts.ts';
+import { workRoutes, type WorkOptions } from './work.ts';
 
-/** What `/__admin` works on. */
-export interface ControlDeps extends WorkDeps {
+export interface AdminOptions extends WorkOptions {
   store: Store;
   clock: AdjustableClock;
   authentication: Authentication;
   owners: Owners;
-  seeds: Seeds;
+  seeder: Seeder;
   faults: FaultInjector;
-  journal: Journal;
-  simulations: SimulationDesk;
+  journal: RequestJournal;
+  simulations: Simulations;
   findWarnings: FindSettingsWarnings;
-  /** Base of the deep links; known once the service listens. */
+  /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
-  /** Resolves when what a move of the clock set off is done: idle conversations are closed. */
+  /** Resolves when everything that a clock change triggered is done, such as idle closing. */
   settle: () => Promise<void>;
-  /** Forgets what is kept in memory: faults, requests, rate windows. */
-  forget: () => void;
+  /** Clears the state in memory: faults, recorded requests, rate limits. */
+  clearMemory: () => void;
 }
 
+const INGEST_LOG_ENTRIES_MAX = 1000;
+
 /**
- * The routes under `/__admin`, which are ours and no part of the interface: what a test needs to
- * see and set. They are not journalled, so that looking changes nothing.
+ * The routes under `/__admin`: test controls that are not part of the interface. The journal does
+ * not record them.
  */
-export function controlRoutes(app: FastifyInstance, deps: ControlDeps): void {
+export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): void {
+  const { authentication, owners, store } = options;
   app.addHook('onRequest', (request, _reply, done) => {
-    deps.authentication.checkAdmin(request.headers);
+    authentication.checkAdmin(request.headers);
     done();
   });
-  readJsonBodies(app);
-  // Here and not among the routes of the interface, so that strangers are told nothing.
+  addJsonParser(app);
+  // Set in this scope, so that unauthorized callers learn nothing about the routes.
   app.setNotFoundHandler((request) => {
-    const what = `there is no ${request.method} ${request.url.slice(0, 200)}`;
-    throw new RequestError('not_found', `${what}; GET ${app.prefix} lists what there is`);
+    const hint = `GET ${app.prefix} lists all routes.`;
+    throw new RequestError('not_found', `${describeUnknownRoute(request)} ${hint}`);
   });
-  const routes = routesOf(app);
+  const routes = collectRoutes(app);
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
-  keyRoutes(app, { owners: deps.owners, store: deps.store.owners });
-  evalRoutes(app, { owners: deps.owners, store: deps.store.evals });
-  settingsRoutes(app, { ...deps, store: deps.store.evals });
-  documentRoutes(app, deps);
-  transcriptRoutes(app, deps);
-  seedRoutes(app, deps);
-  sessionRoutes(app, { ...deps, store: deps.store.sessions });
-  simulationRoutes(app, deps);
-  conversationRoutes(app, deps);
-  workRoutes(app, deps);
-  clockRoutes(app, deps);
-  resetRoute(app, deps);
-  faultRoutes(app, deps.faults);
-  lookRoutes(app, deps);
+  keyRoutes(app, { owners, store: store.owners });
+  evalRoutes(app, { owners, store: store.evals });
+  settingsRoutes(app, { ...options, store: store.evals });
+  addDocumentRoutes(app, options);
+  addTranscriptRoutes(app, options);
+  seedRoutes(app, options);
+  addSessionRoutes(app, options);
+  addSimulationRoutes(app, options);
+  workRoutes(app, options);
+  clockRoutes(app, options);
+  resetRoute(app, options);
+  addFaultRoutes(app, options.faults);
+  logRoutes(app, options);
   listRoutes(app, routes);
 }
 
 /**
- * `/clock`: answers after every timer that is due by then has fired, idle closing included. A restart
- * puts the clock back to the machine's time.
+ * `/clock`: responds after every timer that became due has fired, including idle closing. A restart
+ * resets the clock to the system time.
  */
-function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void {
+function clockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): void {
   const view = (): object => {
     const nowMs = clock.nowMs();
     return { now: isoTime(nowMs), now_ms: nowMs };
@@ -89,12 +88,12 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
   app.post('/clock', async ({ body }) => {
     const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', body);
     if ((advanceMs === undefined) === (setMs === undefined)) {
-      throw new RequestError('bad_request', 'the body must hold either advance_ms or set_ms');
+      throw new RequestError('bad_request', 'The body must contain either advance_ms or set_ms.');
     }
     if (advanceMs !== undefined) {
       if (clock.nowMs() + advanceMs > clockEndsMs) {
-        const end = `the clock ends at ${isoTime(clockEndsMs)}`;
-        throw new RequestError('bad_request', `/advance_ms must be less: ${end}, the year 9999`);
+        const message = `/advance_ms must not move the clock beyond ${isoTime(clockEndsMs)}.`;
+        throw new RequestError('bad_request', message);
       }
       clock.advance(advanceMs);
     }
@@ -105,7 +104,8 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
   app.put('/clock', async ({ body }) => {
     const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', body);
     if (advanceMs !== undefined || setMs === undefined) {
-      throw new RequestError('bad_request', 'the body must hold set_ms; POST moves the clock on');
+      const message = 'The body must contain set_ms only. Use POST to advance the clock.';
+      throw new RequestError('bad_request', message);
     }
     clock.setNow(setMs);
     await settle();
@@ -113,51 +113,32 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: ControlDeps): void
   });
 }
 
-/** `/reset`: forgets what an owner has, but its keys. The clock stays where it stands. */
-function resetRoute(app: FastifyInstance, deps: ControlDeps): void {
-  const { store, owners, seeds, forget, simulations } = deps;
+/** `/reset`: deletes an owner's data, except its keys. The clock keeps its time. */
+function resetRoute(app: FastifyInstance, options: AdminOptions): void {
+  const { store, owners, seeder, clearMemory, simulations } = options;
   app.post('/reset', async (request) => {
     const { to } = parseMessage('ResetRequest', request.body);
     const ownerId = await owners.find(request);
     await simulations.cancelAll(ownerId);
-    if (to === 'seed') await seeds.replant(ownerId);
+    if (to === 'seed') await seeder.resetToSeed(ownerId);
     else await store.deleteOwnerData(ownerId);
-    forget();
+    clearMemory();
     return { reset: to };
   });
 }
 
-function faultRoutes(app: FastifyInstance, faults: FaultInjector): void {
-  const view = (): object => ({ faults: faults.list() });
-  const toFault = (value: unknown): ServiceFault => parseMessage('ServiceFault', value);
-  app.get('/faults', view);
-  app.put('/faults', ({ body }) => {
-    if (!Array.isArray(body))
-      throw new RequestError('bad_request', 'the body must be a list of faults');
-    faults.set(body.map(toFault));
-    return view();
-  });
-  app.post('/faults', ({ body }) => {
-    faults.add(toFault(body));
-    return view();
-  });
-  app.delete('/faults', () => {
-    faults.set([]);
-    return view();
-  });
-}
-
-const logEntriesMax = 1000;
-
-/** `/ingest-log` and `/requests`: what came in, and what became of it. */
-function lookRoutes(app: FastifyInstance, { store, owners, journal }: ControlDeps): void {
+/** `/ingest-log` and `/requests`: which requests arrived, and problems with their content. */
+function logRoutes(app: FastifyInstance, { store, owners, journal }: AdminOptions): void {
   app.get('/ingest-log', async (request) => {
-    const entries = await store.ingestLog.list(await owners.find(request), logEntriesMax);
+    const entries = await store.ingestLog.list(await owners.find(request), INGEST_LOG_ENTRIES_MAX);
     return {
-      entries: entries.map(({ atMs, ...note }) => ({ at: isoTime(atMs), ...note })),
+      entries: entries.map(({ atMs, ...entry }) => ({ at: isoTime(atMs), ...entry })),
     };
   });
-  app.get('/requests', () => journal.view());
+  app.get('/requests', () => ({
+    seen: journal.totals().requests,
+    requests: journal.entries().map(formatEntry),
+  }));
   app.delete('/requests', () => {
     journal.clear();
     return { cleared: true };

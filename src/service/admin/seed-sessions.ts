@@ -11,14 +11,14 @@ import type { StoredTurn, NewSession, Outcome } from '../store/store.ts';
 import { checkEvalIds } from '../domain/evals.ts';
 import { parseInstant } from '../domain/document-checks.ts';
 
-/** What the sessions of a seed are read with. */
+/** What the sessions of seed data may refer to. */
 interface SeedContext {
   ownerId: string;
-  known: readonly EvalDefinition[];
+  evals: readonly EvalDefinition[];
 }
 
-/** The simulations of a seed, each with an id. */
-export function simulationsOf(
+/** Returns the simulations of seed data, each with an id. */
+export function identifySimulations(
   document: SeedDocument,
   { ownerId }: Pick<SeedContext, 'ownerId'>,
 ): (SeedSimulation & { id: string })[] {
@@ -28,32 +28,35 @@ export function simulationsOf(
   }));
 }
 
-/** A session of a seed, and the pointer to where it stands. */
+/** A session of seed data and the JSON pointer to it. */
 interface SeededSession {
   session: NewSession;
   at: string;
 }
 
-/** The finished sessions of a seed, of simulations and of runs, one by one. @throws InvalidDocumentError. */
-export function* sessionsOf(
+/** Yields the sessions of simulations and runs in seed data. @throws InvalidDocumentError. */
+export function* readSessions(
   document: SeedDocument,
   context: SeedContext,
 ): Generator<SeededSession> {
-  yield* simulatedSessions(document, context);
-  yield* producedSessions(document, context);
+  yield* readSimulatedSessions(document, context);
+  yield* readProductionSessions(document, context);
 }
 
-function* simulatedSessions(
+function* readSimulatedSessions(
   document: SeedDocument,
   context: SeedContext,
 ): Generator<SeededSession> {
   const agents = document.agents ?? [];
-  for (const [nth, simulation] of simulationsOf(document, context).entries()) {
+  for (const [parent, simulation] of identifySimulations(document, context).entries()) {
     const agent = agents.find(({ id, name }) => [id, name].includes(simulation.agent));
     for (const [index, session] of (simulation.sessions ?? []).entries()) {
-      const at = `/simulations/${nth}/sessions/${index}`;
-      const made: NewSession = {
-        ...common(session, context, { idParts: ['seed', simulation.id, String(index)], at }),
+      const at = `/simulations/${parent}/sessions/${index}`;
+      const newSession: NewSession = {
+        ...readCommonFields(session, context, {
+          idParts: ['seed', simulation.id, String(index)],
+          at,
+        }),
         kind: 'simulation',
         simulation: { id: simulation.id, name: simulation.name, deleted: false },
         agent: { name: agent?.name ?? simulation.agent, url: agent?.url ?? '' },
@@ -62,17 +65,23 @@ function* simulatedSessions(
         runName: undefined,
         sourceSessionId: undefined,
       };
-      yield { session: made, at };
+      yield { session: newSession, at };
     }
   }
 }
 
-function* producedSessions(document: SeedDocument, context: SeedContext): Generator<SeededSession> {
-  for (const [nth, { name, sessions }] of (document.runs ?? []).entries()) {
+function* readProductionSessions(
+  document: SeedDocument,
+  context: SeedContext,
+): Generator<SeededSession> {
+  for (const [parent, { name, sessions }] of (document.runs ?? []).entries()) {
     for (const [index, session] of sessions.entries()) {
-      const at = `/runs/${nth}/sessions/${index}`;
-      const made: NewSession = {
-        ...common(session, context, { idParts: ['seed', name, session.source_session_id], at }),
+      const at = `/runs/${parent}/sessions/${index}`;
+      const newSession: NewSession = {
+        ...readCommonFields(session, context, {
+          idParts: ['seed', name, session.source_session_id],
+          at,
+        }),
         kind: 'production',
         runName: name,
         sourceSessionId: session.source_session_id,
@@ -81,21 +90,24 @@ function* producedSessions(document: SeedDocument, context: SeedContext): Genera
         scenario: undefined,
         persona: undefined,
       };
-      yield { session: made, at };
+      yield { session: newSession, at };
     }
   }
 }
 
 type SeedSession = Omit<NonNullable<SeedSimulation['sessions']>[number], 'scenario' | 'persona'>;
 
-function common(
+function readCommonFields(
   session: SeedSession,
-  { ownerId, known }: SeedContext,
+  { ownerId, evals }: SeedContext,
   { idParts, at }: { idParts: readonly string[]; at: string },
 ) {
   const startedAtMs = parseInstant(`${at}/started_at`, session.started_at);
-  const ids = known.map(({ id }) => id);
-  checkEvalIds(session.evals ?? [], ids, at);
+  checkEvalIds(
+    session.evals ?? [],
+    evals.map(({ id }) => id),
+    at,
+  );
   return {
     id: session.id ?? makeDocumentId('ses', [ownerId, ...idParts]),
     ownerId,
@@ -106,9 +118,9 @@ function common(
     metadata: session.metadata,
     turns: (session.turns ?? []).map(toTurn),
     outcomes: (session.outcomes ?? []).map((outcome, index) =>
-      toOutcome(outcome, known, `${at}/outcomes/${index}`),
+      toOutcome(outcome, evals, `${at}/outcomes/${index}`),
     ),
-    evals: known.filter(({ id }) => session.evals?.includes(id)),
+    evals: evals.filter(({ id }) => session.evals?.includes(id)),
   };
 }
 
@@ -122,16 +134,13 @@ function toTurn(turn: SeedTurn, index: number): StoredTurn {
   };
 }
 
-/** @throws InvalidDocumentError when the outcome does not say of which eval it is. */
-function toOutcome(outcome: SeedOutcome, known: readonly EvalDefinition[], at: string): Outcome {
-  const definition = known.find(({ id }) => id === outcome.eval);
+/** @throws InvalidDocumentError when the outcome names no eval. */
+function toOutcome(outcome: SeedOutcome, evals: readonly EvalDefinition[], at: string): Outcome {
+  const definition = evals.find(({ id }) => id === outcome.eval);
   const name = outcome.eval_name ?? definition?.name;
   if (name === undefined) {
     const got = `got eval ${JSON.stringify(outcome.eval ?? null)}`;
-    throw new InvalidDocumentError(
-      at,
-      `must name an eval that is there, or have an eval_name; ${got}`,
-    );
+    throw new InvalidDocumentError(at, `must name an existing eval or contain eval_name; ${got}`);
   }
   return {
     evalId: outcome.eval ?? name,

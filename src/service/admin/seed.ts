@@ -1,39 +1,42 @@
 import { hash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { EvalDefinition, SeedDocument, TranscriptUpload } from '../../contract/index.ts';
-import { yieldPeriodically } from '../../platform/event-loop.ts';
+import type { SeedDocument, TranscriptUpload } from '../../contract/index.ts';
+import { digestKey } from '../../http-kit/local-access.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { yieldPeriodically } from '../../platform/event-loop.ts';
+import { checkUnique, parseMessage } from '../domain/document-checks.ts';
 import { InvalidDocumentError, RequestError } from '../domain/errors.ts';
-import { keyDigestOf } from '../app/authentication.ts';
-import { makeDocumentId } from '../domain/ids.ts';
-import type { NewDocument, SeedData, OnSeedProgress } from '../store/store.ts';
-import type { NewSession } from '../store/store.ts';
-import { parseMessage } from '../domain/document-checks.ts';
-import { checkRoom, knownOf, toAgent, toScenario, type Known } from './documents.ts';
-import { checkUnique } from '../domain/document-checks.ts';
 import { checkEvalIds, parseEval } from '../domain/evals.ts';
-import type { Owners } from './owners.ts';
-import { sessionsOf, simulationsOf } from './seed-sessions.ts';
+import { makeDocumentId } from '../domain/ids.ts';
+import type { NewDocument, NewSession, OnSeedProgress, SeedData } from '../store/store.ts';
+import {
+  checkCount,
+  findKnownDocuments,
+  toAgent,
+  toScenario,
+  type KnownDocuments,
+} from './documents.ts';
 import type { FindSettingsWarnings } from './evals.ts';
-import { toSession, type TranscriptContext, type TranscriptDeps } from './transcripts.ts';
+import type { Owners } from './owners.ts';
+import { identifySimulations, readSessions } from './seed-sessions.ts';
+import { toSession, type TranscriptContext, type TranscriptOptions } from './transcripts.ts';
 
-/** The seeds that `reset` goes back to: of each owner the last that was planted. */
-export interface Seeds {
+/** Loads seed data, and restores the last seed data of each owner. */
+export interface Seeder {
+  /** Checks a whole document, then stores all of it or nothing. @throws RequestError. */
+  load(ownerId: string, document: SeedDocument, onProgress?: OnSeedProgress): Promise<SeedCounts>;
   /**
-   * Checks the document as a whole, then keeps all that is in it, or nothing. @throws RequestError.
+   * Replaces an owner's data, except its keys, with its last seed data, or with nothing.
+   * @throws RequestError when the seed data depends on data that is not part of it. Nothing is
+   * deleted then.
    */
-  plant(ownerId: string, document: SeedDocument, onProgress?: OnSeedProgress): Promise<SeedCounts>;
-  /**
-   * Forgets what the owner has, but its keys, and plants its seed again; nothing more when it has
-   * none. @throws RequestError when the seed cannot stand alone; then nothing is forgotten.
-   */
-  replant(ownerId: string): Promise<void>;
+  resetToSeed(ownerId: string): Promise<void>;
 }
 
-/** How many of each there were in a seed. */
-export type SeedCounts = Record<(typeof counted)[number], number>;
+/** How many items of each kind seed data contains. */
+export type SeedCounts = Record<(typeof COUNTED_KINDS)[number], number>;
 
-const counted = [
+const COUNTED_KINDS = [
   'keys',
   'agents',
   'evals',
@@ -44,148 +47,147 @@ const counted = [
   'runs',
 ] as const;
 
-/** Keeps seeds to go back to. */
-export function seedBed(deps: TranscriptDeps): Seeds {
-  const planted = new Map<string, SeedDocument>();
-  const plant = async (given: Given, onProgress?: OnSeedProgress): Promise<void> => {
-    const planting = await readSeed(deps, given);
-    const keyTaken = await deps.store.insertSeedData({ ...planting, onProgress });
-    if (keyTaken !== undefined) {
-      throw new RequestError('conflict', `/keys/${keyTaken}/key belongs to another owner`);
+/** Creates a seeder without seed data. */
+export function createSeeder(options: TranscriptOptions): Seeder {
+  const documentByOwner = new Map<string, SeedDocument>();
+  const store = async (input: SeedInput, onProgress?: OnSeedProgress): Promise<void> => {
+    const seedData = await readSeed(options, input);
+    const conflictingKey = await options.store.insertSeedData({ ...seedData, onProgress });
+    if (conflictingKey !== undefined) {
+      const message = `/keys/${conflictingKey}/key belongs to another owner.`;
+      throw new RequestError('conflict', message);
     }
-    if (planting.sessions.some(({ evals }) => evals.length > 0)) deps.wake();
+    if (seedData.sessions.some(({ evals }) => evals.length > 0)) options.wake();
   };
   return {
-    async plant(ownerId, document, onProgress) {
-      await plant({ ownerId, document, afresh: false }, onProgress);
-      planted.set(ownerId, document);
-      return countsOf(document);
+    async load(ownerId, document, onProgress) {
+      await store({ ownerId, document, replaceAll: false }, onProgress);
+      documentByOwner.set(ownerId, document);
+      return countItems(document);
     },
-    async replant(ownerId) {
-      await plant({ ownerId, document: planted.get(ownerId) ?? {}, afresh: true });
+    async resetToSeed(ownerId) {
+      const document = documentByOwner.get(ownerId) ?? {};
+      await store({ ownerId, document, replaceAll: true });
     },
   };
 }
 
-/** `POST /seed`. */
+/** `POST /seed`: loads seed data. */
 export function seedRoutes(
   app: FastifyInstance,
-  {
-    owners,
-    seeds,
-    findWarnings,
-  }: {
-    owners: Owners;
-    seeds: Seeds;
-    findWarnings: FindSettingsWarnings;
-  },
+  options: { owners: Owners; seeder: Seeder; findWarnings: FindSettingsWarnings },
 ): void {
+  const { owners, seeder, findWarnings } = options;
   app.post('/seed', async (request) => {
     const document = parseMessage('SeedDocument', request.body);
     const ownerId = await owners.findOrCreate(request);
-    const seeded = await seeds.plant(ownerId, document);
+    const seeded = await seeder.load(ownerId, document);
     const warnings = await findWarnings(ownerId);
     return { seeded, ...(warnings.length > 0 && { warnings }) };
   });
 }
 
-/** A seed, whose it is, and whether it takes the place of all that is there. */
-interface Given {
+/** Seed data, its owner, and whether it replaces everything that the owner has. */
+interface SeedInput {
   ownerId: string;
   document: SeedDocument;
-  afresh: boolean;
+  replaceAll: boolean;
 }
 
-const nothing: Known = { evals: [], agents: [], personaIds: [], scenarioIds: [] };
+const NOTHING_KNOWN: KnownDocuments = { evals: [], agents: [], personaIds: [], scenarioIds: [] };
 
-/** Finds what is wrong before anything is written. @throws RequestError. */
-async function readSeed(deps: TranscriptDeps, given: Given): Promise<SeedData> {
-  const { store, clock } = deps;
-  const { ownerId, document, afresh } = given;
+/** Checks seed data completely before anything is stored. @throws RequestError. */
+async function readSeed(options: TranscriptOptions, input: SeedInput): Promise<SeedData> {
+  const { store, clock } = options;
+  const { ownerId, document, replaceAll } = input;
   const { settings = {} } = document;
-  const before = afresh ? nothing : await knownOf(store, ownerId);
-  const evals = (document.evals ?? []).map((value, nth) => parseEval(value, `/evals/${nth}`));
-  checkIds(document, ownerId);
-  // Those of the document hold, as they do once they are kept.
-  const known = [...new Map([...before.evals, ...evals].map((one) => [one.id, one])).values()];
-  checkEvalIds(
-    settings.evals ?? [],
-    known.map(({ id }) => id),
-    '/settings',
+  const stored = replaceAll ? NOTHING_KNOWN : await findKnownDocuments(store, ownerId);
+  const seedEvals = (document.evals ?? []).map((value, index) =>
+    parseEval(value, `/evals/${index}`),
   );
-  const liveIds = settings.evals ?? (afresh ? [] : (await store.evals.getSettings(ownerId)).evals);
-  const live = liveIds.flatMap((id) => known.find((one) => one.id === id) ?? []);
-  const context = { ownerId, known, live, nowMs: clock.nowMs() };
-  const sessions = await seededSessions(document, context);
-  const simulations = simulationsOf(document, context);
+  checkIds(document, ownerId);
+  // An eval of the document takes the place of a stored one, as it does when it is stored.
+  const evals = [
+    ...new Map([...stored.evals, ...seedEvals].map((each) => [each.id, each])).values(),
+  ];
+  const evalIds = evals.map(({ id }) => id);
+  checkEvalIds(settings.evals ?? [], evalIds, '/settings');
+  const storedSettings = replaceAll ? undefined : await store.evals.getSettings(ownerId);
+  const liveIds = settings.evals ?? storedSettings?.evals ?? [];
+  const liveEvals = liveIds.flatMap((id) => evals.find((each) => each.id === id) ?? []);
+  const context = { ownerId, evals, liveEvals, nowMs: clock.nowMs() };
+  const sessions = await readAllSessions(document, context);
+  const simulations = identifySimulations(document, context);
   return {
     ownerId,
-    replaceAll: afresh,
+    replaceAll,
     keys: (document.keys ?? []).map(({ key, owner }) => ({
-      // One that is left out nobody would ever learn.
-      keyDigest: key === undefined ? undefined : keyDigestOf(key),
+      // Nobody would ever learn a generated key.
+      keyDigest: key === undefined ? undefined : digestKey(key),
       ownerName: owner,
     })),
-    evals,
+    evals: seedEvals,
     settings,
-    documents: documentsOf(given, { ...before, evals: known }),
+    documents: readDocuments(input, { ...stored, evals }),
     sessions,
     deletedSimulations: simulations.filter(({ deleted }) => deleted).map(({ id }) => id),
   };
 }
 
-/** How long the reading of a long seed goes on before everything else has its turn. */
-const readMsMax = 10;
+/** How long reading seed data may block the event loop. */
+const BLOCKING_MS_MAX = 10;
 
-/** All sessions that a seed brings. @throws InvalidDocumentError. */
-async function seededSessions(
+/** Returns all sessions of seed data. @throws InvalidDocumentError. */
+async function readAllSessions(
   document: SeedDocument,
   context: TranscriptContext,
 ): Promise<NewSession[]> {
-  const breathe = yieldPeriodically(systemClock, readMsMax);
+  const yieldIfDue = yieldPeriodically(systemClock, BLOCKING_MS_MAX);
   const sessions: NewSession[] = [];
-  const places = new Map<string, string>();
-  const keep = async (session: NewSession, at: string): Promise<void> => {
-    const first = places.get(session.id);
-    if (first !== undefined)
-      throw new InvalidDocumentError(at, `is the same session as ${first}`, first);
-    places.set(session.id, at);
+  const pointerById = new Map<string, string>();
+  const add = async (session: NewSession, at: string): Promise<void> => {
+    const earlier = pointerById.get(session.id);
+    if (earlier !== undefined) {
+      throw new InvalidDocumentError(at, `is the same session as ${earlier}`, earlier);
+    }
+    pointerById.set(session.id, at);
     sessions.push(session);
-    await breathe();
+    await yieldIfDue();
   };
-  for (const { session, at } of sessionsOf(document, context)) await keep(withDigest(session), at);
-  for (const [nth, upload] of (document.transcripts ?? []).entries()) {
-    const at = `/transcripts/${nth}`;
-    await keep(seededTranscript(upload, context, at), at);
+  for (const { session, at } of readSessions(document, context)) await add(withDigest(session), at);
+  for (const [index, upload] of (document.transcripts ?? []).entries()) {
+    const at = `/transcripts/${index}`;
+    await add(readTranscript(upload, context, at), at);
   }
   return sessions;
 }
 
-/** No two of a kind have one id: of two, the later would silently hold. @throws InvalidDocumentError. */
+/** Checks that ids are unique per kind. @throws InvalidDocumentError. */
 function checkIds(document: SeedDocument, ownerId: string): void {
   for (const kind of ['evals', 'personas', 'scenarios'] as const) {
     const ids = (document[kind] ?? []).map(({ id }) => id);
-    checkUnique(ids, (nth) => `/${kind}/${nth}/id`);
+    checkUnique(ids, (index) => `/${kind}/${index}/id`);
   }
-  // What has no id has one that follows from its name.
+  // The id of an agent or simulation without one derives from its name.
   const { agents = [], simulations = [] } = document;
   checkUnique(
     agents.map(({ id, name }) => id ?? JSON.stringify(name)),
-    (nth) => `/agents/${nth}/${agents[nth]?.id === undefined ? 'name' : 'id'}`,
-    (nth) => agents[nth]?.id ?? agents[nth]?.name,
+    (index) => `/agents/${index}/${agents[index]?.id === undefined ? 'name' : 'id'}`,
+    (index) => agents[index]?.id ?? agents[index]?.name,
   );
   checkUnique(
-    simulationsOf(document, { ownerId }).map(({ id }) => id),
-    (nth) => `/simulations/${nth}/${simulations[nth]?.id === undefined ? 'name' : 'id'}`,
-    (nth) => simulations[nth]?.id ?? simulations[nth]?.name,
+    identifySimulations(document, { ownerId }).map(({ id }) => id),
+    (index) => `/simulations/${index}/${simulations[index]?.id === undefined ? 'name' : 'id'}`,
+    (index) => simulations[index]?.id ?? simulations[index]?.name,
   );
 }
 
 /**
- * A transcript of a seed. Where it says neither when it was nor in which run, it has the time and
- * the run of its first planting; its id, and whether it has changed, do not follow from them.
+ * Returns a transcript of seed data as a session. A transcript without a time or run gets the time
+ * and run of its first load. Its id and digest do not depend on them, so that a second load of the
+ * same document changes nothing.
  */
-function seededTranscript(
+function readTranscript(
   upload: TranscriptUpload,
   context: TranscriptContext,
   at: string,
@@ -195,46 +197,45 @@ function seededTranscript(
   if (startedAt !== undefined) return withDigest(session);
   const id = makeDocumentId('ses', ['seeded transcript', context.ownerId, run ?? '', sessionId]);
   const undated = { ...session, id, startedAtMs: 0, endedAtMs: 0, runName: run };
-  return { ...session, id, seedDigest: digestOf(undated) };
+  return { ...session, id, seedDigest: digestSession(undated) };
 }
 
 const withDigest = (session: NewSession): NewSession => ({
   ...session,
-  seedDigest: digestOf(session),
+  seedDigest: digestSession(session),
 });
 
-const digestOf = (session: NewSession): string => hash('sha256', JSON.stringify(session), 'hex');
+const digestSession = (session: NewSession): string =>
+  hash('sha256', JSON.stringify(session), 'hex');
 
-/** The agents, personas and scenarios of a seed. @throws RequestError. */
-function documentsOf(
-  { ownerId, document }: Given,
-  known: Known & { evals: readonly EvalDefinition[] },
-): NewDocument[] {
+/** Returns the agents, personas and scenarios of seed data. @throws RequestError. */
+function readDocuments({ ownerId, document }: SeedInput, known: KnownDocuments): NewDocument[] {
   const context = { ownerId, known };
-  const agents = (document.agents ?? []).flatMap(({ url, ...agent }, nth) => {
+  const agents = (document.agents ?? []).flatMap(({ url, ...agent }, index) => {
     if (url !== undefined) return toAgent({ ...agent, url }, context);
     if (agent.api_key === undefined) return [];
-    throw new InvalidDocumentError(
-      `/agents/${nth}/url`,
-      'must be an address where there is an api_key',
-    );
+    throw new InvalidDocumentError(`/agents/${index}/url`, 'is required when there is an api_key');
   });
-  const personas = (document.personas ?? []).map(
-    (persona) => ({ kind: 'persona', document: persona }) as const,
+  const personas = document.personas ?? [];
+  const personaIds = [...known.personaIds, ...personas.map(({ id }) => id)];
+  const scenarios = (document.scenarios ?? []).map((scenario, index) =>
+    toScenario(scenario, { ownerId, known: { ...known, personaIds } }, `/scenarios/${index}`),
   );
-  const brought = personas.map((one) => one.document);
-  const personaIds = [...known.personaIds, ...brought.map(({ id }) => id)];
-  const scenarios = (document.scenarios ?? []).map((scenario, nth) =>
-    toScenario(scenario, { ...context, known: { ...known, personaIds } }, `/scenarios/${nth}`),
+  checkCount('agent', [...known.agents, ...agents.map((agent) => agent.document)]);
+  checkCount(
+    'persona',
+    personaIds.map((id) => ({ id })),
   );
-  checkRoom('agent', [...known.agents, ...agents.map((one) => one.document)]);
-  checkRoom('persona', [...known.personaIds.map((id) => ({ id })), ...brought]);
-  const kept = known.scenarioIds.map((id) => ({ id }));
-  checkRoom('scenario', [...kept, ...scenarios.map((one) => one.document)]);
-  return [...agents, ...personas, ...scenarios];
+  const knownScenarios = known.scenarioIds.map((id) => ({ id }));
+  checkCount('scenario', [...knownScenarios, ...scenarios.map((scenario) => scenario.document)]);
+  return [
+    ...agents,
+    ...personas.map((persona) => ({ kind: 'persona', document: persona }) as const),
+    ...scenarios,
+  ];
 }
 
-function countsOf(document: SeedDocument): SeedCounts {
-  const counts = counted.map((name) => [name, document[name]?.length ?? 0] as const);
+function countItems(document: SeedDocument): SeedCounts {
+  const counts = COUNTED_KINDS.map((kind) => [kind, document[kind]?.length ?? 0] as const);
   return Object.fromEntries(counts) as SeedCounts;
 }

@@ -1,39 +1,55 @@
 import type { FastifyInstance } from 'fastify';
 import { brief, type SessionVerdict } from '../../contract/index.ts';
-import { makeDeepLink, decideVerdict } from '../domain/sessions.ts';
+import { makeScenarioFromConversation } from '../domain/conversation-scenario.ts';
 import { RequestError } from '../domain/errors.ts';
-import type { Session, SessionStore } from '../store/store.ts';
+import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
+import type { Session, Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
-/** What sessions are shown with. */
-interface Deps {
+interface SessionRoutesOptions {
   owners: Owners;
-  store: SessionStore;
-  /** Base of the deep links; known once the service listens. */
+  store: Store;
+  /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
 }
 
-const sessionsMax = 500;
+const SESSIONS_MAX = 500;
+
+type WithId = { Params: { id: string } };
 
 /**
- * `/sessions` and `/sessions/{id}`: how sessions came out, with what the interface has no place for:
- * verdicts, evals that errored, and sessions without results. The newest 500 are listed.
+ * `/sessions`: results with what the interface leaves out, namely verdicts, evals that errored, and
+ * sessions without results. The list contains the newest 500 sessions.
+ * `/conversations/{id}/scenario`: a production conversation as a scenario.
  */
-export function sessionRoutes(app: FastifyInstance, { owners, store, appUrl }: Deps): void {
+export function addSessionRoutes(
+  app: FastifyInstance,
+  { owners, store, appUrl }: SessionRoutesOptions,
+): void {
   app.get('/sessions', async (request) => {
-    const sessions = await store.listNewest(await owners.find(request), sessionsMax);
-    return { sessions: sessions.map((session) => sessionVerdict(session, appUrl())) };
+    const sessions = await store.sessions.listNewest(await owners.find(request), SESSIONS_MAX);
+    return { sessions: sessions.map((session) => toSessionVerdict(session, appUrl())) };
   });
-  app.get<{ Params: { id: string } }>('/sessions/:id', async (request) => {
+  app.get<WithId>('/sessions/:id', async (request) => {
     const { id } = request.params;
-    const session = await store.find(await owners.find(request), id);
-    if (session) return sessionVerdict(session, appUrl());
-    const cure = 'its id is the sessionId of its deep link, and GET /__admin/sessions lists all';
-    throw new RequestError('not_found', `there is no session ${brief(id)}; ${cure}`);
+    const session = await store.sessions.find(await owners.find(request), id);
+    if (session) return toSessionVerdict(session, appUrl());
+    throw new RequestError(
+      'not_found',
+      `There is no session ${brief(id)}. The id is the sessionId of its deep link. ` +
+        'GET /__admin/sessions lists all sessions.',
+    );
+  });
+  app.get<WithId>('/conversations/:id/scenario', async (request) => {
+    const { id } = request.params;
+    const scenario = await makeScenarioFromConversation(store, await owners.find(request), id);
+    if (scenario) return scenario;
+    const message = `There is no conversation ${brief(id)} with user messages.`;
+    throw new RequestError('not_found', message);
   });
 }
 
-function sessionVerdict(session: Session, appUrl: string): SessionVerdict {
+function toSessionVerdict(session: Session, appUrl: string): SessionVerdict {
   const url = makeDeepLink(session, appUrl);
   const { id, kind, status, sourceSessionId, endReason } = session;
   return {

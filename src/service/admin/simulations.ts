@@ -1,38 +1,65 @@
 import type { FastifyInstance } from 'fastify';
-import { brief } from '../../contract/index.ts';
-import { RequestError } from '../domain/errors.ts';
-import type { SimulationDesk } from '../app/simulation-desk.ts';
+import { brief, type Simulation, type SimulationRequest } from '../../contract/index.ts';
 import { parseMessage } from '../domain/document-checks.ts';
+import { RequestError } from '../domain/errors.ts';
+import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
-type OfId = { Params: { id: string } };
+/** Runs of simulated users. */
+export interface Simulations {
+  /** Stores a run and starts it. @throws InvalidDocumentError. */
+  start(
+    ownerId: string,
+    request: SimulationRequest,
+  ): Promise<{ id: string; warnings: readonly string[] }>;
+  find(ownerId: string, id: string): Promise<Simulation | undefined>;
+  /** Returns runs without their sessions, newest first. */
+  list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]>;
+  /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
+  cancel(ownerId: string, id: string): Promise<boolean>;
+  /** Cancels all runs of an owner. */
+  cancelAll(ownerId: string): Promise<void>;
+}
 
-/** `/simulations`: runs of simulated users, asked for, looked at and called off. */
-export function simulationRoutes(
+export interface SimulationRoutesOptions {
+  owners: Owners;
+  simulations: Simulations;
+  store: Pick<Store, 'sessions'>;
+}
+
+type WithId = { Params: { id: string } };
+
+/** `/simulations`: starts, shows, cancels and deletes runs of simulated users. */
+export function addSimulationRoutes(
   app: FastifyInstance,
-  { owners, simulations }: { owners: Owners; simulations: SimulationDesk },
+  { owners, simulations, store }: SimulationRoutesOptions,
 ): void {
   app.post('/simulations', async (request) => {
-    const asked = parseMessage('SimulationRequest', request.body);
+    const simulation = parseMessage('SimulationRequest', request.body);
     const ownerId = await owners.findOrCreate(request);
-    const { id, warnings } = await simulations.request(ownerId, asked);
+    const { id, warnings } = await simulations.start(ownerId, simulation);
     return { id, ...(warnings.length > 0 && { warnings }) };
   });
   app.get('/simulations', async (request) => ({
     simulations: await simulations.list(await owners.find(request)),
   }));
-  app.get<OfId>('/simulations/:id', async (request) => {
+  app.get<WithId>('/simulations/:id', async (request) => {
     const { id } = request.params;
-    const found = await simulations.view(await owners.find(request), id);
-    if (found) return found;
-    throw new RequestError(
-      'not_found',
-      `there is no simulation ${brief(id)} that was asked for here`,
-    );
+    const simulation = await simulations.find(await owners.find(request), id);
+    if (simulation) return simulation;
+    const message = `There is no simulation ${brief(id)} that was started here.`;
+    throw new RequestError('not_found', message);
   });
-  app.post<OfId>('/simulations/:id/cancel', async (request) => {
+  app.post<WithId>('/simulations/:id/cancel', async (request) => {
     const { id } = request.params;
     if (await simulations.cancel(await owners.find(request), id)) return { cancelled: id };
-    throw new RequestError('not_found', `there is no simulation ${brief(id)} that is running`);
+    throw new RequestError('not_found', `There is no running simulation ${brief(id)}.`);
+  });
+  app.delete<WithId>('/simulations/:id', async (request) => {
+    const { id } = request.params;
+    const ownerId = await owners.find(request);
+    await simulations.cancel(ownerId, id);
+    if (await store.sessions.deleteSimulation(ownerId, id)) return { deleted: id };
+    throw new RequestError('not_found', `There is no simulation ${brief(id)}.`);
   });
 }

@@ -9,79 +9,82 @@ import { parseInstant } from '../domain/document-checks.ts';
 import type { Owners } from './owners.ts';
 import { makeDocumentId } from '../domain/ids.ts';
 
-/** What transcripts are taken in with. */
-export interface TranscriptDeps {
+export interface TranscriptOptions {
   store: Store;
   clock: Clock;
-  /** Told that there is something to score. */
+  /** Starts scoring what was queued. */
   wake: () => void;
 }
 
-/** What became of a transcript. */
-interface TakenTranscript {
+/** The response to an uploaded transcript. */
+interface StoredTranscript {
   session_id: string;
-  /** The service's own id of the session. */
+  /** The service's id of the session. */
   id: string;
   run: string;
   evaluations_queued: number;
 }
 
-const runNameDefault = 'Transcripts';
+const RUN_NAME_DEFAULT = 'Transcripts';
 
-/** `POST /transcripts`: a finished conversation, scored at once. */
-export function transcriptRoutes(
+/** `POST /transcripts`: stores a finished conversation and queues its evals. */
+export function addTranscriptRoutes(
   app: FastifyInstance,
-  deps: TranscriptDeps & { owners: Owners },
+  options: TranscriptOptions & { owners: Owners },
 ): void {
   app.post('/transcripts', async (request) => {
     const upload = parseMessage('TranscriptUpload', request.body);
-    return takeTranscript(deps, await deps.owners.findOrCreate(request), upload);
+    return storeTranscript(options, await options.owners.findOrCreate(request), upload);
   });
 }
 
 /**
- * Keeps a transcript and queues its evals: the ones that it names, else the live set. Given again
- * within the same run, it replaces what was there. @throws InvalidDocumentError.
+ * Stores a transcript and queues its evals: those that it names, or else the live evals. A transcript
+ * of the same session in the same run is replaced. @throws InvalidDocumentError.
  */
-async function takeTranscript(
-  deps: TranscriptDeps,
+async function storeTranscript(
+  options: TranscriptOptions,
   ownerId: string,
   upload: TranscriptUpload,
-): Promise<TakenTranscript> {
-  const { store, clock } = deps;
+): Promise<StoredTranscript> {
+  const { store, clock, wake } = options;
   const session = toSession(upload, {
     ownerId,
     nowMs: clock.nowMs(),
-    known: await store.evals.list(ownerId),
-    live: (await findLiveEvals(store.evals, ownerId)).evals,
+    evals: await store.evals.list(ownerId),
+    liveEvals: (await findLiveEvals(store.evals, ownerId)).evals,
   });
   await store.sessions.add(session);
   const { id, evals, runName } = session;
-  if (evals.length > 0) deps.wake();
+  if (evals.length > 0) wake();
   return { session_id: upload.session_id, id, run: runName, evaluations_queued: evals.length };
 }
 
-/** What a transcript is read with. */
+/** What a transcript may refer to. */
 export interface TranscriptContext {
   ownerId: string;
   nowMs: number;
-  known: readonly EvalDefinition[];
-  /** The evals that score it unless it names others. */
-  live: readonly EvalDefinition[];
+  evals: readonly EvalDefinition[];
+  /** The evals of a transcript that names none. */
+  liveEvals: readonly EvalDefinition[];
 }
 
-/** A transcript as it is kept. `at` is the pointer to where it stands. @throws InvalidDocumentError. */
+/**
+ * Returns a transcript as a session to store.
+ * @param at JSON pointer to the transcript.
+ * @throws InvalidDocumentError.
+ */
 export function toSession(
   upload: TranscriptUpload,
-  { ownerId, nowMs, known, live }: TranscriptContext,
+  { ownerId, nowMs, evals: known, liveEvals }: TranscriptContext,
   at = '',
 ): NewSession & { runName: string } {
   const { evals: evalIds, turns, session_id: sourceSessionId } = upload;
   const knownIds = known.map(({ id }) => id);
   if (evalIds) checkEvalIds(evalIds, knownIds, at);
-  const evals = evalIds ? known.filter(({ id }) => evalIds.includes(id)) : live;
+  const evals = evalIds ? known.filter(({ id }) => evalIds.includes(id)) : liveEvals;
   const startedAtMs = parseInstant(`${at}/started_at`, upload.started_at) ?? nowMs;
-  const runName = upload.run ?? `${runNameDefault} ${isoTime(startedAtMs).slice(0, 10)}`;
+  const runName = upload.run ?? `${RUN_NAME_DEFAULT} ${isoTime(startedAtMs).slice(0, 10)}`;
   return {
     id: makeDocumentId('ses', ['transcript', ownerId, runName, sourceSessionId]),
     kind: 'production',

@@ -1,96 +1,87 @@
 import type { FastifyInstance } from 'fastify';
-import { brief } from '../../contract/index.ts';
 import { isoTime, systemClock, type Clock } from '../../platform/clock.ts';
 import { RequestError } from '../domain/errors.ts';
 import { findLiveEvals } from '../domain/evals.ts';
 import type { Store } from '../store/store.ts';
 import type { Owners } from './owners.ts';
 
-/** What work is looked after with. */
-export interface WorkDeps {
+export interface WorkOptions {
   store: Store;
   clock: Clock;
-  /** The machine's clock, unless given. */
+  /** Clock for the drain timeout (default: the system clock). */
   machineClock?: Clock;
   owners: Owners;
   sessionIdOf: (ownerId: string, conversationId: string) => string;
+  /** Starts scoring what was queued. */
   wake: () => void;
   /** Resolves when nothing is queued or running. */
   drain: () => Promise<void>;
-  cancelSimulation: (ownerId: string, id: string) => Promise<unknown>;
-  /** Whether simulated users are talking. */
-  isTalking: () => boolean;
+  /** Returns whether simulations are running. */
+  isSimulating: () => boolean;
 }
 
-const backlogBatch = 100;
-// Some millions of conversations; who has more calls again.
-const backlogBatchesMax = 50_000;
-const drainMsMax = 120_000;
+const BACKLOG_BATCH = 100;
+// Five million conversations. For more, the route is called again.
+const BACKLOG_BATCHES_MAX = 50_000;
+const DRAIN_TIMEOUT_MS = 120_000;
 
-/** `/drain`, `/score-backlog`, `/simulations/{id}`: what is queued, what never was, what goes. */
-export function workRoutes(app: FastifyInstance, deps: WorkDeps): void {
-  const { owners, store } = deps;
-  app.post('/drain', () => drain(deps));
-  app.post('/score-backlog', async (request) => scoreBacklog(deps, await owners.find(request)));
-  app.delete<{ Params: { id: string } }>('/simulations/:id', async (request) => {
-    const { id } = request.params;
-    const ownerId = await owners.find(request);
-    await deps.cancelSimulation(ownerId, id);
-    if (!(await store.sessions.deleteSimulation(ownerId, id))) {
-      throw new RequestError('not_found', `there is no simulation ${brief(id)}`);
-    }
-    return { deleted: id };
-  });
+/** `/drain` and `/score-backlog`: waits for queued work, and queues what was never scored. */
+export function workRoutes(app: FastifyInstance, options: WorkOptions): void {
+  app.post('/drain', () => drain(options));
+  app.post('/score-backlog', async (request) =>
+    scoreBacklog(options, await options.owners.find(request)),
+  );
 }
 
-/** Waits for all that is queued or running. @throws RequestError `busy` after two minutes. */
+/** Waits until nothing is queued or running. @throws RequestError `busy` after two minutes. */
 export async function drain(
-  deps: Pick<WorkDeps, 'clock' | 'machineClock' | 'wake' | 'drain' | 'isTalking'> & {
+  options: Pick<WorkOptions, 'clock' | 'machineClock' | 'wake' | 'drain' | 'isSimulating'> & {
     store: { jobs: Pick<Store['jobs'], 'getBacklog'> };
   },
 ): Promise<{ drained: true }> {
-  const { store, clock, machineClock = systemClock } = deps;
-  deps.wake();
-  // Who waits for it waits in real time, wherever the service's clock stands or is moved.
-  using deadline = machineClock.deadline(drainMsMax);
-  await Promise.race([deps.drain(), aborted(deadline.signal)]);
+  const { store, clock, machineClock = systemClock } = options;
+  options.wake();
+  // Callers wait in real time, whatever the service clock shows.
+  using deadline = machineClock.deadline(DRAIN_TIMEOUT_MS);
+  await Promise.race([options.drain(), untilAborted(deadline.signal)]);
   const { count, nextDueAtMs = 0 } = await store.jobs.getBacklog();
-  if (!deadline.signal.aborted || (count === 0 && !deps.isTalking())) return { drained: true };
-  const left = deps.isTalking()
-    ? 'simulated users are talking'
-    : `${count} evals are still to be scored`;
+  if (!deadline.signal.aborted || (count === 0 && !options.isSimulating()))
+    return { drained: true };
+  const left = options.isSimulating()
+    ? 'simulations are still running'
+    : `${count} evals are still not scored`;
   const due =
     nextDueAtMs > clock.nowMs()
-      ? `, the next at ${isoTime(nextDueAtMs)} by the clock of the service; move it on with /clock`
+      ? `. The next one is due at ${isoTime(nextDueAtMs)} on the service clock. Advance it with POST /__admin/clock`
       : '';
-  throw new RequestError('busy', `after ${drainMsMax} ms ${left}${due}`);
+  throw new RequestError('busy', `After ${DRAIN_TIMEOUT_MS} ms, ${left}${due}.`);
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
 
 /**
- * Scores every conversation that was closed while no evals were configured, each in the run of its
- * own date (spec 3.1). @throws RequestError `conflict` while there are still none.
+ * Queues the evals of every conversation that was closed while no evals were configured, each in the
+ * run of its own date (spec 3.1). @throws RequestError `conflict` when there are still no evals.
  */
 async function scoreBacklog(
-  { store, clock, sessionIdOf, wake }: WorkDeps,
+  { store, clock, sessionIdOf, wake }: WorkOptions,
   ownerId: string,
 ): Promise<{ conversations: number; evaluations_queued: number; runs: string[] }> {
   const { evals } = await findLiveEvals(store.evals, ownerId);
   if (evals.length === 0) {
     throw new RequestError(
       'conflict',
-      'no evals are configured; pick some with PUT /__admin/settings',
+      'No evals are configured. Choose some with PUT /__admin/settings.',
     );
   }
   const runs = new Set<string>();
   let [conversations, queued] = [0, 0];
-  for (let batch = 0; batch < backlogBatchesMax; batch += 1) {
-    const ids = await store.conversations.listUnscored(ownerId, backlogBatch);
+  for (let batch = 0; batch < BACKLOG_BATCHES_MAX; batch += 1) {
+    const ids = await store.conversations.listUnscored(ownerId, BACKLOG_BATCH);
     for (const conversationId of ids) {
       const atMs = clock.nowMs();
       const sessionId = sessionIdOf(ownerId, conversationId);
@@ -106,7 +97,7 @@ async function scoreBacklog(
       conversations += 1;
       queued += scored.queued;
     }
-    if (ids.length < backlogBatch) break;
+    if (ids.length < BACKLOG_BATCH) break;
   }
   if (queued > 0) wake();
   return { conversations, evaluations_queued: queued, runs: [...runs].sort() };

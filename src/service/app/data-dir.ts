@@ -1,33 +1,110 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { withFileOf } from './start-failure.ts';
+import { StartError } from '../../http-kit/errors.ts';
+import { randomSeed } from '../../platform/random.ts';
+import { isKey } from '../domain/authentication.ts';
+import { ForeignFileError } from '../store/migrate.ts';
 
-/**
- * The folder that everything is kept in, made where there is none; without one a folder that is
- * removed in the end.
- * @throws StartError.
- */
-export async function openDataDir(
-  given: string | undefined,
-  undo: (() => Promise<void>)[],
-): Promise<string> {
-  if (given === undefined) {
-    const made = await mkdtemp(join(tmpdir(), 'sandbox-kit-'));
-    undo.push(() => rm(made, { recursive: true, force: true }));
-    return made;
-  }
-  await withFileOf(`the data folder ${given}`, () => makeEach(resolve(given)));
-  return given;
+const KEY_FILE = 'development-key';
+
+/** A data directory. */
+export interface DataDir {
+  path: string;
+  /** Removes the directory if it is temporary. */
+  remove: () => Promise<void>;
 }
 
-/** Node's own recursion takes a disk that is read-only for a folder that is missing. */
-async function makeEach(folder: string): Promise<void> {
-  if (existsSync(folder)) return;
-  await makeEach(dirname(folder));
-  await mkdir(folder).catch((error: unknown) => {
-    // Another process may have been quicker.
-    if (!existsSync(folder)) throw error;
+/**
+ * Opens a data directory and creates it if it is missing. Without a path it creates a temporary
+ * directory.
+ * @throws StartError when the directory can't be used.
+ */
+export async function openDataDir(path: string | undefined): Promise<DataDir> {
+  if (path === undefined) {
+    const temporary = await mkdtemp(join(tmpdir(), 'sandbox-kit-'));
+    return { path: temporary, remove: () => rm(temporary, { recursive: true, force: true }) };
+  }
+  await withDataFile(`The data directory ${path}`, () => createDirectory(resolve(path)));
+  return { path, remove: () => Promise.resolve() };
+}
+
+/** Creates a directory and its parents. Node's own recursion reports a read-only disk as ENOENT. */
+async function createDirectory(path: string): Promise<void> {
+  if (existsSync(path)) return;
+  await createDirectory(dirname(path));
+  await mkdir(path).catch((error: unknown) => {
+    // Another process may have created it in the meantime.
+    if (!existsSync(path)) throw error;
   });
+}
+
+/**
+ * Returns the development key of a data directory. The first start creates it, in a file that only
+ * the current user can read.
+ * @throws StartError when the file can't be used.
+ */
+export async function loadDevelopmentKey(dataDir: string): Promise<string> {
+  const file = join(dataDir, KEY_FILE);
+  return withDataFile(file, async () => (await readKey(file)) ?? (await createKey(file)));
+}
+
+async function createKey(file: string): Promise<string> {
+  const key = `sk_dev_${randomSeed()}${randomSeed()}${randomSeed()}`;
+  await writeFile(file, `${key}\n`, { mode: 0o600, flag: 'w' });
+  // An existing file keeps its mode when it is written.
+  await chmod(file, 0o600);
+  return key;
+}
+
+async function readKey(file: string): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+  if (text === '' || isKey(text)) return text || undefined;
+  throw new StartError(`${file} contains no valid API key. Delete it to create a new one.`);
+}
+
+/** What is wrong with a file and what to do, by the code of the error that it caused. */
+const FILE_PROBLEMS: readonly [code: RegExp, problem: string][] = [
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'is damaged or not a database. Move it away to create a new one'],
+  [
+    /^(EISDIR|SQLITE_CANTOPEN_ISDIR)$/,
+    'is a directory. Move it away to create a file in its place',
+  ],
+  [/^(EROFS|SQLITE_READONLY)/, 'is on a read-only disk. Choose another directory'],
+  [
+    /^(EACCES|EPERM|SQLITE_(CANTOPEN|PERM|AUTH))/,
+    'is not readable and writable. Change its permissions',
+  ],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, 'is on a full disk. Free some space'],
+  [/^SQLITE_IOERR/, 'is on a failing disk. Check the disk'],
+  [/^SQLITE_BUSY/, 'is in use by another program. Stop that program or choose another directory'],
+  [/^ENOTDIR$/, 'has a file in its path instead of a directory. Choose another directory'],
+  [/^E(NOENT|LOOP|NAMETOOLONG|MFILE|NFILE|BUSY|IO)$/, "can't be opened"],
+];
+
+/**
+ * Runs an action on a file of the data directory.
+ * @throws StartError that names the file and what to do, when the file causes an error.
+ */
+export async function withDataFile<Result>(
+  file: string,
+  action: () => Result | Promise<Result>,
+): Promise<Result> {
+  try {
+    return await action();
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    if (error instanceof ForeignFileError) throw new StartError(error.message, { cause: error });
+    const code = 'code' in error ? String(error.code) : '';
+    const [, problem] = FILE_PROBLEMS.find(([codes]) => codes.test(code)) ?? [];
+    if (problem === undefined) throw error;
+    throw new StartError(`${file} ${problem} (${code}).`, { cause: error });
+  }
 }

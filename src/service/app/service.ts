@@ -1,8 +1,13 @@
-import { Readable } from 'node:stream';
-import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { createEntry, createJournal, journalRequests } from '../../http-kit/journal.ts';
+import { describeUnknownRoute, rejectOtherMethods } from '../../http-kit/server.ts';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
-import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import { createSettingsWarnings, type FindSettingsWarnings } from '../admin/evals.ts';
+import { createFaultInjector, type FaultRoute } from '../admin/faults.ts';
+import { createOwners } from '../admin/owners.ts';
+import { addAdminRoutes } from '../admin/routes.ts';
+import { createSeeder, type Seeder } from '../admin/seed.ts';
 import {
   closeConversation,
   type CloseDeps,
@@ -10,35 +15,24 @@ import {
 } from '../close/close-conversation.ts';
 import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
 import { addCloseRoute } from '../close/route.ts';
-import { createFaultInjector, type FaultRoute } from '../admin/fault-board.ts';
-import { createJournal, type Journal } from '../admin/journal.ts';
-import { createOwners } from '../admin/owners.ts';
-import { controlRoutes, type ControlDeps } from '../admin/routes.ts';
-import { seedBed, type Seeds } from '../admin/seed.ts';
-import { createSettingsWarnings, type FindSettingsWarnings } from '../admin/evals.ts';
-import { RequestError, toRequestError } from '../domain/errors.ts';
-import { createRateLimiter, type Authentication } from './authentication.ts';
+import type { Authentication } from '../domain/authentication.ts';
+import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
-import { createByteBudget, drain } from '../ingest/read-body.ts';
-import { addIngestRoute } from '../ingest/route.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
-import { pageRoutes } from '../web/routes.ts';
-import { resultsPaths, addResultsRoutes } from '../results/routes.ts';
+import { createRateLimiter } from '../ingest/rate-limiter.ts';
+import { createByteBudget } from '../ingest/read-body.ts';
+import { addIngestRoute } from '../ingest/route.ts';
+import { addResultsRoutes, resultsPaths } from '../results/routes.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
-import { simulationDesk } from './simulation-desk.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
+import { createSimulations } from '../simulator/simulations.ts';
 import type { Store } from '../store/store.ts';
+import { addPageRoutes } from '../web/routes.ts';
+import { createServiceServer, finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
-import {
-  answerBrokenHttp,
-  answerRefusal,
-  leaveBodiesAlone,
-  refuseOtherMethods,
-  speakTheContract,
-} from './wire.ts';
 
-/** All that a service consists of. */
+/** The parts of a service. */
 export interface ServiceParts {
   clock: AdjustableClock;
   log: Log;
@@ -49,16 +43,16 @@ export interface ServiceParts {
   simulator: SimulationRunner;
   errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;
-  /** Lower-case name of the header that holds the key. */
+  /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
-  /** Whether a model is configured that evals of kind `judge` can ask. */
+  /** Whether an LLM judge is configured for evals of kind `judge`. */
   hasJudge: boolean;
-  /** Whether a model is configured that can play users. */
+  /** Whether a model is configured that plays simulated users. */
   hasUserModel: boolean;
   makeId: MakeId;
-  /** Name of the owner that `/__admin` is about unless it names another. */
+  /** The owner that `/__admin` requests are about when they name none. */
   ownerName: string;
-  /** Base of the deep links; known once the service listens. */
+  /** Returns the base URL of the deep links; it is known once the service listens. */
   appUrl: () => string;
   /** Aborts when the service stops. */
   stopping: AbortSignal;
@@ -68,32 +62,24 @@ export interface ServiceParts {
 export interface Service {
   app: FastifyInstance;
   idleCloser: IdleCloser;
-  seeds: Seeds;
+  seeder: Seeder;
   findWarnings: FindSettingsWarnings;
 }
 
-// A peer that sends its request slower than this is cut off; Node's own default is 300 s.
-const requestReceiveMsMax = 60_000;
+// Limits the memory of request bodies, from their first byte until they are stored. Beyond it,
+// clients get a 503 and retry. The writer accepts as much at a time.
+const BYTES_IN_FLIGHT_MAX = 67_108_864;
 
-// Longer than any id could be, so that one too long is told apart from a path that does not exist.
-const pathPartLengthMax = 16_384;
+const JOURNAL_ENTRIES_MAX = 1000;
 
-// What bodies in flight may hold together, from their first byte until they are written; beyond it
-// clients are told to come again. As much as the writer takes at a time.
-const bytesInFlightMax = 67_108_864;
-
-const journalEntriesMax = 1000;
-
-/** The service: every room and every route on one screen (spec 4.1 to 4.4). */
+/** Builds the HTTP server of the service with all its routes (spec 4.1 to 4.4). */
 export function buildService(parts: ServiceParts): Service {
-  const { clock, log, authentication, store, writer, runner, makeId, appUrl, stopping } = parts;
-  const app = createApp(log);
-  const rate = createRateLimiter(clock);
+  const { clock, log, store, runner, simulator, makeId, stopping } = parts;
+  const app = createServiceServer(log);
+  const rateLimiter = createRateLimiter(clock);
   const faults = createFaultInjector({ clock, stopping });
-  const journal = createJournal(journalEntriesMax);
-  const owners = createOwners(store.owners, parts.ownerName);
+  const journal = createJournal(JOURNAL_ENTRIES_MAX);
   const wake = (): void => runner.wake();
-  const injectInto = (route: FaultRoute) => () => faults.inject(route);
 
   const sessionIdOf: CloseDeps['sessionIdOf'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
@@ -103,138 +89,99 @@ export function buildService(parts: ServiceParts): Service {
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
   void app.register((api, _options, registered) => {
-    leaveBodiesAlone(api);
-    keepJournal(api, clock, journal);
-    drainRefused(api);
-    const budget = createByteBudget(bytesInFlightMax);
-    const { ingestLog } = store;
-    const ingest = { clock, log, authentication, rate, budget, writer, ingestLog };
-    addIngestRoute(api, { ...ingest, injectFault: injectInto('traces') });
-    addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });
-    addResultsRoutes(api, { store, authentication, appUrl, injectFault: injectInto('results') });
-    refuseWrongMethods(api);
-    api.setNotFoundHandler((request) => {
-      throw new RequestError(
-        'not_found',
-        `there is no ${request.method} ${request.url.slice(0, 200)}`,
-      );
-    });
+    leaveBodiesUnread(api);
+    journalRequests(api, clock, (request, reply) =>
+      journal.record(createEntry(clock, request, reply)),
+    );
+    finishRequestFirst(api);
+    const injectInto = (route: FaultRoute) => () => faults.inject(route);
+    addInterfaceRoutes(api, parts, { rateLimiter, close, injectInto });
     registered();
   });
   void app.register((pages, _options, registered) => {
-    pageRoutes(pages, parts);
+    addPageRoutes(pages, parts);
     registered();
   });
 
-  const forget = (): void => {
-    rate.clear();
-    faults.set([]);
-    journal.clear();
-    parts.errored.clear();
-    parts.unauthorizedCallers.clear();
-  };
-  // What was due by the new time is closed before anybody is told that it has come.
-  const settle = async (): Promise<void> => {
-    await idleCloser.sweep();
-    wake();
-  };
-  const work = { store, clock, owners, sessionIdOf, wake, ...workUnderWay(parts) };
-  const seeds = seedBed(work);
+  const seeder = createSeeder({ store, clock, wake });
   const findWarnings = createSettingsWarnings({
     evals: store.evals,
     hasJudge: parts.hasJudge,
     log,
   });
-  const shown = { faults, journal, findWarnings, appUrl };
-  const control: ControlDeps = { ...work, authentication, seeds, ...shown, settle, forget };
+  const admin: Parameters<typeof addAdminRoutes>[1] = {
+    ...parts,
+    owners: createOwners(store.owners, parts.ownerName),
+    sessionIdOf,
+    wake,
+    seeder,
+    findWarnings,
+    faults,
+    journal,
+    simulations: createSimulations({ ...parts, runner: simulator }),
+    isSimulating: () => !simulator.isIdle(),
+    async drain() {
+      // In this order, because simulated sessions are scored after they end.
+      await simulator.drain();
+      await runner.drain();
+    },
+    async settle() {
+      await idleCloser.sweep();
+      wake();
+    },
+    clearMemory() {
+      rateLimiter.clear();
+      faults.replaceAll([]);
+      journal.clear();
+      parts.errored.clear();
+      parts.unauthorizedCallers.clear();
+    },
+  };
   void app.register(
-    (admin, _options, registered) => {
-      controlRoutes(admin, control);
+    (scope, _options, registered) => {
+      addAdminRoutes(scope, admin);
       registered();
     },
     { prefix: '/__admin' },
   );
-  return { app, idleCloser, seeds, findWarnings };
+  return { app, idleCloser, seeder, findWarnings };
 }
 
-/** What is talked and scored, in this order: what is said is scored after. */
-function workUnderWay(parts: ServiceParts) {
-  const { simulator, runner } = parts;
-  return {
-    simulations: simulationDesk({ ...parts, runner: simulator }),
-    drain: async (): Promise<void> => {
-      await simulator.drain();
-      await runner.drain();
-    },
-    isTalking: (): boolean => !simulator.isIdle(),
-    cancelSimulation: (ownerId: string, id: string) => simulator.cancel(ownerId, id),
-  };
+interface InterfaceOptions {
+  rateLimiter: ReturnType<typeof createRateLimiter>;
+  close: Parameters<typeof addCloseRoute>[1]['close'];
+  injectInto: (route: FaultRoute) => () => Promise<void>;
 }
 
-function refuseWrongMethods(api: FastifyInstance): void {
-  refuseOtherMethods(api, '/v1/traces', ['POST']);
-  refuseOtherMethods(api, '/v1/sessions/:conversation_id/end', ['POST']);
+function addInterfaceRoutes(
+  api: FastifyInstance,
+  { clock, log, authentication, store, writer, appUrl }: ServiceParts,
+  { rateLimiter, close, injectInto }: InterfaceOptions,
+): void {
+  const { ingestLog } = store;
+  addIngestRoute(api, {
+    ...{ clock, log, authentication, writer, ingestLog },
+    rate: rateLimiter,
+    budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
+    injectFault: injectInto('traces'),
+  });
+  addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });
+  addResultsRoutes(api, { store, authentication, appUrl, injectFault: injectInto('results') });
+
+  allowOnly(api, '/v1/traces', ['POST']);
+  allowOnly(api, '/v1/sessions/:conversation_id/end', ['POST']);
   for (const path of Object.values(resultsPaths)) {
-    refuseOtherMethods(api, path, ['GET', 'HEAD']);
-    refuseOtherMethods(api, `${path}/`, ['GET', 'HEAD']);
+    allowOnly(api, path, ['GET', 'HEAD']);
+    allowOnly(api, `${path}/`, ['GET', 'HEAD']);
   }
-  refuseOtherMethods(api, '/', ['GET', 'HEAD'], '; traces go to /v1/traces');
-}
-
-function createApp(log: Log): FastifyInstance {
-  const app = fastify({
-    requestTimeout: requestReceiveMsMax,
-    routerOptions: { maxParamLength: pathPartLengthMax },
-    forceCloseConnections: 'idle',
-    // One that comes while the service stops is answered still, and its connection closed after.
-    return503OnClosing: false,
-    clientErrorHandler: answerBrokenHttp,
-    frameworkErrors: (error, _request, reply) => {
-      void answerRefusal(reply, toRequestError(error));
-    },
-  });
-  speakTheContract(app, log);
-  return app;
-}
-
-/** Notes every request that comes by, and when it came. */
-function keepJournal(api: FastifyInstance, clock: AdjustableClock, journal: Journal): void {
-  const startedMs = new WeakMap<FastifyRequest, number>();
-  api.addHook('onRequest', (request, _reply, done) => {
-    startedMs.set(request, clock.monotonicMs());
-    done();
-  });
-  api.addHook('onResponse', (request, reply, done) => {
-    journal.record({
-      method: request.method,
-      url: request.url,
-      status: reply.raw.headersSent ? reply.statusCode : 0,
-      atMs: clock.nowMs(),
-      durationMs: clock.monotonicMs() - (startedMs.get(request) ?? 0),
-      requestBytes: Number(request.raw.headers['content-length'] ?? 0),
-    });
-    done();
+  allowOnly(api, '/', ['GET', 'HEAD'], ' Send traces to /v1/traces.');
+  api.setNotFoundHandler((request) => {
+    throw new RequestError('not_found', describeUnknownRoute(request));
   });
 }
 
-/**
- * A client that is still writing when it is answered gets to read its answer: all of it is sent at
- * once, but it ends only when the client has written all. An answer that ends sooner would close the
- * connection in the face of a client that asked for that with `Connection: close`.
- */
-function drainRefused(api: FastifyInstance): void {
-  api.addHook('onSend', (request, reply, payload, done) => {
-    if (request.raw.complete || !Buffer.isBuffer(payload)) {
-      done(null, payload);
-      return;
-    }
-    // Who writes does so in real time, wherever the service's clock stands or is moved.
-    const written = drain(request.raw, systemClock);
-    reply.header('content-length', payload.length);
-    const answer = async function* (): AsyncGenerator<Buffer> {
-      yield payload;
-      await written;
-    };
-    done(null, Readable.from(answer()));
-  });
+function allowOnly(api: FastifyInstance, path: string, methods: string[], hint?: string): void {
+  const createError = (message: string, headers: Record<string, string>): RequestError =>
+    new RequestError('method_not_allowed', message, headers);
+  rejectOtherMethods(api, path, methods, createError, hint);
 }

@@ -1,297 +1,201 @@
-import { serviceApiKeyHeader } from '../../contract/index.ts';
-import { isLoopbackHost } from '../../platform/loopback.ts';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
-import type { SeedDocument } from '../../contract/index.ts';
-import { createAdjustableClock } from '../../platform/adjustable-clock.ts';
-import { randomSeed, seededRandom } from '../../platform/random.ts';
-import { systemClock, type Clock } from '../../platform/clock.ts';
+import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { StartError } from '../../http-kit/errors.ts';
+import { closeServer, listen } from '../../http-kit/listen.ts';
+import { digestKey } from '../../http-kit/local-access.ts';
+import { createAdjustableClock, type AdjustableClock } from '../../platform/adjustable-clock.ts';
+import { systemClock } from '../../platform/clock.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
-import { checkOptions } from '../../platform/option-kinds.ts';
-import type { SpeechEndpoint } from '../../voice/speech/index.ts';
-import { openDataDir } from './data-dir.ts';
-import { developmentKey } from './development-key.ts';
-import { StartError, InvalidDocumentError, RequestError } from '../domain/errors.ts';
-import { createAuthentication, isKey, keyDigestOf } from './authentication.ts';
+import { isLoopbackHost } from '../../platform/loopback.ts';
+import { checkOptions } from '../../platform/options.ts';
+import { randomSeed, seededRandom } from '../../platform/random.ts';
+import { isKey } from '../domain/authentication.ts';
+import { parseMessage } from '../domain/document-checks.ts';
+import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
 import { createIdMaker } from '../domain/ids.ts';
-import { startIngestThread } from '../ingest/ingest-thread.ts';
-import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
-import { createErroredEvals } from '../scoring/errored-evals.ts';
-import { startJobRunner } from '../scoring/job-runner.ts';
 import { findScoredSession } from '../domain/sessions.ts';
-import { serviceOptionKinds } from './service-option-kinds.ts';
-import { buildService, type Service } from './service.ts';
+import { startIngestThread } from '../ingest/ingest-thread.ts';
+import { createErroredEvals } from '../scoring/errored-evals.ts';
+import { createJudge } from '../scoring/judge.ts';
+import { startJobRunner } from '../scoring/job-runner.ts';
 import { startSimulator } from '../simulator/start-simulator.ts';
-import type { UserModelOptions } from '../simulator/user-model.ts';
-import { withFileOf } from './start-failure.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { createAuthentication } from './authentication.ts';
+import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
+import { serviceOptionsSchema, type ServiceKey, type ServiceOptions } from './options.ts';
+import { buildService, type Service } from './service.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
-import { parseMessage } from '../domain/document-checks.ts';
 
-/** A key that the service takes, and whose it is. */
-export interface ServiceKey {
-  key: string;
-  /** Name of the owner; `development` when left out. */
-  owner?: string;
-}
-
-/** How a service is started. */
-export interface ServiceOptions {
-  /** Where to listen; `127.0.0.1`. */
-  host: string;
-  /** 0, the default, takes a free one. */
-  port: number;
-  /** Where everything is kept; a folder that is removed at the stop when left out. */
-  dataDir: string;
-  /**
-   * May be manual; `/__admin/clock` moves the service's time on from what it says. How far is not
-   * kept: after a restart the service's time is this clock's again, and what is dated later is due,
-   * and idle, as if it had come at the start.
-   */
-  clock: Clock;
-  /** What the service holds at the start, and after each reset to it. */
-  seed: SeedDocument;
-  /**
-   * Told now and then how many of the seed's sessions are kept, and how many there are; the last time
-   * before the start ends. Not of seeds that are planted later.
-   */
-  onSeedProgress: (done: number, total: number) => void;
-  /**
-   * The ids of sessions of live traces follow from it; unforeseeable when left out. Ids of what is
-   * in a seed or a transcript follow from the document itself.
-   */
-  chanceSeed: string;
-  log: Log;
-  /** The header that holds the key; `x-service-api-key` (spec 5). */
-  apiKeyHeader: string;
-  /**
-   * Keys from the configuration; the first is the service's own. Without any, on loopback, there is
-   * a development key. Later keys are made by `/__admin/keys`, and stay; of the configured ones
-   * those alone are taken that this start names.
-   */
-  keys: readonly ServiceKey[];
-  /** The language model behind evals of kind `judge`. */
-  judge: Omit<JudgeOptions, 'clock' | 'random'>;
-  /** The language model behind simulated users of mode `llm`. */
-  userModel: UserModelOptions;
-  /** Who speaks the lines of simulated users that call; a synthesizer in the process when left out. */
-  speech: SpeechEndpoint;
-  /** Base of the deep links; the service itself when left out. */
-  appUrl: string;
-}
-
-/** A service that listens. */
+/** A service that is listening. */
 export interface RunningService {
-  /** Its base address, without a slash at the end. */
+  /** Base URL, without a trailing slash. */
   url: string;
-  /** The first configured key, or the development key. */
+  /** The first configured API key, or the development key. */
   apiKey: string;
-  /** Base of the deep links, without a slash at the end. */
+  /** Base URL of the deep links, without a trailing slash. */
   appUrl: string;
   adminUrl: string;
-  /** Takes no more connections, finishes what it is at, and ends after some seconds at the latest. */
+  /** Stops accepting connections and lets requests in progress finish. Takes a few seconds at most. */
   stop(): Promise<void>;
 }
 
-const ownerNameDefault = 'development';
-const stopMsMax = 5_000;
-const idleSweepMs = 10;
+const OWNER_NAME_DEFAULT = 'development';
+
+/** Steps that undo the start, in the order of the start. */
+type Cleanups = (() => Promise<void>)[];
+
+type StartOptions = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'keys'>;
 
 /**
- * Starts the service: area A of the interface, `/__admin` and the pages that deep links lead to.
- * @throws StartError that says what to change: beyond loopback without a key, a port that is
- * taken, a folder that can't be used, a seed that makes no sense.
- * @throws TypeError about an option that is unknown or of another type.
+ * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links.
+ * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
+ * an unusable data directory, or invalid seed data.
+ * @throws TypeError when an option is unknown or has the wrong type.
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
-  checkOptions('startService', options, serviceOptionKinds);
+  checkOptions('startService', serviceOptionsSchema, options);
   const { host = '127.0.0.1', keys = [] } = options;
   checkKeys(host, keys);
-  const undo: (() => Promise<void>)[] = [];
-  // What was opened last is closed first.
-  const undoAll = async (): Promise<void> => {
-    for (const step of undo.splice(0).reverse()) await step();
+  const cleanups: Cleanups = [];
+  const cleanUp = async (): Promise<void> => {
+    for (const step of cleanups.splice(0).reverse()) await step();
   };
   try {
-    return await start({ ...options, host, keys }, undo, undoAll);
+    const running = await start({ ...options, host, keys }, cleanups);
+    let stopped: Promise<void> | undefined;
+    return { ...running, stop: () => (stopped ??= cleanUp()) };
   } catch (error) {
-    await undoAll();
-    if (error instanceof RequestError) {
-      const place =
-        error instanceof InvalidDocumentError
-          ? { seedPointer: error.pointer, seedBesides: error.relatedPointer }
-          : {};
-      throw new StartError(error.message, { cause: error, ...place });
-    }
+    await cleanUp();
+    if (error instanceof InvalidDocumentError) throw new InvalidSeedError(error);
+    if (error instanceof RequestError) throw new StartError(error.message, { cause: error });
     throw error;
   }
 }
 
-type Undo = (() => Promise<void>)[];
-type Given = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'keys'>;
-
 async function start(
-  options: Given,
-  undo: Undo,
-  undoAll: () => Promise<void>,
-): Promise<RunningService> {
-  const { host, port = 0, log = silentLog, clock: below = systemClock } = options;
-  const clock = createAdjustableClock(below);
-  const dataDir = await openDataDir(options.dataDir, undo);
-  const file = join(dataDir, 'service.db');
+  options: StartOptions,
+  cleanups: Cleanups,
+): Promise<Omit<RunningService, 'stop'>> {
+  const { host, port = 0, log = silentLog } = options;
+  const clock = createAdjustableClock(options.clock ?? systemClock);
+  const dataDir = await openDataDir(options.dataDir);
+  cleanups.push(() => dataDir.remove());
+  const file = join(dataDir.path, 'service.db');
   const isTemporary = options.dataDir === undefined;
-  const store = await withFileOf(file, () => openStore({ file, isTemporary }));
-  undo.push(() => store.close());
-  const { apiKey, ownerName } = await withFileOf(file, () =>
-    letKeysIn(store, dataDir, options.keys),
+  const store = await withDataFile(file, () => openStore({ file, isTemporary }));
+  cleanups.push(() => store.close());
+  const { apiKey, ownerName } = await withDataFile(file, () =>
+    configureKeys(store, dataDir.path, options.keys),
   );
-  await withFileOf(file, () => store.conversations.capReceivedAt(clock.nowMs()));
-  const writer = await withFileOf(file, () => startIngestThread({ file, isTemporary }));
-  undo.push(() => writer.close());
-
+  await withDataFile(file, () => store.conversations.capReceivedAt(clock.nowMs()));
+  const writer = await withDataFile(file, () => startIngestThread({ file, isTemporary }));
+  cleanups.push(() => writer.close());
   const chanceSeed = options.chanceSeed ?? randomSeed();
-  const random = seededRandom(chanceSeed).fork('judge');
-  // The judge's endpoint lives in real time, wherever the service's clock stands or is moved.
-  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
-  const readSession = (ownerId: string, sessionId: string) =>
-    findScoredSession(store, ownerId, sessionId);
-  const worker = `service-${randomSeed()}`;
-  const errored = createErroredEvals({ ingestLog: store.ingestLog, clock, log });
-  const runner = startJobRunner({ store, readSession, judge, erroredEvals: errored, clock, log, worker });
-  undo.push(() => runner.stop());
-  const onKept = (): void => runner.wake();
-  const { userModel, speech } = options;
-  const simulator = startSimulator(userModel, { store, clock, log, onKept, speech });
-  undo.push(() => simulator.stop());
+  const workers = startWorkers({ ...options, chanceSeed, clock, log, store }, cleanups);
 
   const stopping = new AbortController();
   const address = { url: '' };
   const apiKeyHeader = (options.apiKeyHeader ?? serviceApiKeyHeader).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
-  const noted = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
+  const { owners } = store;
+  const callers = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
+  const keyOptions = { host, owners, apiKeyHeader, apiKey };
   const service = buildService({
-    clock,
-    log,
-    authentication: createAuthentication({
-      host,
-      owners: store.owners,
-      apiKeyHeader,
-      apiKey,
-      unauthorizedCallers: noted,
-    }),
-    unauthorizedCallers: noted,
-    apiKeyHeader,
-    store,
-    writer,
-    runner,
-    simulator,
-    errored,
-    hasJudge: judge !== undefined,
-    hasUserModel: userModel !== undefined,
+    ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, ...workers },
+    authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
+    unauthorizedCallers: callers,
+    hasUserModel: options.userModel !== undefined,
     makeId: createIdMaker(chanceSeed),
-    ownerName,
-    appUrl,
     stopping: stopping.signal,
   });
-  undo.push(() => closeDoors(service, stopping));
-  await withFileOf(file, () => plant(service, store, { ...options, ownerName }));
-  await listen(service.app, host, port);
-  address.url = addressOf(service.app, host);
-  log.info('service listens', { url: address.url });
-  let stopped: Promise<void> | undefined;
-  return {
-    url: address.url,
-    apiKey,
-    appUrl: appUrl(),
-    adminUrl: `${address.url}/__admin`,
-    stop: () => (stopped ??= undoAll()),
-  };
+  cleanups.push(() => closeService(service, stopping));
+  await withDataFile(file, () => loadSeed(service, store, { ...options, ownerName }));
+  address.url = await listen(service.app, { host, port, scheme: 'http' });
+  log.info('service_listening', { url: address.url });
+  return { url: address.url, apiKey, appUrl: appUrl(), adminUrl: `${address.url}/__admin` };
+}
+
+/** Starts the workers that score sessions and run simulations. */
+function startWorkers(
+  options: Pick<ServiceOptions, 'chanceSeed'> &
+    Pick<StartOptions, 'judge' | 'userModel' | 'speech'> & {
+      clock: AdjustableClock;
+      log: Log;
+      store: Store;
+    },
+  cleanups: Cleanups,
+) {
+  const { clock, log, store, userModel, speech } = options;
+  const random = seededRandom(options.chanceSeed).fork('judge');
+  // The LLM judge responds in real time, whatever the service clock shows.
+  const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
+  const errored = createErroredEvals({ ingestLog: store.ingestLog, clock, log });
+  const runner = startJobRunner({
+    ...{ store, judge, erroredEvals: errored, clock, log },
+    readSession: (ownerId, sessionId) => findScoredSession(store, ownerId, sessionId),
+    worker: `service-${randomSeed()}`,
+  });
+  cleanups.push(() => runner.stop());
+  const onKept = (): void => runner.wake();
+  const simulator = startSimulator(userModel, { store, clock, log, onKept, speech });
+  cleanups.push(() => simulator.stop());
+  return { runner, simulator, errored, hasJudge: judge !== undefined };
 }
 
 function checkKeys(host: string, keys: readonly ServiceKey[]): void {
   if (keys.length === 0 && !isLoopbackHost(host)) {
-    throw new StartError(`a service on ${host} can be reached by others: give it a key of its own`);
+    throw new StartError(`Other machines can reach a service on ${host}. Configure an API key.`);
   }
-  for (const { key } of keys) {
-    if (isKey(key)) continue;
-    throw new StartError('a key must be 8 to 256 visible ASCII characters without a space');
+  if (!keys.every(({ key }) => isKey(key))) {
+    throw new StartError('An API key must be 8 to 256 visible ASCII characters without spaces.');
   }
 }
 
 /**
- * Lets in the configured keys, or the development key, which is none where there are others. Those
- * of an earlier start are let in no more; what `/__admin/keys` gave since then stays.
+ * Configures the given API keys, or the development key without any. Keys configured at an earlier
+ * start stop working; keys created by `/__admin/keys` keep working.
  */
-async function letKeysIn(
+async function configureKeys(
   { owners }: Store,
   dataDir: string,
   configured: readonly ServiceKey[],
 ): Promise<{ apiKey: string; ownerName: string }> {
-  const [first = { key: await developmentKey(dataDir) }, ...others]: readonly ServiceKey[] =
+  const [first = { key: await loadDevelopmentKey(dataDir) }, ...others]: readonly ServiceKey[] =
     configured;
-  const digests = [];
-  for (const { key, owner = ownerNameDefault } of [first, ...others]) {
-    digests.push({ ownerId: await owners.ensure(owner), keyDigest: keyDigestOf(key) });
+  const keys = [];
+  for (const { key, owner = OWNER_NAME_DEFAULT } of [first, ...others]) {
+    keys.push({ ownerId: await owners.ensure(owner), keyDigest: digestKey(key) });
   }
-  if (await owners.configureKeys(digests)) {
-    return { apiKey: first.key, ownerName: first.owner ?? ownerNameDefault };
+  if (await owners.configureKeys(keys)) {
+    return { apiKey: first.key, ownerName: first.owner ?? OWNER_NAME_DEFAULT };
   }
   throw new StartError(
-    'a configured key was given to another owner; take it away first, or use another',
+    'A configured key belongs to another owner. Revoke it first, or configure another key.',
   );
 }
 
-async function plant(
-  { seeds, findWarnings }: Service,
+/** Loads the seed data, and logs the warnings about every owner's settings. */
+async function loadSeed(
+  { seeder, findWarnings }: Service,
   { owners }: Store,
-  {
-    ownerName,
-    seed,
-    onSeedProgress,
-  }: Pick<Given, 'seed' | 'onSeedProgress'> & { ownerName: string },
+  options: Pick<StartOptions, 'seed' | 'onSeedProgress'> & { ownerName: string },
 ): Promise<void> {
+  const { seed, onSeedProgress, ownerName } = options;
   if (seed) {
     const ownerId = await owners.ensure(ownerName);
-    await seeds.plant(ownerId, parseMessage('SeedDocument', seed), onSeedProgress);
+    await seeder.load(ownerId, parseMessage('SeedDocument', seed), onSeedProgress);
   }
   for (const ownerId of await owners.listIds()) await findWarnings(ownerId);
 }
 
-async function listen(app: FastifyInstance, host: string, port: number): Promise<void> {
-  try {
-    await app.listen({ host, port });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    throw new StartError(`can't listen on ${host}, port ${port}: ${why}`, { cause: error });
-  }
-}
-
-async function closeDoors({ app, idleCloser }: Service, stopping: AbortController): Promise<void> {
-  // Requests that wait out a slow fault answer now.
+async function closeService(
+  { app, idleCloser }: Service,
+  stopping: AbortController,
+): Promise<void> {
+  // Requests that wait for an injected delay respond now.
   stopping.abort();
-  // A connection that is in use is idle right after; it must not be kept for a next request.
-  app.server.keepAliveTimeout = 1;
-  app.server.keepAliveTimeoutBuffer = 0;
-  // Peers take real time to go away, wherever the service's clock stands.
-  using deadline = systemClock.deadline(stopMsMax);
-  deadline.signal.addEventListener('abort', () => app.server.closeAllConnections());
-  const over = new AbortController();
-  const closed = app.close().finally(() => over.abort());
-  // Nothing tells when a connection becomes idle whose answer was out before its request was whole.
-  while (!over.signal.aborted) {
-    app.server.closeIdleConnections();
-    await systemClock.sleep(idleSweepMs, over.signal).catch(() => undefined);
-  }
-  await closed;
+  // Connections close in real time, whatever the service clock shows.
+  await closeServer(app, systemClock);
   await idleCloser.stop();
-}
-
-/** An address that a client of this machine can use. */
-function addressOf(app: FastifyInstance, host: string): string {
-  const { port } = app.server.address() as AddressInfo;
-  const reachable = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  const name = reachable.includes(':') ? `[${reachable}]` : reachable;
-  return `http://${name}:${port}`;
 }

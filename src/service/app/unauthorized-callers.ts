@@ -2,61 +2,64 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { Store } from '../store/store.ts';
 
-/** Notes requests that nobody's key came with, where one asks why nothing appears. */
+/** Reports requests without a valid API key in the ingest log, for users who wonder where their data is. */
 export interface UnauthorizedCallers {
   /**
-   * Puts the first of a row into the ingest log of the service's own owner, and no more than one a
-   * minute. Never rejects. `what` is wrong with the key, without the key.
+   * Adds the first request of a series to the ingest log of the service's own owner, at most once
+   * a minute. Never rejects.
+   * @param problem What is wrong with the key, without the key.
    */
-  recordRejected(what: string): Promise<void>;
-  /** A request with a key ends the row. */
+  recordRejected(problem: string): Promise<void>;
+  /** Ends the series: a request with a valid key arrived. */
   recordAccepted(): void;
-  /** Takes whatever comes next for the first. */
+  /** Forgets the series and the last report. */
   clear(): void;
 }
 
-/** What they are noted with. */
-export interface UnauthorizedCallersDeps {
+export interface UnauthorizedCallersOptions {
   store: Pick<Store, 'ingestLog' | 'owners'>;
   clock: Clock;
   log: Log;
   /** Name of the service's own owner. */
   ownerName: string;
-  /** Lower-case name of the header that holds the key. */
+  /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
 }
 
-const noteEveryMs = 60_000;
+const REPORT_INTERVAL_MS = 60_000;
 
-/** Notes of strangers. */
-export function createUnauthorizedCallers(deps: UnauthorizedCallersDeps): UnauthorizedCallers {
-  const { store, clock, log, ownerName, apiKeyHeader } = deps;
-  let isInRow = false;
-  let notedAtMs = -Infinity;
+/** Creates the reporter of unauthorized callers. */
+export function createUnauthorizedCallers(
+  options: UnauthorizedCallersOptions,
+): UnauthorizedCallers {
+  const { store, clock, log, ownerName, apiKeyHeader } = options;
+  let isInSeries = false;
+  let reportedAtMs = -Infinity;
   return {
-    async recordRejected(what) {
-      if (isInRow || clock.monotonicMs() - notedAtMs < noteEveryMs) return;
-      isInRow = true;
-      notedAtMs = clock.monotonicMs();
+    async recordRejected(problem) {
+      if (isInSeries || clock.monotonicMs() - reportedAtMs < REPORT_INTERVAL_MS) return;
+      isInSeries = true;
+      reportedAtMs = clock.monotonicMs();
       const message =
-        `Refused with 401: ${apiKeyHeader} must hold an API key; ${what}. Exporters send it by ` +
-        'OTEL_EXPORTER_OTLP_HEADERS. Of a row of such requests, this is the first.';
+        `Rejected with 401: ${apiKeyHeader} must contain an API key: ${problem}. Exporters send ` +
+        'the header when OTEL_EXPORTER_OTLP_HEADERS is set. Only the first of consecutive ' +
+        'rejected requests is reported.';
       const about = { header: apiKeyHeader, status: 401 };
       try {
         const ownerId = await store.owners.ensure(ownerName);
         const note = { level: 'error', code: 'unauthorized', message, about } as const;
         await store.ingestLog.add(ownerId, clock.nowMs(), [note]);
       } catch {
-        // The refusal is told to its caller all the same.
-        log.error('ingest_log_failed', { refused: 'unauthorized' });
+        // The caller gets the 401 in any case.
+        log.error('ingest_log_failed', { rejected: 'unauthorized' });
       }
     },
     recordAccepted() {
-      isInRow = false;
+      isInSeries = false;
     },
     clear() {
-      isInRow = false;
-      notedAtMs = -Infinity;
+      isInSeries = false;
+      reportedAtMs = -Infinity;
     },
   };
 }

@@ -1,8 +1,10 @@
 import type { ServiceError } from '../../contract/index.ts';
+import { asFastifyClientError, HttpError, StartError } from '../../http-kit/errors.ts';
 
 /**
- * Every way in which the service refuses or fails, by code: the rows of the interface (spec 7, area
- * A) and, where it is silent, ours. No other file names the status of a refusal.
+ * The HTTP status of every error that the service responds with, by code: the errors of the
+ * interface (spec 7, area A) and the service's own where the interface is silent. No other file
+ * names an error status.
  */
 export const SERVICE_ERROR_STATUS = {
   bad_request: 400,
@@ -28,85 +30,76 @@ export const SERVICE_ERROR_STATUS = {
 /** A code of the service's error table. */
 export type ServiceErrorCode = keyof typeof SERVICE_ERROR_STATUS;
 
-/** A request that is answered with a row of the error table. Thrown; one handler writes it. */
-export class RequestError extends Error {
-  override name = 'Refusal';
-  readonly code: ServiceErrorCode;
-  /** Headers that belong to the refusal, by lower-case name. */
-  readonly headers: Record<string, string>;
+/** An error that the service responds with, as `{"message"}` (spec 7, area A). */
+export class RequestError extends HttpError<ServiceErrorCode> {
+  override name = 'RequestError';
 
-  constructor(code: ServiceErrorCode, message: string, headers: Record<string, string> = {}) {
-    super(message);
-    this.code = code;
-    this.headers = headers;
-  }
-
-  /** The HTTP status of the answer. */
   get status(): number {
     return SERVICE_ERROR_STATUS[this.code];
   }
 
-  /** The body of the answer. */
   get body(): ServiceError {
     return { message: this.message };
   }
 }
 
-/** A place in a document that is not what it must be, though the schema holds. */
+/** A part of a document is invalid although the document matches its schema. */
 export class InvalidDocumentError extends RequestError {
-  /** JSON pointer (RFC 6901) to the place. */
+  /** JSON pointer (RFC 6901) to the invalid part. */
   readonly pointer: string;
-  /** To another place that it does not go together with, where there is one. */
+  /** JSON pointer to another part that it conflicts with. */
   readonly relatedPointer: string | undefined;
+  /** The message without its full stop, for callers that add a line number. */
+  readonly problem: string;
 
   /**
-   * @param what What must be there and what came, to be read behind the pointer; where `besides` is
-   * given, it ends with that.
+   * @param problem What is expected and what was received, to be read after the pointer. It ends
+   * with `relatedPointer` if there is one.
    */
-  constructor(pointer: string, what: string, besides?: string) {
-    super('bad_request', `${pointer || 'the document'} ${what}`);
+  constructor(pointer: string, problem: string, relatedPointer?: string) {
+    const sentence = `${pointer || 'the document'} ${problem}`;
+    super('bad_request', `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}.`);
+    this.problem = sentence;
     this.pointer = pointer;
-    this.relatedPointer = besides;
+    this.relatedPointer = relatedPointer;
   }
 }
 
-/**
- * The service can't start as it was told to; the message says what to change. For the one who
- * starts it, and never on the wire.
- */
-export class StartError extends Error {
-  override name = 'StartError';
-  /** JSON pointer (RFC 6901) to the place in the seed that is to blame, where one is. */
-  readonly seedPointer: string | undefined;
-  /** To another place in the seed that it does not go together with. */
-  readonly relatedSeedPointer: string | undefined;
+/** The service can't start because its seed data is invalid. */
+export class InvalidSeedError extends StartError {
+  /** JSON pointer (RFC 6901) to the invalid part of the seed data. */
+  readonly pointer: string;
+  /** JSON pointer to another part that it conflicts with. */
+  readonly relatedPointer: string | undefined;
+  /** The message without its full stop, for callers that add a line number. */
+  readonly problem: string;
 
-  constructor(
-    message: string,
-    more: { cause?: unknown; seedPointer?: string; seedBesides?: string | undefined } = {},
-  ) {
-    super(message, { cause: more.cause });
-    this.seedPointer = more.seedPointer;
-    this.relatedSeedPointer = more.seedBesides;
+  constructor(cause: InvalidDocumentError) {
+    super(cause.message, { cause });
+    this.problem = cause.problem;
+    this.pointer = cause.pointer;
+    this.relatedPointer = cause.relatedPointer;
   }
 }
 
-/** What fastify's own errors are to a caller, by fastify's code. */
-const ownCodes: Record<string, ServiceErrorCode> = {
+/** Fastify's error codes that have a code of their own here. */
+const CODE_BY_FASTIFY_CODE: Record<string, ServiceErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_type',
 };
 
-// A disk is not mended within a second; exporters keep what they have for some minutes.
-const unwritableRetryAfterS = 5;
+// A full disk takes a while to fix, and exporters buffer for a few minutes.
+const DISK_RETRY_AFTER_SECONDS = 5;
 
-/** What is refused because the disk takes nothing: nothing of it was done. */
+/** Returns the error for a request that was not stored because the disk can't be written to. */
 export function diskWriteError(): RequestError {
-  const message = 'the service can not write to its disk; send it again later';
-  return new RequestError('unwritable', message, { 'retry-after': String(unwritableRetryAfterS) });
+  const message = "The service can't write to its disk. Nothing was stored. Try again later.";
+  return new RequestError('unwritable', message, {
+    'retry-after': String(DISK_RETRY_AFTER_SECONDS),
+  });
 }
 
-/** SQLite's code where an error says that the disk, and nothing in the request, is to blame. */
+/** Returns SQLite's code of an error that the disk caused; undefined for any other error. */
 export function diskErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined;
   const code = String(error.code);
@@ -114,16 +107,14 @@ export function diskErrorCode(error: unknown): string | undefined {
 }
 
 /**
- * The refusal that an error is answered with. A caller's mistake that fastify found keeps its
- * message; whatever else went wrong becomes `failed`, and says nothing of how.
+ * Returns the error to respond with for anything that was thrown. Errors that Fastify blames on the
+ * request keep their message; any other error becomes `failed` without details.
  */
 export function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   if (diskErrorCode(error) !== undefined) return diskWriteError();
-  if (error instanceof Error && 'statusCode' in error && 'code' in error) {
-    const { statusCode, code, message } = error;
-    const isCallersMistake = typeof statusCode === 'number' && statusCode < 500;
-    if (isCallersMistake) return new RequestError(ownCodes[String(code)] ?? 'bad_request', message);
-  }
-  return new RequestError('failed', 'The service failed to answer this request.');
+  const clientError = asFastifyClientError(error);
+  if (!clientError) return new RequestError('failed', 'The service failed to respond.');
+  const { code, message } = clientError;
+  return new RequestError(CODE_BY_FASTIFY_CODE[code] ?? 'bad_request', message);
 }

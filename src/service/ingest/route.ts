@@ -3,7 +3,8 @@ import { ingestBodyBytesMax, ingestRequestsPerMinuteMax } from '../../contract/i
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError, diskWriteError, type ServiceErrorCode } from '../domain/errors.ts';
-import type { Caller, Authentication, RateLimiter } from '../app/authentication.ts';
+import type { Authentication, Caller } from '../domain/authentication.ts';
+import type { RateLimiter } from './rate-limiter.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {
   createShare,
@@ -51,9 +52,9 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       const result = await deps.writer.write(toTask(request, { deps, caller, format, body }));
       if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.
-        deps.log.error('failed to store spans', { owner: caller.ownerId, reason: result.message });
+        deps.log.error('span_write_failed', { owner: caller.ownerId, reason: result.message });
       } else if (result.kind === 'unwritable') {
-        deps.log.error('failed to write to the disk', {
+        deps.log.error('disk_write_failed', {
           owner: caller.ownerId,
           code: result.message,
         });

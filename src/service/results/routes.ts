@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
-import type { Authentication } from '../app/authentication.ts';
+import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { readResultsQuery } from './read-query.ts';

@@ -1,92 +1,92 @@
 import type { FastifyInstance } from 'fastify';
 import { html } from '../../report-kit/html.ts';
-import type { Authentication } from '../app/authentication.ts';
-import { sendForPeople } from '../app/wire.ts';
+import { sendPrettyJson } from '../../http-kit/server.ts';
+import type { Authentication } from '../domain/authentication.ts';
 import { htmlType, pageHeaders, pageOf } from './page-frame.ts';
 
-/** What the front page is made from. */
-export interface FrontPageDeps {
+export interface FrontPageOptions {
   authentication: Authentication;
-  /** Lower-case name of the header that holds the key. */
+  /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
 }
 
-const about =
-  'The evaluation service of sandbox-kit: it takes traces of conversations in, scores what was ' +
-  'closed, and gives back results.';
+const ABOUT =
+  'The evaluation service of sandbox-kit. It receives traces of conversations, scores closed ' +
+  'conversations, and returns the results.';
 
-/** What clients call (spec 4.1 to 4.4), in the order in which one comes to it. */
-const calls = {
-  'POST /v1/traces': 'traces: OTLP over HTTP, JSON or protobuf, gzip or plain',
-  'POST /v1/sessions/{conversation_id}/end': 'closes a conversation and queues its evals',
-  'GET /api/prod-evaluations/sessions/': 'results of production conversations',
-  'GET /api/simulations/sessions/': 'results of simulations',
+/** The routes for clients (spec 4.1 to 4.4), in the order of their use. */
+const CALLS = {
+  'POST /v1/traces': 'Sends traces: OTLP over HTTP, JSON or protobuf, gzip or uncompressed',
+  'POST /v1/sessions/{conversation_id}/end': 'Closes a conversation and queues its evals',
+  'GET /api/prod-evaluations/sessions/': 'Returns the results of production conversations',
+  'GET /api/simulations/sessions/': 'Returns the results of simulations',
 };
 
-const control = {
-  '/__admin': 'the control API: its routes',
-  '/__admin/ingest-log': 'why something does not appear',
+const CONTROLS = {
+  '/__admin': 'The routes of the control API',
+  '/__admin/ingest-log': 'Why data is missing: what was dropped, ignored or rejected',
 };
 
-const documents = [
+const DOCUMENTS = [
   'docs/service.md in the package sandbox-kit',
   'sandbox-kit serve --help',
   'sandbox-kit schemas',
 ];
 
 /**
- * `GET /`: what this is, for one who has its address and nothing else. JSON, or a page where Accept
- * likes HTML better. On loopback for anyone of this machine, elsewhere for holders of a key.
+ * `GET /`: describes the service to someone who only has its URL, as JSON, or as a page if `Accept`
+ * prefers HTML. On loopback every program on this machine may read it; elsewhere it needs an API key.
  */
-export function frontPage(
+export function addFrontPage(
   app: FastifyInstance,
-  { authentication, apiKeyHeader }: FrontPageDeps,
+  { authentication, apiKeyHeader }: FrontPageOptions,
 ): void {
   app.get('/', async ({ headers }, reply) => {
     await authentication.reader(headers);
     reply.headers(pageHeaders).header('vary', 'accept');
-    if (prefersHtml(headers.accept ?? '')) return reply.type(htmlType).send(pageFor(apiKeyHeader));
-    return sendForPeople(reply, {
+    if (prefersHtml(headers.accept ?? ''))
+      return reply.type(htmlType).send(renderFrontPage(apiKeyHeader));
+    return sendPrettyJson(reply, {
       service: 'sandbox-kit',
-      about,
+      about: ABOUT,
       key_header: apiKeyHeader,
-      calls,
-      control,
-      documents,
+      calls: CALLS,
+      control: CONTROLS,
+      documents: DOCUMENTS,
     });
   });
 }
 
-function pageFor(apiKeyHeader: string): string {
+function renderFrontPage(apiKeyHeader: string): string {
   return pageOf(
     'sandbox-kit: the service',
     html`<h1>sandbox-kit: the service</h1>
-      <p>${about}</p>
-      <h2>What clients call</h2>
-      <p>Each with a key in <code>${apiKeyHeader}</code>.</p>
+      <p>${ABOUT}</p>
+      <h2>For clients</h2>
+      <p>Send an API key in the header <code>${apiKeyHeader}</code>.</p>
       <dl>
-        ${Object.entries(calls).map(
-          ([call, what]) =>
+        ${Object.entries(CALLS).map(
+          ([call, purpose]) =>
             html`<dt><code>${call}</code></dt>
-              <dd>${what}</dd>`,
+              <dd>${purpose}</dd>`,
         )}
       </dl>
-      <h2>What a test sets and sees</h2>
+      <h2>For tests</h2>
       <dl>
-        ${Object.entries(control).map(
-          ([path, what]) =>
+        ${Object.entries(CONTROLS).map(
+          ([path, purpose]) =>
             html`<dt><a href="${path}">${path}</a></dt>
-              <dd>${what}</dd>`,
+              <dd>${purpose}</dd>`,
         )}
       </dl>
-      <h2>Where it is written down</h2>
+      <h2>Documentation</h2>
       <ul>
-        ${documents.map((one) => html`<li>${one}</li>`)}
+        ${DOCUMENTS.map((document) => html`<li>${document}</li>`)}
       </ul>`,
   );
 }
 
-/** Whether an Accept header (RFC 9110, section 12.5.1) likes HTML better than JSON. */
+/** Returns whether an Accept header (RFC 9110, section 12.5.1) prefers HTML to JSON. */
 function prefersHtml(accept: string): boolean {
   const ranges = accept.split(',').map((range) => {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
@@ -94,7 +94,7 @@ function prefersHtml(accept: string): boolean {
     const quality = Number(weight ?? 1);
     return { type, quality: Number.isNaN(quality) ? 0 : quality };
   });
-  // The more exact range decides.
+  // The most specific range applies.
   const qualityOf = (...names: string[]): number =>
     names.flatMap((name) => ranges.find(({ type }) => type === name) ?? [])[0]?.quality ?? 0;
   const json = qualityOf('application/json', 'application/*', '*/*');

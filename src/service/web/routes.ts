@@ -1,46 +1,48 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Authentication } from '../app/authentication.ts';
+import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
-import { frontPage } from './front-page.ts';
+import { addFrontPage } from './front-page.ts';
 import { htmlType, nothingPage, pageHeaders } from './page-frame.ts';
-import { sessionPage } from './session-page.ts';
+import { renderSessionPage } from './session-page.ts';
 
-/** What pages are made from. */
-export interface PageDeps {
+export interface PageOptions {
   store: Store;
   authentication: Authentication;
-  /** Lower-case name of the header that holds the key. */
+  /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
 }
 
-/** The pages that deep links lead to (spec 2.4, 2.5), and the front page. */
-export function pageRoutes(app: FastifyInstance, deps: PageDeps): void {
-  frontPage(app, deps);
-  const show =
+/** Adds the front page and the pages of the deep links (spec 2.4, 2.5). */
+export function addPageRoutes(app: FastifyInstance, options: PageOptions): void {
+  const { store, authentication } = options;
+  addFrontPage(app, options);
+  const showSession =
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const reader = await deps.authentication.reader(request.headers);
-      // A reader without a key is this machine's own user, who may see the pages of every owner.
-      const ownerIds = reader ? [reader.ownerId] : await deps.store.owners.listIds();
-      const session = await findSession(deps.store, ownerIds, sessionIdIn(request));
-      const isHere = session?.kind === kind && parentOf(session) === request.params.id;
+      const reader = await authentication.reader(request.headers);
+      // A reader without a key is on this machine and may see the pages of every owner.
+      const ownerIds = reader ? [reader.ownerId] : await store.owners.listIds();
+      const session = await findSession(store, ownerIds, readSessionId(request));
+      const exists = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(htmlType);
-      if (!isHere) return reply.code(404).send(nothingPage());
-      return reply.send(await pageFor(deps.store, session));
+      if (!exists) return reply.code(404).send(nothingPage());
+      return reply.send(await renderSession(store, session));
     };
   const simulationOf = ({ simulation }: Session): string | undefined =>
     simulation?.deleted ? undefined : simulation?.id;
-  app.get('/simulation/:id', show('simulation', simulationOf));
+  app.get('/simulation/:id', showSession('simulation', simulationOf));
   app.get(
     '/production-eval/:id',
-    show('production', ({ run }) => run?.id),
+    showSession('production', ({ run }) => run?.id),
   );
 }
 
-function sessionIdIn({ url }: FastifyRequest): string {
-  const mark = url.indexOf('?');
-  return new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1)).get('sessionId') ?? '';
+function readSessionId({ url }: FastifyRequest): string {
+  const queryStart = url.indexOf('?');
+  return (
+    new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)).get('sessionId') ?? ''
+  );
 }
 
 async function findSession(
@@ -55,11 +57,11 @@ async function findSession(
   return undefined;
 }
 
-async function pageFor(store: Store, session: Session): Promise<string> {
+async function renderSession(store: Store, session: Session): Promise<string> {
   const { ownerId, sourceSessionId } = session;
   const [turns, tags] = await Promise.all([
     loadTurns(store, session),
     sourceSessionId === undefined ? [] : store.conversations.listTags(ownerId, sourceSessionId),
   ]);
-  return sessionPage({ session, turns, tags });
+  return renderSessionPage({ session, turns, tags });
 }

@@ -4,15 +4,15 @@ import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
 import type { Outcome, Session } from '../store/store.ts';
 import { pageOf } from './page-frame.ts';
 
-/** What a session page shows. */
+/** The content of a session page. */
 export interface SessionPage {
   session: Session;
   turns: readonly SessionTurn[];
   tags: readonly { key: string; value: string }[];
 }
 
-/** The page of one session: what it was, how its evals came out, and what was said. */
-export function sessionPage({ session, turns, tags }: SessionPage): string {
+/** Renders the page of a session: its properties, outcomes, and transcript. */
+export function renderSessionPage({ session, turns, tags }: SessionPage): string {
   const title = session.sourceSessionId ?? session.scenario ?? session.id;
   return pageOf(
     title,
@@ -25,7 +25,7 @@ export function sessionPage({ session, turns, tags }: SessionPage): string {
         )}
       </dl>
       <h2>Outcomes</h2>
-      ${erroredNote(session)}
+      ${describeErrored(session)}
       <ul>
         ${session.outcomes.map(outcomeItem)}
       </ul>
@@ -35,7 +35,7 @@ export function sessionPage({ session, turns, tags }: SessionPage): string {
       <ol>
         ${turns.map(turnItem)}
       </ol>
-      ${turns.length === 0 ? html`<p class="soft">Nothing was said.</p>` : ''}
+      ${turns.length === 0 ? html`<p class="soft">The transcript is empty.</p>` : ''}
       ${
         tags.length > 0
           ? html`<h2>Tags</h2>
@@ -45,17 +45,21 @@ export function sessionPage({ session, turns, tags }: SessionPage): string {
   );
 }
 
-function erroredNote({ outcomes }: Session): Html | '' {
+function describeErrored({ outcomes }: Session): Html | '' {
   const errored = outcomes.filter(({ outcome }) => outcome === 'error').length;
   if (errored === 0) return '';
-  const which = errored === 1 ? '1 eval' : `${errored} evals`;
-  const all = errored === outcomes.length ? ' As no other is there, no results list it.' : '';
+  const count = errored === 1 ? '1 eval' : `${errored} evals`;
+  const hidden =
+    errored === outcomes.length
+      ? ' Results omit this session, because no other eval scored it.'
+      : '';
   return html`<p class="soft">
-    ${which} errored: that counts neither as pass nor as fail, and no result shows it.${all}
+    ${count} errored. Errored evals count neither as passed nor as failed, and results omit
+    them.${hidden}
   </p>`;
 }
 
-/** What went wrong in a simulated session, and what was noticed besides. */
+/** Returns the error and the notes of a simulated session. */
 function notesOf({ simulated = {} }: Session): string[] {
   const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
   return error === undefined ? notes : [error, ...notes];
@@ -71,7 +75,7 @@ function factsOf(session: Session): [string, string][] {
     ['Channel', session.simulated?.['channel'] as string | undefined],
     ['Status', session.status],
     ['Verdict', decideVerdict(session)],
-    ['End', session.endReason],
+    ['End reason', session.endReason],
     ['Started', isoTime(session.startedAtMs)],
     ['Ended', isoTime(session.endedAtMs)],
   ];
@@ -110,22 +114,22 @@ function toolItem(call: { name: string; arguments: unknown; result: unknown }): 
   </details>`;
 }
 
-/** Instrumentations may leave either out, which is then kept as null. */
+/** Renders the arguments or the result. Null means that the instrumentation did not record it. */
 function toolPart(part: 'arguments' | 'result', value: unknown): Html {
   if (value === null || value === undefined) {
     return html`<p class="soft">no ${part} recorded</p>`;
   }
-  return html`<pre>${shown(value)}</pre>`;
+  return html`<pre>${format(value)}</pre>`;
 }
 
 function hintsItem(hints: object): Html {
   return html`<details>
     <summary>evaluation metadata</summary>
-    <pre>${shown(hints)}</pre>
+    <pre>${format(hints)}</pre>
   </details>`;
 }
 
-function shown(value: unknown): string {
+function format(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 

@@ -70,7 +70,7 @@ void t.test("the key of an agent's sandbox goes in and never comes out", async (
   await service.stop();
   t.notMatch(JSON.stringify(answers), apiKey);
   t.notMatch(lines.join('\n'), apiKey);
-  t.match(lines.join('\n'), /service listens/, 'there is a log');
+  t.match(lines.join('\n'), /service_listening/, 'there is a log');
   const store = await openStore({ file: join(dataDir, 'service.db') });
   t.teardown(() => store.close());
   const ownerId = (await store.owners.findId('development')) ?? '';

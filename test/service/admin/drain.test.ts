@@ -16,7 +16,7 @@ void t.test('what never comes to an end is told after two minutes of the machine
       clock: manualClock(startMs),
       wake: () => undefined,
       drain: () => new Promise<never>(() => undefined),
-      isTalking: () => false,
+      isSimulating: () => false,
       store: { jobs: { getBacklog: () => Promise.resolve({ count: 3, nextDueAtMs }) } },
     });
     const refused = t.rejects(asked, { code: 'busy', message: says });

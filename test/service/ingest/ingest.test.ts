@@ -213,7 +213,7 @@ void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
 
   await admin('PUT /faults', [{ kind: 'slow', delay_ms: 600_000 }]);
   const slow = send(traces, { body: aRequest() });
-  while (!JSON.stringify(await admin('GET /faults')).includes('"shown":1'));
+  while (!JSON.stringify(await admin('GET /faults')).includes('"injected":1'));
   await admin('POST /clock', { advance_ms: 600_000 });
   t.equal((await slow).status, 200);
 });

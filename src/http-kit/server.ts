@@ -1,0 +1,120 @@
+import type { Duplex } from 'node:stream';
+import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
+import { errorOrigin } from '../platform/error-origin.ts';
+import type { Log } from '../platform/log.ts';
+import type { HttpError } from './errors.ts';
+
+// Node's default of 300 s would let a slow client keep a connection for too long.
+const REQUEST_TIMEOUT_MS = 60_000;
+
+// Longer than any valid id, so that the id check rejects a long id instead of a "not found".
+const PATH_PARAMETER_LENGTH_MAX = 16_384;
+
+/** What differs between the servers: their error shape, their content type, and their limits. */
+export interface HttpServerOptions {
+  /** The `Content-Type` of JSON responses and errors. */
+  contentType: string;
+  /** Returns the error to respond with for anything that a handler throws. */
+  toHttpError: (error: unknown) => HttpError;
+  /** Returns the error for a message that Node's HTTP parser rejects, by Node's error code. */
+  toParserError: (code: string) => HttpError;
+  /** Sends an error response. */
+  sendError: (reply: FastifyReply, error: HttpError) => FastifyReply;
+  /** Called for each error that a handler did not throw on purpose and that became a 5xx. */
+  logServerError: (method: string, error: unknown) => void;
+  /** Maximum size of a request body; Fastify's default is 1 MiB. */
+  bodyBytesMax?: number;
+  /** PEM certificate and key for HTTPS. */
+  tls?: { cert: string; key: string } | undefined;
+}
+
+/**
+ * Creates a Fastify server without content type parsers that writes every error in the server's own
+ * shape and serializes responses without a schema.
+ */
+export function createHttpServer(options: HttpServerOptions): FastifyInstance {
+  const { contentType, bodyBytesMax, tls, toHttpError, sendError } = options;
+  const app = fastify({
+    ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
+    forceCloseConnections: 'idle',
+    // Requests that arrive during the shutdown still get a response before the connection closes.
+    return503OnClosing: false,
+    https: tls ?? null,
+    clientErrorHandler(error: NodeJS.ErrnoException, socket: Duplex) {
+      if (error.code === 'ECONNRESET' || !socket.writable) return;
+      socket.end(formatRawError(options.toParserError(error.code ?? ''), contentType));
+    },
+    frameworkErrors: (error, _request, reply) => {
+      void sendError(reply, toHttpError(error));
+    },
+  });
+  app.setReplySerializer((payload) => JSON.stringify(payload));
+  app.removeAllContentTypeParsers();
+  app.setErrorHandler((error, request, reply) => {
+    const httpError = toHttpError(error);
+    if (httpError.status >= 500 && error !== httpError) {
+      options.logServerError(request.method, error);
+    }
+    return sendError(reply, httpError);
+  });
+  return app;
+}
+
+/**
+ * Returns an error as a complete HTTP response, for a socket without a Fastify reply. The response
+ * closes the connection.
+ */
+export function formatRawError({ status, headers, body }: HttpError, contentType: string): string {
+  const text = JSON.stringify(body);
+  const lines = [
+    // The reason phrase may be empty, but the space before it is required.
+    `HTTP/1.1 ${status} `,
+    'Connection: close',
+    `Content-Type: ${contentType}`,
+    `Content-Length: ${Buffer.byteLength(text)}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  ];
+  return `${lines.join('\r\n')}\r\n\r\n${text}`;
+}
+
+/** Logs an internal error without its message, which may quote a conversation. */
+export function logRequestFailure(log: Log, method: string, error: unknown): void {
+  const { name, at } = errorOrigin(error);
+  log.error('request_failed', { method, error: name, where: at });
+}
+
+/**
+ * Rejects every method that a path does not support.
+ * @param createError Creates the 405 error with this message and these headers.
+ * @param hint Appended to the message.
+ */
+export function rejectOtherMethods(
+  app: FastifyInstance,
+  url: string,
+  allowed: readonly string[],
+  createError: (message: string, headers: Record<string, string>) => HttpError,
+  hint = '',
+): void {
+  const allow = allowed.join(', ');
+  app.route({
+    method: app.supportedMethods.filter((method) => !allowed.includes(method)),
+    url,
+    onRequest({ method }) {
+      throw createError(`${method} is not supported here. Use ${allow}.${hint}`, { allow });
+    },
+    handler: () => undefined,
+  });
+}
+
+/** Describes a route that does not exist. */
+export function describeUnknownRoute({ method, url }: { method: string; url: string }): string {
+  return `Route ${method} ${url.slice(0, 200)} does not exist.`;
+}
+
+/** Sends JSON for people to read: indented, with a final newline. */
+export function sendPrettyJson(reply: FastifyReply, value: object): FastifyReply {
+  const text = `${JSON.stringify(value, null, 2)}\n`;
+  return reply.type('application/json').send(Buffer.from(text));
+}

@@ -1,0 +1,90 @@
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { HttpError } from '../../http-kit/errors.ts';
+import { createHttpServer, logRequestFailure } from '../../http-kit/server.ts';
+import { systemClock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import {
+  diskErrorCode,
+  RequestError,
+  toRequestError,
+  type ServiceErrorCode,
+} from '../domain/errors.ts';
+import { drain } from '../ingest/read-body.ts';
+
+// Without a charset: JSON has none (RFC 8259), and OpenTelemetry clients compare the exact value.
+const JSON_CONTENT_TYPE = 'application/json';
+
+/** The errors for requests that Node's HTTP parser rejects, by Node's error code. */
+const PARSER_ERRORS: Record<string, [code: ServiceErrorCode, message: string]> = {
+  HPE_HEADER_OVERFLOW: ['headers_too_large', 'The request line and headers are too long.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['request_timeout', 'The request was not complete in time.'],
+};
+
+/** Creates a server that responds to every error with `{"message"}` (spec 7, area A). */
+export function createServiceServer(log: Log): FastifyInstance {
+  const app = createHttpServer({
+    contentType: JSON_CONTENT_TYPE,
+    toHttpError: toRequestError,
+    toParserError: (parserCode) => {
+      const [code, message] = PARSER_ERRORS[parserCode] ?? [];
+      return new RequestError(code ?? 'bad_request', message ?? 'The request is not valid HTTP.');
+    },
+    sendError,
+    logServerError(method, error) {
+      const code = diskErrorCode(error);
+      if (code === undefined) logRequestFailure(log, method, error);
+      else log.error('disk_write_failed', { method, code });
+    },
+  });
+  // Fastify appends a charset to the type of serialized responses.
+  app.addHook('onSend', (_request, reply, payload, done) => {
+    const type = String(reply.getHeader('content-type'));
+    if (type.startsWith(JSON_CONTENT_TYPE)) reply.type(JSON_CONTENT_TYPE);
+    done(null, payload);
+  });
+  return app;
+}
+
+/** Sends an error as bytes, which `finishRequestFirst` recognizes. */
+function sendError(reply: FastifyReply, { status, headers, body }: HttpError): FastifyReply {
+  const bytes = Buffer.from(JSON.stringify(body));
+  return reply.code(status).headers(headers).type(JSON_CONTENT_TYPE).send(bytes);
+}
+
+/**
+ * Leaves the bodies of a scope to its routes. Fastify would reject a Content-Type that it can't
+ * parse, even where the interface ignores it. The original headers are in `request.raw`.
+ */
+export function leaveBodiesUnread(scope: FastifyInstance): void {
+  scope.addHook('onRequest', (request, _reply, done) => {
+    request.headers = {
+      'content-type': undefined,
+      'content-length': '0',
+      'transfer-encoding': undefined,
+    };
+    done();
+  });
+}
+
+/**
+ * Lets a client that is still sending its body read an error: the whole error is sent immediately,
+ * but the response ends only after the request. If it ended earlier, a client that asked for
+ * `Connection: close` would lose its connection while sending.
+ */
+export function finishRequestFirst(scope: FastifyInstance): void {
+  scope.addHook('onSend', (request, reply, payload, done) => {
+    if (request.raw.complete || !Buffer.isBuffer(payload)) {
+      done(null, payload);
+      return;
+    }
+    // Clients send in real time, whatever the service clock shows.
+    const received = drain(request.raw, systemClock);
+    reply.header('content-length', payload.length);
+    const response = async function* (): AsyncGenerator<Buffer> {
+      yield payload;
+      await received;
+    };
+    done(null, Readable.from(response()));
+  });
+}

@@ -1,0 +1,104 @@
+import type { SeedDocument } from '../../contract/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Log } from '../../platform/log.ts';
+import * as options from '../../platform/options.ts';
+import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import type { JudgeOptions } from '../scoring/judge.ts';
+import type { UserModelOptions } from '../simulator/user-model.ts';
+
+/** An API key that the service accepts, and its owner. */
+export interface ServiceKey {
+  /** 8 to 256 visible ASCII characters. */
+  key: string;
+  /** Name of the owner (default: `development`). */
+  owner?: string;
+}
+
+/** The options of `startService`. */
+export interface ServiceOptions {
+  /** Address to listen on (default: `127.0.0.1`). */
+  host: string;
+  /** Port to listen on; 0, the default, picks a free port. */
+  port: number;
+  /** Data directory (default: a temporary directory that is removed on stop). */
+  dataDir: string;
+  /**
+   * Base of the service clock; may be manual. `/__admin/clock` moves the service clock ahead of it.
+   * The offset is not stored: a restarted service shows this clock's time again, and treats records
+   * with later times as received at the start.
+   */
+  clock: Clock;
+  /** Seed data: loaded at the start and restored by a reset to the seed. */
+  seed: SeedDocument;
+  /**
+   * Reports how many sessions of the seed data are stored, out of how many. The last call comes
+   * before the start completes. Seed data loaded later is not reported.
+   */
+  onSeedProgress: (done: number, total: number) => void;
+  /**
+   * Random seed for the session ids of live traces (default: random). Ids in seed data and
+   * transcripts depend only on the document.
+   */
+  chanceSeed: string;
+  log: Log;
+  /** Name of the header that carries the API key (default: `x-service-api-key`, spec 5). */
+  apiKeyHeader: string;
+  /**
+   * Configured API keys; the first one also opens `/__admin`. Without any, a service on loopback
+   * creates a development key. Keys configured at an earlier start stop working unless they are
+   * configured again. Keys created by `/__admin/keys` keep working.
+   */
+  keys: readonly ServiceKey[];
+  /** The LLM judge for evals of kind `judge`. */
+  judge: Omit<JudgeOptions, 'clock' | 'random'>;
+  /** The language model that plays simulated users of mode `llm`. */
+  userModel: UserModelOptions;
+  /** The speech API for simulated users in calls (default: the built-in synthesizer). */
+  speech: SpeechEndpoint;
+  /** Base URL of the deep links (default: the URL of the service). */
+  appUrl: string;
+}
+
+const keyOptions = options.optionsObject<ServiceKey>(
+  { key: options.nonEmptyStringOption, owner: options.nonEmptyStringOption },
+  ['key'],
+);
+
+const modelOptions = options.optionsObject<ServiceOptions['judge'] & UserModelOptions>(
+  {
+    baseUrl: options.urlOption,
+    apiKey: options.nonEmptyStringOption,
+    model: options.nonEmptyStringOption,
+    timeoutMs: options.integerOption(1, 600_000),
+    retriesMax: options.integerOption(0, 100),
+  },
+  ['baseUrl', 'model'],
+);
+
+const speechOptions = options.optionsObject<SpeechEndpoint>(
+  {
+    baseUrl: options.urlOption,
+    model: options.nonEmptyStringOption,
+    voice: options.nonEmptyStringOption,
+    apiKey: options.nonEmptyStringOption,
+  },
+  ['baseUrl'],
+);
+
+/** Schema of the options of `startService`. Seed data has a schema of its own. */
+export const serviceOptionsSchema = options.optionsObject<ServiceOptions>({
+  host: options.nonEmptyStringOption,
+  port: options.portOption,
+  dataDir: options.nonEmptyStringOption,
+  clock: options.clockOption,
+  seed: options.objectOption,
+  onSeedProgress: options.functionOption,
+  chanceSeed: options.nonEmptyStringOption,
+  log: options.logOption,
+  apiKeyHeader: options.nonEmptyStringOption,
+  keys: options.arrayOption(keyOptions),
+  judge: modelOptions,
+  userModel: modelOptions,
+  speech: speechOptions,
+  appUrl: options.urlOption,
+});

@@ -1,0 +1,220 @@
+import {
+  brief,
+  type Scenario,
+  type Simulation,
+  type SimulationRequest,
+  type SimulationSessionState,
+  type TestedAgent,
+  type UserReview,
+} from '../../contract/index.ts';
+import { isoTime, type Clock } from '../../platform/clock.ts';
+import { randomSeed } from '../../platform/random.ts';
+import { unknownIdError } from '../domain/document-checks.ts';
+import { InvalidDocumentError } from '../domain/errors.ts';
+import { missingJudgeWarnings, missingUserModelWarnings } from '../domain/missing-models.ts';
+import { resolveScenario, type ScenarioReferences } from '../domain/resolved-scenario.ts';
+import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
+import type { Session, SimulationPlan, Store } from '../store/store.ts';
+import { scenarioResults, verdictOfRun } from './report/scenario-results.ts';
+import { countSessions, simulationIdOf, type ResolvedScenario } from './session-plan.ts';
+import { sessionsOfRun, type SimulationRunner } from './simulation-runner.ts';
+
+export interface SimulationsOptions {
+  store: Store;
+  clock: Clock;
+  runner: Pick<SimulationRunner, 'wake' | 'held' | 'cancel' | 'cancelAll'>;
+  hasJudge: boolean;
+  hasUserModel: boolean;
+  /** Returns the base URL of the deep links; it is known once the service listens. */
+  appUrl: () => string;
+}
+
+const CONCURRENCY_DEFAULT = 5;
+const SESSIONS_MAX = 10_000;
+const DOCUMENTS_MAX = 1_000;
+const RUNS_LISTED_MAX = 100;
+
+/** Creates the runs of simulated users of a service, which `/__admin/simulations` controls. */
+export function createSimulations(options: SimulationsOptions) {
+  const { store, runner } = options;
+  const describe = async (plan: SimulationPlan): Promise<Simulation> =>
+    toSimulation(plan, {
+      stored: await store.simulations.listSessions(plan.ownerId, plan.id),
+      runningIds: runner.held(plan.id),
+      appUrl: options.appUrl(),
+    });
+  return {
+    /** Stores a run and starts it. @throws InvalidDocumentError. */
+    async start(
+      ownerId: string,
+      request: SimulationRequest,
+    ): Promise<{ id: string; warnings: string[] }> {
+      const { agent, secret } = await findAgent(store, ownerId, request);
+      const scenarios = await resolveScenarios(store, ownerId, request);
+      const { samples, channel, concurrency = CONCURRENCY_DEFAULT, seed = randomSeed() } = request;
+      const startedAtMs = options.clock.nowMs();
+      const name = request.name ?? `${agent.name} ${isoTime(startedAtMs).slice(0, 10)}`;
+      const id = await store.simulations.add({
+        ...{ ownerId, name, agent, secret, concurrency, scenarios, seed, startedAtMs },
+        ...(samples !== undefined && { samples }),
+        ...(channel !== undefined && { channel }),
+        idOf: (repeat) => simulationIdOf(seed, repeat),
+      });
+      runner.wake();
+      return { id, warnings: findWarnings(scenarios, options) };
+    },
+    async find(ownerId: string, id: string): Promise<Simulation | undefined> {
+      const plan = await store.simulations.find(ownerId, id);
+      return plan && describe(plan);
+    },
+    /** Returns runs without their sessions, newest first. */
+    async list(ownerId: string): Promise<Omit<Simulation, 'sessions' | 'scenarios'>[]> {
+      const plans = await store.simulations.list(ownerId, RUNS_LISTED_MAX);
+      const simulations = await Promise.all(plans.map(describe));
+      return simulations.map(({ sessions, scenarios, ...rest }) => rest);
+    },
+    /** Cancels a run and waits for its sessions to end. False when no run of that id is active. */
+    cancel: (ownerId: string, id: string): Promise<boolean> => runner.cancel(ownerId, id),
+    /** Cancels all runs of an owner. */
+    cancelAll: (ownerId: string): Promise<void> => runner.cancelAll(ownerId),
+  };
+}
+
+async function findAgent(store: Store, ownerId: string, { agent }: SimulationRequest) {
+  if (typeof agent !== 'string') {
+    return { agent: toAddress(agent), secret: agent.api_key };
+  }
+  const agents = await store.documents.list(ownerId, 'agent', DOCUMENTS_MAX);
+  const stored = agents.find(({ id }) => id === agent);
+  if (!stored) {
+    const ids = agents.map(({ id }) => id);
+    throw unknownIdError('/agent', 'an agent', agent, ids);
+  }
+  const secret = await store.documents.findApiKey(ownerId, agent);
+  return { agent: toAddress(stored), secret };
+}
+
+const toAddress = ({
+  name,
+  url,
+  voice_url: voiceUrl,
+}: Pick<TestedAgent, 'name' | 'url' | 'voice_url'>) => ({
+  ...{ name, url },
+  ...(voiceUrl !== undefined && { voice_url: voiceUrl }),
+});
+
+/** Returns the scenario of an id. @throws InvalidDocumentError at this pointer. */
+function findScenario(id: string, scenarios: readonly Scenario[], pointer: string): Scenario {
+  const scenario = scenarios.find((candidate) => candidate.id === id);
+  if (scenario) return scenario;
+  const knownIds = scenarios.map((candidate) => candidate.id);
+  throw unknownIdError(pointer, 'a scenario', id, knownIds);
+}
+
+/** Resolves the requested scenarios with the current documents. @throws InvalidDocumentError. */
+async function resolveScenarios(store: Store, ownerId: string, request: SimulationRequest) {
+  const [evals, personas, scenarios] = await Promise.all([
+    store.evals.list(ownerId),
+    store.documents.list(ownerId, 'persona', DOCUMENTS_MAX),
+    store.documents.list(ownerId, 'scenario', DOCUMENTS_MAX),
+  ]);
+  const references: ScenarioReferences = { evals, personas };
+  const ids = new Set<string>();
+  const resolved = request.scenarios.map((requested, index) => {
+    const pointer = `/scenarios/${index}`;
+    const scenario =
+      typeof requested === 'string' ? findScenario(requested, scenarios, pointer) : requested;
+    if (ids.has(scenario.id)) {
+      throw new InvalidDocumentError(pointer, `repeats ${brief(scenario.id)}`);
+    }
+    ids.add(scenario.id);
+    const { evals: scenarioEvals, ...others } = resolveScenario(scenario, references, pointer);
+    return { ...others, evals: [...scenarioEvals] };
+  });
+  const count = countSessions(resolved, request.samples);
+  if (count <= SESSIONS_MAX) return resolved;
+  throw new InvalidDocumentError(
+    '/samples',
+    `must result in at most ${SESSIONS_MAX} sessions, would result in ${count}`,
+  );
+}
+
+/** Returns warnings about everything that is certain to fail. */
+function findWarnings(
+  scenarios: readonly ResolvedScenario[],
+  { hasJudge, hasUserModel }: SimulationsOptions,
+): string[] {
+  const evalById = new Map(
+    scenarios.flatMap(({ evals }) => evals).map((definition) => [definition.id, definition]),
+  );
+  return [
+    ...missingJudgeWarnings([...evalById.values()], hasJudge),
+    ...missingUserModelWarnings(
+      scenarios.map(({ scenario }) => scenario),
+      hasUserModel,
+    ),
+  ];
+}
+
+interface Progress {
+  /** The sessions that ended. */
+  stored: readonly Session[];
+  runningIds: ReadonlySet<string>;
+  appUrl: string;
+}
+
+function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Progress): Simulation {
+  const storedById = new Map(stored.map((session) => [session.id, session]));
+  const sessions = sessionsOfRun(plan).map((planned): SimulationSessionState => {
+    const { sessionId: id, scenario, persona, channel, sample } = planned;
+    const session = storedById.get(id);
+    const notStarted = plan.state === 'cancelled' ? 'cancelled' : 'pending';
+    return {
+      id,
+      ...{ scenario_id: scenario.id, scenario: scenario.name, persona: persona.name },
+      ...{ channel, sample },
+      ...(session
+        ? toStoredState(session, appUrl)
+        : { status: runningIds.has(id) ? 'running' : notStarted }),
+      verdict: session ? decideVerdict(session) : 'undecided',
+    };
+  });
+  const scenarios = scenarioResults(plan.scenarios, sessions);
+  const count = (verdict: string): number =>
+    sessions.filter((session) => session.verdict === verdict).length;
+  const isScoring = sessions.some(({ status }) => status === 'evaluating');
+  return {
+    id: plan.id,
+    name: plan.name,
+    status: plan.state !== 'ended' ? plan.state : isScoring ? 'evaluating' : 'completed',
+    verdict: verdictOfRun(scenarios),
+    agent: plan.agent,
+    seed: plan.seed,
+    started_at: isoTime(plan.startedAtMs),
+    counts: {
+      sessions: sessions.length,
+      ended: stored.length,
+      passed: count('passed'),
+      failed: count('failed'),
+      undecided: count('undecided'),
+    },
+    scenarios,
+    sessions,
+  };
+}
+
+function toStoredState(session: Session, appUrl: string) {
+  const { status, endReason, startedAtMs, endedAtMs, simulated = {} } = session;
+  const { error, review } = simulated as { error?: string; review?: UserReview };
+  return {
+    status,
+    ...(endReason !== undefined && {
+      end_reason: endReason as NonNullable<SimulationSessionState['end_reason']>,
+    }),
+    ...(error !== undefined && { error }),
+    ...(review && { review }),
+    started_at: isoTime(startedAtMs),
+    ended_at: isoTime(endedAtMs),
+    url: makeDeepLink(session, appUrl),
+  };
+}

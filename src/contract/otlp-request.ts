@@ -1,99 +1,99 @@
-/** An attribute's value as a plain JavaScript value: what JSON can hold, at any depth. */
+/** An attribute value as a JSON value of any depth. */
 export type AttributeValue =
   string | number | boolean | null | AttributeValue[] | { [key: string]: AttributeValue };
 
 /**
- * Attributes by key; of a key that stands twice, the last. An integer that a number can't hold
- * exactly is its decimal digits, bytes are base64, NaN and the infinities are their names.
+ * Attributes by key; the last one wins if a key is repeated. Integers beyond 2^53 are decimal strings,
+ * bytes are base64, and NaN and the infinities are their names.
  */
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
-/** A span as it came, whichever encoding it came in; nothing in it has been judged yet. */
+/** A span as received in either encoding. Its content has not been validated. */
 export interface TraceSpan {
-  /** Lower-case hexadecimal, where the sender kept to the rules; empty when there is none. */
+  /** Lower-case hexadecimal if it is valid; empty if missing. The same holds for the other ids. */
   traceId: string;
   spanId: string;
   parentSpanId: string;
   name: string;
-  /** Nanoseconds since the Unix epoch; 0 when there is none. */
+  /** Nanoseconds since the Unix epoch; 0 if missing. */
   startNs: bigint;
   endNs: bigint;
-  /** Unset, ok, error. A code that the protocol does not have is 0. */
+  /** 0 unset, 1 ok, 2 error. Unknown codes become 0. */
   statusCode: 0 | 1 | 2;
   attributes: Attributes;
-  /** Of the resource that the span belongs to: one object, shared by all its spans. */
+  /** Attributes of its resource; all spans of a resource share this object. */
   resource: Attributes;
-  /** Name of the instrumentation that made it; empty when there is none. */
+  /** Name of its instrumentation scope; empty if missing. */
   scope: string;
 }
 
-/** A trace export request in one shape for both encodings (spec 2.1, 4.1). */
+/** A trace export request, independent of its encoding (spec 2.1, 4.1). */
 export interface TraceRequest {
   spans: TraceSpan[];
-  /** OTLP/JSON keys that were ignored because they are not in lowerCamelCase; the first few. */
+  /** The first few OTLP/JSON keys that were ignored because they are not in lowerCamelCase. */
   ignoredKeys: string[];
 }
 
 /**
- * A body that is no trace export request. Its message is one sentence for the caller; it tells the
- * kind of what stands in the wrong place, never the value.
+ * Thrown for a body that is not a valid trace export request. The message is for the client; it names
+ * the type of a wrong value, never the value itself.
  */
 export class OtlpError extends Error {
   override name = 'OtlpError';
 }
 
-/** What one request may hold. The bytes are bounded elsewhere; these bound what they become. */
+/** Limits of one decoded request. The size in bytes is limited elsewhere. */
 export const otlpLimits = {
-  /** Ten megabytes hold five million empty spans, and some three thousand real ones. */
+  /** 10 MB can hold 5 million empty spans, but only about 3,000 real ones. */
   spansMax: 100_000,
-  /** Messages of all kinds, an attribute being two of them; twice what real spans can need. */
+  /** Protobuf messages of all kinds; an attribute is two. Twice as many as real spans need. */
   messagesMax: 1_000_000,
-  /** Messages inside one another: as deep as protobuf's own readers go. */
+  /** Nesting of messages; the same limit as in protobuf's own readers. */
   depthMax: 100,
 } as const;
 
-/** How much of a request has been read; throws an OtlpError when it is too much. */
-export class Budget {
+/** Counts the content of a request. @throws OtlpError if it exceeds `otlpLimits`. */
+export class RequestBudget {
   #spans = 0;
   #messages = 0;
 
-  /** Enters a message that stands `depth` messages below the request. */
-  enter(depth: number): void {
+  /** Counts a message that is nested `depth` messages deep. */
+  countMessage(depth: number): void {
     if (depth > otlpLimits.depthMax) {
       throw new OtlpError(
-        `the request nests values more than ${otlpLimits.depthMax} messages deep: flatten them`,
+        `The request nests values more than ${otlpLimits.depthMax} messages deep. Flatten them.`,
       );
     }
     if (++this.#messages > otlpLimits.messagesMax) {
       throw new OtlpError(
-        `the request holds more than ${otlpLimits.messagesMax} attributes and values: ` +
-          'send smaller batches',
+        `The request contains more than ${otlpLimits.messagesMax} attributes and values. ` +
+          'Send smaller batches.',
       );
     }
   }
 
-  enterSpan(depth: number): void {
+  countSpan(depth: number): void {
     if (++this.#spans > otlpLimits.spansMax) {
       throw new OtlpError(
-        `the request holds more than ${otlpLimits.spansMax} spans: send smaller batches`,
+        `The request contains more than ${otlpLimits.spansMax} spans. Send smaller batches.`,
       );
     }
-    this.enter(depth);
+    this.countMessage(depth);
   }
 }
 
-/** An integer as a number, or as its digits where a number would not be exact. */
-export function integerValue(value: bigint): number | string {
+/** Returns an integer as a number, or as a decimal string beyond 2^53. */
+export function toIntegerValue(value: bigint): number | string {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value.toString();
 }
 
-/** A fraction as JSON can hold it. */
-export function doubleValue(value: number): number | string {
+/** Returns a double as a JSON value: NaN and the infinities become strings. */
+export function toDoubleValue(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }
 
-/** Unset, ok or error; anything else is unset. */
-export function statusCodeOf(code: number): 0 | 1 | 2 {
+/** Returns a status code; unknown codes become 0 (unset). */
+export function toStatusCode(code: number): 0 | 1 | 2 {
   return code === 1 || code === 2 ? code : 0;
 }

@@ -1,12 +1,12 @@
-/** OTLP trace export on the wire (spec 4.1). The only owner of protobufjs. */
+/** The protobuf encoding of OTLP trace export (spec 4.1). The only module that uses protobufjs. */
 import protobuf, { type Reader, type Type } from 'protobufjs/light.js';
 import { otlpProto } from './generated/otlp-proto.ts';
 import {
-  Budget,
-  doubleValue,
-  integerValue,
+  RequestBudget,
+  toDoubleValue,
+  toIntegerValue,
   OtlpError,
-  statusCodeOf,
+  toStatusCode,
   type Attributes,
   type AttributeValue,
   type TraceRequest,
@@ -20,46 +20,46 @@ const statusType = root.lookupType('RpcStatus');
 const spanType = root.lookupType('Span');
 
 /**
- * Reads a protobuf trace export request. Throws an OtlpError when the bytes are none, or hold more
- * than `otlpLimits` allows; that is found before anything is built from them.
+ * Reads a protobuf trace export request. Checks the limits before it builds any object.
+ * @throws OtlpError if the bytes are invalid or exceed `otlpLimits`.
  */
 export function decodeTraceRequest(bytes: Uint8Array): TraceRequest {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  survey(buffer);
+  checkLimits(buffer);
   return { spans: spansOf(decode(buffer)), ignoredKeys: [] };
 }
 
-/** The answer to a request whose spans were all taken: no bytes at all. */
+/** Encodes the response to a request whose spans were all accepted: an empty message. */
 export function encodeTraceResponse(): Uint8Array {
   return responseType.encode(responseType.create({})).finish();
 }
 
-/** A google.rpc.Status with a message: the body of a refusal of a protobuf request. */
+/** Encodes a google.rpc.Status: the body of an error response to a protobuf request. */
 export function encodeStatus(message: string): Uint8Array {
   return statusType.encode(statusType.create({ message })).finish();
 }
 
-/** Walks through all messages without building any, so that a small bomb stays small. */
-function survey(buffer: Buffer): void {
+/** Visits all messages without building objects, so a small hostile body can't exhaust memory. */
+function checkLimits(buffer: Buffer): void {
   const reader = protobuf.Reader.create(buffer);
-  const place: string[] = [];
+  const path: string[] = [];
   try {
-    surveyMessage({ reader, place, budget: new Budget() }, requestType, reader.len);
+    checkMessage({ reader, path, budget: new RequestBudget() }, requestType, reader.len);
   } catch (error) {
     if (error instanceof OtlpError) throw error;
-    throw unreadable(`cut off or damaged at byte ${reader.pos}`, place);
+    throw decodeError(`it is truncated or damaged at byte ${reader.pos}`, path);
   }
 }
 
-interface Survey {
+interface CheckState {
   reader: Reader;
-  budget: Budget;
-  /** Names of the fields that lead to where the reader is. */
-  place: string[];
+  budget: RequestBudget;
+  /** Names of the fields from the request to the current message. */
+  path: string[];
 }
 
-function surveyMessage(walk: Survey, type: Type, end: number): void {
-  const { reader, budget, place } = walk;
+function checkMessage(state: CheckState, type: Type, end: number): void {
+  const { reader, budget, path } = state;
   while (reader.pos < end) {
     const tag = reader.tag();
     const field = type.fieldsById[tag >>> 3];
@@ -68,31 +68,33 @@ function surveyMessage(walk: Survey, type: Type, end: number): void {
       continue;
     }
     const inner = field.resolvedType;
-    place.push(field.name);
+    path.push(field.name);
     const innerEnd = reader.size() + reader.pos;
-    if (innerEnd > end) throw new RangeError('longer than what holds it');
-    if (inner === spanType) budget.enterSpan(place.length);
-    else budget.enter(place.length);
-    surveyMessage(walk, inner, innerEnd);
-    place.pop();
+    if (innerEnd > end) throw new RangeError('exceeds the enclosing message');
+    if (inner === spanType) budget.countSpan(path.length);
+    else budget.countMessage(path.length);
+    checkMessage(state, inner, innerEnd);
+    path.pop();
   }
-  if (reader.pos !== end) throw new RangeError('longer than what holds it');
+  if (reader.pos !== end) throw new RangeError('exceeds the enclosing message');
 }
 
 function decode(buffer: Buffer): WireRequest {
   try {
     return requestType.decode(buffer) as unknown as WireRequest;
   } catch {
-    throw unreadable('a string in it is not UTF-8, or a field has the wrong type', []);
+    throw decodeError('a string is not UTF-8, or a field has the wrong type', []);
   }
 }
 
-function unreadable(why: string, place: readonly string[]): OtlpError {
-  const where = place.length > 0 ? ` (${place.slice(0, 8).join('.')})` : '';
-  return new OtlpError(`the body is not a protobuf ExportTraceServiceRequest: ${why}${where}`);
+function decodeError(reason: string, path: readonly string[]): OtlpError {
+  const where = path.length > 0 ? ` (${path.slice(0, 8).join('.')})` : '';
+  return new OtlpError(
+    `The body is not a valid protobuf ExportTraceServiceRequest: ${reason}${where}.`,
+  );
 }
 
-/** Messages as protobufjs gives them: missing scalars are their defaults, missing messages null. */
+/** Messages as protobufjs decodes them: missing scalars have defaults, missing messages are null. */
 interface WireRequest {
   resourceSpans: { resource?: WireAttributes | null; scopeSpans: WireScopeSpans[] }[];
 }
@@ -121,13 +123,13 @@ interface WirePair {
   value?: WireValue | null;
 }
 
-/** The two halves of a 64-bit integer. */
+/** A 64-bit integer in two halves. */
 interface WireInteger {
   low: number;
   high: number;
 }
 
-/** The one field that is set is an own property; the others are inherited defaults. */
+/** Exactly the field that is set is an own property; the others are inherited defaults. */
 interface WireValue {
   stringValue: string;
   boolValue: boolean;
@@ -155,7 +157,7 @@ function spanOf(span: WireSpan): Omit<TraceSpan, 'resource' | 'scope'> {
     name: span.name,
     startNs: BigInt.asUintN(64, bigintOf(span.startTimeUnixNano)),
     endNs: BigInt.asUintN(64, bigintOf(span.endTimeUnixNano)),
-    statusCode: statusCodeOf(span.status?.code ?? 0),
+    statusCode: toStatusCode(span.status?.code ?? 0),
     attributes: attributesOf(span.attributes),
   };
 }
@@ -171,16 +173,16 @@ function objectOf(pairs: readonly WirePair[]): Record<string, AttributeValue> {
 }
 
 function valueOf(wire: WireValue): AttributeValue {
-  // Asking protobufjs which field of the oneof is set would take as long as all the rest together.
+  // The own key is the oneof field that is set. Asking protobufjs would double the decoding time.
   switch (Object.keys(wire)[0]) {
     case 'stringValue':
       return wire.stringValue;
     case 'boolValue':
       return wire.boolValue;
     case 'intValue':
-      return integerValue(bigintOf(wire.intValue));
+      return toIntegerValue(bigintOf(wire.intValue));
     case 'doubleValue':
-      return doubleValue(wire.doubleValue);
+      return toDoubleValue(wire.doubleValue);
     case 'arrayValue':
       return wire.arrayValue.values.map(valueOf);
     case 'kvlistValue':
@@ -198,7 +200,7 @@ function bigintOf({ low, high }: WireInteger): bigint {
 }
 
 function hex(bytes: Uint8Array): string {
-  // Where the field is missing, this is an empty array and no Uint8Array.
+  // A missing field is an empty Array, not a Uint8Array.
   if (bytes.length === 0) return '';
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');
 }

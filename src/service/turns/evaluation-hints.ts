@@ -2,18 +2,18 @@ import { isObject } from '../../platform/json.ts';
 import type { JsonObject, StoredSpan } from '../store/store.ts';
 
 /**
- * The attribute in which an agent may send with its spans what a sandbox sends as
- * `evaluation_metadata` (spec 2.8): an object, its JSON text, or one attribute for each hint, such as
- * `evaluation_metadata.order_found`. Ours: the interface has no place for it in traces.
+ * The span attribute for evaluation hints, which a sandbox sends as `evaluation_metadata` (spec 2.8):
+ * an object, its JSON text, or one attribute per hint such as `evaluation_metadata.order_found`. This
+ * is an extension of the kit: the specification defines no hints in traces.
  */
-const hintKey = 'evaluation_metadata';
+const HINT_KEY = 'evaluation_metadata';
 
-/** Whether an attribute holds hints. */
+/** Returns whether an attribute contains hints. */
 export function isHint(key: string): boolean {
-  return key === hintKey || key.startsWith(`${hintKey}.`);
+  return key === HINT_KEY || key.startsWith(`${HINT_KEY}.`);
 }
 
-/** The hints of these spans together, later ones over earlier; undefined without any. */
+/** Merges the hints of spans; later spans override earlier ones. Undefined if there are none. */
 export function collectHints(spans: readonly StoredSpan[]): JsonObject | undefined {
   const hints = spans
     .toSorted(
@@ -21,8 +21,8 @@ export function collectHints(spans: readonly StoredSpan[]): JsonObject | undefin
     )
     .flatMap(({ attributes }) => Object.entries(attributes))
     .flatMap(([key, value]) => {
-      if (key === hintKey) return Object.entries(objectIn(value));
-      return isHint(key) ? [[key.slice(hintKey.length + 1), value] as const] : [];
+      if (key === HINT_KEY) return Object.entries(objectIn(value));
+      return isHint(key) ? [[key.slice(HINT_KEY.length + 1), value] as const] : [];
     });
   return hints.length === 0 ? undefined : Object.fromEntries(hints);
 }

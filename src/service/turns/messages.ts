@@ -1,14 +1,15 @@
 import { isObject } from '../../platform/json.ts';
-/** A message of a conversation, as far as a turn is made of it. */
+
+/** A message of a conversation, reduced to what turns need. */
 export interface Message {
   role: 'user' | 'assistant' | 'system' | 'tool' | 'other';
-  /** All its text, a line for each part; empty when there is none. */
+  /** The text of all parts, joined by line breaks. */
   text: string;
-  /** Tools that it asks for. */
+  /** Tool calls that it requests. */
   calls: CallPart[];
-  /** What tools gave back. */
+  /** Results of tool calls. */
   responses: ResponsePart[];
-  /** It ended because tools are to be called, whether or not the calls are told. */
+  /** The model stopped to call tools, even if the message does not contain the calls. */
   stopsForTools: boolean;
 }
 
@@ -19,14 +20,14 @@ export interface CallPart {
 }
 
 export interface ResponsePart {
-  /** Of the call. */
+  /** The id of the tool call. */
   id: string | undefined;
   result: unknown;
 }
 
 /**
- * Reads a message array as instrumentations send it (spec 2.1): parts or plain content, calls among
- * the parts or beside them, any role. What can't be read is left out; it never throws.
+ * Reads a message array (spec 2.1) in the forms that instrumentations send: parts or plain content,
+ * tool calls inside or outside the parts, any role. Skips what it can't read; never throws.
  */
 export function readMessages(json: string | undefined): Message[] {
   const value = json === undefined ? undefined : parsed(json);
@@ -34,40 +35,40 @@ export function readMessages(json: string | undefined): Message[] {
   return typeof value === 'object' && value !== null ? [readMessage(value)] : [];
 }
 
-/** A value, or what it stands for when it is the JSON text of an object or an array. */
+/** Parses a value that is the JSON text of an object or an array; returns others unchanged. */
 export function unwrapJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
   return parsed(value) ?? value;
 }
 
-/** Whether a message does nothing but hand in what tools gave back, in whatever role. */
+/** Returns whether a message contains only tool results, whatever its role. */
 export function isToolResponse({ role, text, responses }: Message): boolean {
   return role === 'tool' || (responses.length > 0 && text === '');
 }
 
-/** Where the user spoke last; -1 when nowhere. */
+/** Returns the index of the last user message, or -1. */
 export function lastUserIndex(input: readonly Message[]): number {
   const index = input.findLastIndex((one) => one.role === 'user' && !isToolResponse(one));
   return index >= 0 ? index : input.findLastIndex(({ role, text }) => role === 'other' && text);
 }
 
-/** Text of the last message that the agent wrote among a model's output. */
+/** Returns the text of the last message in a model's output that the agent wrote. */
 export function agentText(output: readonly Message[]): string {
-  return output.findLast(({ role, text }) => text !== '' && writers.has(role))?.text ?? '';
+  return output.findLast(({ role, text }) => text !== '' && AGENT_ROLES.has(role))?.text ?? '';
 }
 
-/** What stands among the output in a role we don't know, or in none, is the agent's. */
-const writers: ReadonlySet<Message['role']> = new Set(['assistant', 'other']);
+/** Output messages with an unknown role, or none, count as the agent's. */
+const AGENT_ROLES: ReadonlySet<Message['role']> = new Set(['assistant', 'other']);
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** Deeper than this, a value is unreadable: what it is handed to may walk it by recursion. */
-const depthMax = 100;
+/** Deeper values are not read, because later code may process them recursively. */
+const DEPTH_MAX = 100;
 
 function parsed(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
-    return isWithin(value, depthMax) ? value : undefined;
+    return isWithin(value, DEPTH_MAX) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -95,7 +96,7 @@ function readMessage(value: unknown): Message {
     responses,
     stopsForTools: calls.length > 0 || /^tool/i.test(stringOf(json['finish_reason']) ?? ''),
   };
-  // The chat completions form: the message itself is what the tool gave back.
+  // In the chat completions format, the message itself is the tool result.
   if (role !== 'tool' || responses.length > 0) return message;
   const result = unwrapJson(message.text);
   const id = stringOf(json['tool_call_id']) ?? stringOf(json['id']);
@@ -120,7 +121,7 @@ function roleOf(value: unknown): Message['role'] {
   return (Object.hasOwn(roles, name) ? roles[name] : undefined) ?? 'other';
 }
 
-/** Parts come as an array, as one object, or as the text itself. */
+/** Parts are an array, a single object, or plain text. */
 function listOf(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
@@ -148,7 +149,7 @@ function typeOf(part: Json): string {
   return stringOf(part['type']) ?? '';
 }
 
-/** The parts of the conventions, those of model vendors, and those of chat completions. */
+/** Reads a tool call in the format of the GenAI conventions, model vendors, or chat completions. */
 function readCall(part: Json): CallPart {
   const inner = isObject(part['function']) ? part['function'] : part;
   return {

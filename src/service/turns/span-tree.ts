@@ -1,26 +1,26 @@
 import type { StoredSpan } from '../store/store.ts';
 
-/** Wrappers that are looked at, from the latest to begin, for one that contains a span. */
-const wrappersTriedMax = 32;
+/** How many wrappers to search, from the latest, for one that contains a span. */
+const WRAPPERS_SEARCHED_MAX = 32;
 
-/** Where a span hangs. */
+/** The position of a span in the tree. */
 interface Place {
-  /** The outermost `invoke_agent` or `chat` from the span upwards, perhaps itself. */
+  /** The outermost `invoke_agent` or `chat` among the span and its ancestors. */
   top: StoredSpan | undefined;
-  /** The highest ancestor that is known, perhaps itself. */
+  /** The highest known ancestor, or the span itself. */
   highest: StoredSpan;
 }
 
 /**
- * How the spans of a conversation hang together. Parents may be missing, since spans without an
- * operation are not kept; then a span belongs to the wrapper of its trace that was running.
+ * The tree of the spans of a conversation. Parents may be missing, because spans without an operation
+ * are not stored; then a span belongs to the wrapper of its trace that was running at the time.
  */
 export class SpanTree {
   readonly #byId = new Map<string, StoredSpan>();
   readonly #places = new Map<StoredSpan, Place>();
-  /** Outermost `invoke_agent` spans by trace, in the order in which they begin. */
+  /** Outermost `invoke_agent` spans by trace, in the order of their start times. */
   readonly #wrappers = new Map<string, StoredSpan[]>();
-  /** Of an `invoke_agent` span that ran inside another one, without hanging on it. */
+  /** The enclosing `invoke_agent` span, for one that is not its descendant in the tree. */
   readonly #outer = new Map<StoredSpan, StoredSpan>();
 
   constructor(spans: readonly StoredSpan[]) {
@@ -33,8 +33,8 @@ export class SpanTree {
   }
 
   /**
-   * The span that begins the turn in which this one stands, perhaps itself: the outermost
-   * `invoke_agent` or `chat`. Undefined for one that hangs on none.
+   * Returns the span that starts the turn of this span: the outermost `invoke_agent` or `chat`, which
+   * may be the span itself. Undefined if there is none.
    */
   ownerOf(span: StoredSpan): StoredSpan | undefined {
     const { top } = this.#placeOf(span);
@@ -53,13 +53,13 @@ export class SpanTree {
   #placeOf(span: StoredSpan): Place {
     const path: StoredSpan[] = [];
     const seen = new Set<StoredSpan>();
-    let here: StoredSpan | undefined = span;
-    while (here && !this.#places.has(here) && !seen.has(here)) {
-      path.push(here);
-      seen.add(here);
-      here = this.#parentOf(here);
+    let current: StoredSpan | undefined = span;
+    while (current && !this.#places.has(current) && !seen.has(current)) {
+      path.push(current);
+      seen.add(current);
+      current = this.#parentOf(current);
     }
-    let place = here && this.#places.get(here);
+    let place = current && this.#places.get(current);
     for (const step of path.reverse()) {
       const above = place?.top && runsApart(place.top, step) ? undefined : place?.top;
       const top = above ?? (isLead(step) ? step : undefined);
@@ -73,30 +73,30 @@ export class SpanTree {
     return parentSpanId === undefined ? undefined : this.#byId.get(keyOf(traceId, parentSpanId));
   }
 
-  /** The outermost wrapper that ran around a span whose ancestors are not all known. */
+  /** Finds the outermost wrapper that ran around a span whose ancestors are not all known. */
   #running(span: StoredSpan): StoredSpan | undefined {
     const { highest } = this.#placeOf(span);
     const wrappers = this.#wrappers.get(span.traceId) ?? [];
-    const begun = begunBy(wrappers, span.startNs);
-    const tried = wrappers.slice(Math.max(0, begun - wrappersTriedMax), begun);
-    return tried.findLast((wrapper) => contains(wrapper, span) && !excludes(wrapper, highest));
+    const started = countStartedBy(wrappers, span.startNs);
+    const candidates = wrappers.slice(Math.max(0, started - WRAPPERS_SEARCHED_MAX), started);
+    return candidates.findLast((wrapper) => contains(wrapper, span) && !excludes(wrapper, highest));
   }
 }
 
-function longerFirst(one: StoredSpan, other: StoredSpan): number {
-  return Number(one.startNs - other.startNs) || Number(other.endNs - one.endNs);
+function longerFirst(a: StoredSpan, b: StoredSpan): number {
+  return Number(a.startNs - b.startNs) || Number(b.endNs - a.endNs);
 }
 
 /**
- * A model call inside another one is the same call, seen twice. One that runs at another
- * time only hangs on it, as some instrumentations chain their calls.
+ * Returns whether a model call below another one is a call of its own. If they overlap, it is the same
+ * call recorded twice; if not, the instrumentation chained consecutive calls.
  */
 function runsApart(top: StoredSpan, span: StoredSpan): boolean {
   if (top.operation !== 'chat' || span.operation !== 'chat') return false;
   return top.endNs <= span.startNs || span.endNs <= top.startNs;
 }
 
-/** Whether a span can begin a turn. */
+/** Returns whether a span can start a turn. */
 function isLead({ operation }: StoredSpan): boolean {
   return operation === 'invoke_agent' || operation === 'chat';
 }
@@ -106,8 +106,8 @@ function contains(wrapper: StoredSpan, span: StoredSpan): boolean {
 }
 
 /**
- * Two that hang on the same span stand beside each other. A wrapper that hangs on nothing is a turn
- * of its own, and so is one that ran exactly as long as the other.
+ * Returns whether a span is not part of a wrapper although it ran within it: siblings, a wrapper
+ * without a parent, and a wrapper with exactly the same times are turns of their own.
  */
 function excludes(wrapper: StoredSpan, highest: StoredSpan): boolean {
   const { parentSpanId } = highest;
@@ -117,8 +117,8 @@ function excludes(wrapper: StoredSpan, highest: StoredSpan): boolean {
   return parentSpanId === undefined || isAsLong;
 }
 
-/** How many of the spans have begun by then; they stand in the order of their beginnings. */
-export function begunBy(spans: readonly { startNs: bigint }[], timeNs: bigint): number {
+/** Counts spans that started by `timeNs`; `spans` is sorted by start time. */
+export function countStartedBy(spans: readonly { startNs: bigint }[], timeNs: bigint): number {
   let [low, high] = [0, spans.length];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -1,7 +1,7 @@
 import type { StoredSpan } from '../store/store.ts';
 import { lastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
 
-/** A tool call of a turn. What nobody recorded is null. */
+/** A tool call of a turn. `arguments` and `result` are null if they were not recorded. */
 export interface ToolCall {
   name: string;
   arguments: unknown;
@@ -15,21 +15,21 @@ export interface Step {
   output: Message[];
 }
 
-/** Where the tool calls of one turn can be read. */
+/** The spans from which the tool calls of a turn are read. */
 export interface CallSources {
-  /** The model's calls, in the order in which they began. */
+  /** Model calls, in the order of their start times. */
   chats: readonly Step[];
   wrapper: Step | undefined;
-  /** `execute_tool` spans, in the order in which they began. */
+  /** `execute_tool` spans, in the order of their start times. */
   tools: readonly StoredSpan[];
 }
 
-/** A turn with more calls than this is no conversation; the rest is left out. */
-const callsOfTurnMax = 1000;
+/** Further calls of a turn are left out; no real conversation has so many. */
+const CALLS_PER_TURN_MAX = 1000;
 
 /**
- * The tool calls of a turn in the order in which they were made: from `execute_tool` spans and from
- * messages, each call once, with what either says of it. At most 1000.
+ * Collects the tool calls of a turn, in order, from `execute_tool` spans and from messages. A call that
+ * occurs in both is returned once with the details of both. Returns at most 1000 calls.
  */
 export function collectToolCalls({ chats, wrapper, tools }: CallSources): ToolCall[] {
   const ledger = new ToolCallCollector();
@@ -46,7 +46,7 @@ export function collectToolCalls({ chats, wrapper, tools }: CallSources): ToolCa
 interface Entry extends ToolCall {
   id: string | undefined;
   atNs: bigint;
-  /** A span of its own tells of it. */
+  /** It has an `execute_tool` span. */
   isExecuted: boolean;
 }
 
@@ -55,47 +55,47 @@ class ToolCallCollector {
 
   calls(): ToolCall[] {
     return this.#entries
-      .toSorted((one, other) => Number(one.atNs - other.atNs))
+      .toSorted((a, b) => Number(a.atNs - b.atNs))
       .map(({ name, arguments: given, result }) => ({ name, arguments: given, result }));
   }
 
-  /** A model's call: what its input repeats of the turn, then what it newly asks for. */
+  /** Reads a model call: the part of the turn that its input repeats, then its new tool calls. */
   readStep({ span, input, output }: Step): void {
     this.#readHistory(input.slice(lastUserIndex(input) + 1), span.startNs);
     for (const { calls, responses } of output) {
       for (const call of calls) this.#add(call, span.endNs);
       for (const { id, result } of responses) {
-        answer(id === undefined ? this.#unanswered() : this.#latest(id), result);
+        setResult(id === undefined ? this.#unanswered() : this.#latest(id), result);
       }
     }
   }
 
   /**
-   * The history tells the turn's calls from the first one. So the second of an id is the second of
-   * that id, and one without an id is the one in the same place.
+   * Reads the history, which repeats the calls of the turn from the first one. So the nth call with
+   * an id is the nth known call with that id, and a call without an id is matched by position.
    */
   #readHistory(history: readonly Message[], atNs: bigint): void {
-    const told: Entry[] = [];
+    const seen: Entry[] = [];
     let answered = 0;
     for (const { calls, responses } of history) {
       for (const call of calls) {
-        if (told.length >= callsOfTurnMax) return;
+        if (seen.length >= CALLS_PER_TURN_MAX) return;
         const known =
           call.id === undefined
-            ? this.#entries[told.length]
-            : this.#entries.filter(({ id }) => id === call.id)[countOf(told, call.id)];
+            ? this.#entries[seen.length]
+            : this.#entries.filter(({ id }) => id === call.id)[countOf(seen, call.id)];
         const entry = known ?? this.#add(call, atNs);
-        if (entry) told.push(entry);
+        if (entry) seen.push(entry);
       }
       for (const { id, result } of responses) {
-        const place = told[answered++] ?? this.#unanswered();
-        const named = told.findLast((entry) => entry.id === id) ?? this.#latest(id);
-        answer(id === undefined ? place : (named ?? place), result);
+        const place = seen[answered++] ?? this.#unanswered();
+        const named = seen.findLast((entry) => entry.id === id) ?? this.#latest(id);
+        setResult(id === undefined ? place : (named ?? place), result);
       }
     }
   }
 
-  /** The wrapper's output repeats what its steps told, unless they told nothing. */
+  /** Reads the wrapper's output, which repeats the calls of its steps unless those have none. */
   readSummary({ span, output }: Step): void {
     const isAllNew = this.#entries.length === 0;
     for (const { calls, responses } of output) {
@@ -104,7 +104,7 @@ class ToolCallCollector {
         if (isNew) this.#add(call, span.endNs);
       }
       for (const { id, result } of responses) {
-        if (id !== undefined) answer(this.#latest(id), result);
+        if (id !== undefined) setResult(this.#latest(id), result);
       }
     }
   }
@@ -112,7 +112,8 @@ class ToolCallCollector {
   readTool(span: StoredSpan): void {
     const id = textOf(span, 'gen_ai.tool.call.id');
     const name = textOf(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '');
-    const entry = this.#asked(id, name) ?? this.#add({ id, name, arguments: null }, span.startNs);
+    const entry =
+      this.#findRequested(id, name) ?? this.#add({ id, name, arguments: null }, span.startNs);
     if (!entry) return;
     entry.isExecuted = true;
     entry.atNs = span.startNs;
@@ -121,8 +122,8 @@ class ToolCallCollector {
     entry.result = valueOf(span, 'gen_ai.tool.call.result') ?? entry.result;
   }
 
-  /** The call that a span carries out, as the messages tell it. */
-  #asked(id: string | undefined, name: string): Entry | undefined {
+  /** Finds the call from messages that a span executes. */
+  #findRequested(id: string | undefined, name: string): Entry | undefined {
     const waiting = this.#entries.filter(({ isExecuted }) => !isExecuted);
     if (id === undefined) return waiting.find((entry) => entry.name === name);
     return (
@@ -133,13 +134,13 @@ class ToolCallCollector {
   }
 
   #add({ id, name, arguments: given }: CallPart, atNs: bigint): Entry | undefined {
-    if (this.#entries.length >= callsOfTurnMax) return undefined;
+    if (this.#entries.length >= CALLS_PER_TURN_MAX) return undefined;
     const entry = { id, name, arguments: given, result: null, atNs, isExecuted: false };
     this.#entries.push(entry);
     return entry;
   }
 
-  /** Some models begin to count anew with each answer. */
+  /** Finds the latest call with an id: some models restart their ids with each response. */
   #latest(id: string | undefined): Entry | undefined {
     return id === undefined ? undefined : this.#entries.findLast((entry) => entry.id === id);
   }
@@ -153,7 +154,7 @@ function countOf(entries: readonly Entry[], id: string): number {
   return entries.filter((entry) => entry.id === id).length;
 }
 
-function answer(entry: Entry | undefined, result: unknown): void {
+function setResult(entry: Entry | undefined, result: unknown): void {
   if (entry) entry.result ??= result;
 }
 

@@ -1,40 +1,41 @@
 import type { StoredSpan } from '../store/store.ts';
 import { isToolResponse, readMessages } from './messages.ts';
-import { begunBy, SpanTree } from './span-tree.ts';
+import { countStartedBy, SpanTree } from './span-tree.ts';
 import type { Step } from './tool-calls.ts';
 
 /** The spans of one turn. */
 export interface TurnSpans {
-  /** The `invoke_agent` span around it, where there is one. */
+  /** The `invoke_agent` span that contains the turn, if there is one. */
   wrapper: Step | undefined;
-  /** Its model calls. One that runs inside another one is the same call, seen twice, and left out. */
+  /** Model calls. A call inside another call is the same call recorded twice, and is left out. */
   chats: Step[];
-  /** Its `execute_tool` spans. */
+  /** `execute_tool` spans. */
   tools: StoredSpan[];
-  /** All but the tools, the one that it began with first: nested agents and model calls, too. */
+  /** All other spans, including nested agents and model calls; the first span of the turn is first. */
   spans: StoredSpan[];
 }
 
 /**
- * Sorts the spans of a conversation into turns (spec 2.1): an `invoke_agent` span with all that runs
- * inside it; else a `chat` span with those that go on with its tool loop. In the order in which
- * they begin, then as given; so are the model calls and the tools of each. Clocks of whole
- * milliseconds give many spans one beginning: then the order of arrival, which is that of their ends,
- * says more than any other.
+ * Groups the spans of a conversation by turn (spec 2.1). A turn is an `invoke_agent` span with
+ * everything inside it or, without one, a `chat` span with the later calls of its tool loop.
+ *
+ * Turns, and the model calls and tools of a turn, are ordered by start time, then by position in
+ * `spans`. With millisecond clocks, many spans start at the same time; then the order of arrival,
+ * which is the order in which spans ended, is the best available.
  */
 export function groupSpansByTurn(spans: readonly StoredSpan[]): TurnSpans[] {
   const ordered = spans.toSorted(byStart);
   const tree = new SpanTree(ordered);
-  const episodes = new TurnGrouper();
+  const turns = new TurnGrouper();
   const rest: { span: StoredSpan; owner: StoredSpan | undefined }[] = [];
   for (const span of ordered) {
     const owner = tree.ownerOf(span);
-    if (owner === span) episodes.begin(span);
+    if (owner === span) turns.begin(span);
     else rest.push({ span, owner });
   }
-  // Clocks of different machines may let a part begin before the whole: hence a second pass.
-  for (const { span, owner } of rest) episodes.add(span, owner);
-  return episodes.finished();
+  // If clocks of machines differ, a child may start before its parent. So add children afterwards.
+  for (const { span, owner } of rest) turns.add(span, owner);
+  return turns.finished();
 }
 
 function byStart(one: StoredSpan, other: StoredSpan): number {
@@ -42,15 +43,15 @@ function byStart(one: StoredSpan, other: StoredSpan): number {
 }
 
 class TurnGrouper {
-  readonly #episodes: TurnSpans[] = [];
+  readonly #turns: TurnSpans[] = [];
   readonly #bySpan = new Map<StoredSpan, TurnSpans>();
-  /** The last one that asked for a call of that id. */
+  /** The latest turn with a tool call of this id. */
   readonly #byCall = new Map<string, TurnSpans>();
-  /** By trace, those of which a model call asked for tools; the latest at the end. */
+  /** Turns whose model requested tools, by trace; the latest is last. */
   readonly #asking = new Map<string, TurnSpans[]>();
   readonly #orphans: StoredSpan[] = [];
 
-  /** A span that hangs on no other: a turn, or the next step of a tool loop. */
+  /** Adds a top-level span: it starts a turn or continues a tool loop. */
   begin(span: StoredSpan): void {
     const step = stepOf(span);
     if (span.operation === 'invoke_agent') {
@@ -68,40 +69,40 @@ class TurnGrouper {
     this.#remember(step);
   }
 
-  /** A span that hangs on a turn, or a tool that is still to find its own. */
+  /** Adds a span below a top-level span, or a tool whose turn is found later. */
   add(span: StoredSpan, owner: StoredSpan | undefined): void {
-    const episode = owner && this.#bySpan.get(owner);
+    const turn = owner && this.#bySpan.get(owner);
     if (span.operation === 'execute_tool') {
-      if (episode) episode.tools.push(span);
+      if (turn) turn.tools.push(span);
       else this.#orphans.push(span);
-    } else if (episode && (span.operation === 'chat' || span.operation === 'invoke_agent')) {
-      episode.spans.push(span);
+    } else if (turn && (span.operation === 'chat' || span.operation === 'invoke_agent')) {
+      turn.spans.push(span);
       if (span.operation !== 'chat' || owner.operation === 'chat') return;
-      this.#bySpan.set(span, episode);
+      this.#bySpan.set(span, turn);
       const step = stepOf(span);
-      episode.chats.push(step);
+      turn.chats.push(step);
       this.#remember(step);
     }
   }
 
   finished(): TurnSpans[] {
     for (const tool of this.#orphans) this.#turnOfTool(tool)?.tools.push(tool);
-    for (const { tools } of this.#episodes) tools.sort(byStart);
-    return this.#episodes;
+    for (const { tools } of this.#turns) tools.sort(byStart);
+    return this.#turns;
   }
 
-  #open(span: StoredSpan, episode: TurnSpans): void {
-    this.#episodes.push(episode);
-    this.#bySpan.set(span, episode);
+  #open(span: StoredSpan, turn: TurnSpans): void {
+    this.#turns.push(turn);
+    this.#bySpan.set(span, turn);
   }
 
-  /** The turn that a model call goes on with, when the last thing it is told is from a tool. */
+  /** Finds the turn that a model call continues, if its last input message is a tool response. */
   #loopOf({ span, input }: Step): TurnSpans | undefined {
     const last = input.at(-1);
     if (!last || !isToolResponse(last)) return undefined;
-    // Without a span around them, each model call may be a trace of its own.
+    // Without an enclosing span, each model call may be a trace of its own.
     const named = last.responses.map(({ id }) => id !== undefined && this.#byCall.get(id));
-    const byId = named.find((episode) => episode);
+    const byId = named.find((turn) => turn);
     if (byId) return byId;
     const asking = this.#asking.get(span.traceId) ?? [];
     let latest = asking.pop();
@@ -111,18 +112,18 @@ class TurnGrouper {
 
   #remember(step: Step): void {
     const { span, output } = step;
-    const episode = this.#bySpan.get(span);
-    if (!episode) return;
+    const turn = this.#bySpan.get(span);
+    if (!turn) return;
     for (const { calls } of output) {
-      for (const { id } of calls) if (id !== undefined) this.#byCall.set(id, episode);
+      for (const { id } of calls) if (id !== undefined) this.#byCall.set(id, turn);
     }
     if (!asksForTools(step)) return;
     const asking = this.#asking.get(span.traceId);
-    if (asking) asking.push(episode);
-    else this.#asking.set(span.traceId, [episode]);
+    if (asking) asking.push(turn);
+    else this.#asking.set(span.traceId, [turn]);
   }
 
-  /** By the call's id; else what ran in its trace, else what ran at all, when it began. */
+  /** Finds the turn of a tool by its call id, else by its start time in its trace, else in any trace. */
   #turnOfTool({ attributes, traceId, startNs }: StoredSpan): TurnSpans | undefined {
     const id = attributes['gen_ai.tool.call.id'];
     const named = typeof id === 'string' ? this.#byCall.get(id) : undefined;
@@ -139,23 +140,23 @@ class TurnGrouper {
   #begun: Begun[] | undefined;
 
   #all(): Begun[] {
-    this.#begun ??= this.#episodes.flatMap((episode) =>
-      episode.spans.slice(0, 1).map((lead) => ({ episode, lead, startNs: lead.startNs })),
+    this.#begun ??= this.#turns.flatMap((turn) =>
+      turn.spans.slice(0, 1).map((lead) => ({ turn, lead, startNs: lead.startNs })),
     );
     return this.#begun;
   }
 }
 
 interface Begun {
-  episode: TurnSpans;
-  /** The span that it began with. */
+  turn: TurnSpans;
+  /** The first span of the turn. */
   lead: StoredSpan;
   startNs: bigint;
 }
 
-/** The last that had begun by then; the first when none had. */
+/** Returns the last turn that started by then, or the first if none did. */
 function running(begun: readonly Begun[], timeNs: bigint): TurnSpans | undefined {
-  return begun[Math.max(0, begunBy(begun, timeNs) - 1)]?.episode;
+  return begun[Math.max(0, countStartedBy(begun, timeNs) - 1)]?.turn;
 }
 
 function stepOf(span: StoredSpan): Step {
@@ -166,7 +167,7 @@ function stepOf(span: StoredSpan): Step {
   };
 }
 
-/** Whether its last model call asked for tools, so that another one is to come. */
+/** Returns whether the last model call requested tools, so that another call follows. */
 function isWaiting({ chats }: TurnSpans): boolean {
   const last = chats.at(-1);
   return last !== undefined && asksForTools(last);

@@ -6,54 +6,54 @@ import { collectToolCalls, type Step, type ToolCall } from './tool-calls.ts';
 
 export type { ToolCall } from './tool-calls.ts';
 
-/** One exchange between user and agent. What no span told is empty or 0. */
+/** One exchange between user and agent. Fields that no span provides are empty or 0. */
 export interface Turn {
-  /** 1 for the first. */
+  /** 1 for the first turn. */
   sequence: number;
   userInput: string;
   agentResponse: string;
-  /** In the order in which they were made. */
+  /** In the order of the calls. */
   toolCalls: ToolCall[];
-  /** Each model once, in the order in which they were used. */
+  /** Distinct models in the order of use. */
   models: string[];
   inputTokens: number;
   outputTokens: number;
   /** A span of the turn has status ERROR. */
   failed: boolean;
   startedAtMs: number;
-  /** From the user's word to the end of the agent's answer. */
+  /** From the start of the turn to the end of the agent's response. */
   latencyMs: number;
-  /** What the agent hinted at (spec 2.8), where it did. */
+  /** Evaluation hints of the agent (spec 2.8). */
   evaluationMetadata?: JsonObject;
 }
 
 /**
- * The turns that the spans of one conversation make, in the order in which they began, whatever the
- * order of the spans (spec 2.1). A tool loop is one turn, and so is an agent's invocation with all
- * that happens inside. Takes any content of messages; never throws.
+ * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). A tool loop is
+ * one turn, and so is an agent invocation with everything inside it. Never throws, whatever the
+ * messages contain.
  */
 export function buildTurns(spans: readonly StoredSpan[]): Turn[] {
-  return groupSpansByTurn(spans).map((episode, index) => turnOf(episode, index + 1));
+  return groupSpansByTurn(spans).map((turnSpans, index) => turnOf(turnSpans, index + 1));
 }
 
-function turnOf(episode: TurnSpans, sequence: number): Turn {
-  const { wrapper, chats, tools, spans } = episode;
+function turnOf(turnSpans: TurnSpans, sequence: number): Turn {
+  const { wrapper, chats, tools, spans } = turnSpans;
   const evaluationMetadata = collectHints([...spans, ...tools]);
   return {
     sequence,
-    userInput: userInput(episode),
-    agentResponse: agentResponse(episode),
+    userInput: userInput(turnSpans),
+    agentResponse: agentResponse(turnSpans),
     toolCalls: collectToolCalls({ wrapper, chats, tools }),
-    models: modelsOf(episode),
-    inputTokens: tokens(episode, 'gen_ai.usage.input_tokens'),
-    outputTokens: tokens(episode, 'gen_ai.usage.output_tokens'),
+    models: modelsOf(turnSpans),
+    inputTokens: tokens(turnSpans, 'gen_ai.usage.input_tokens'),
+    outputTokens: tokens(turnSpans, 'gen_ai.usage.output_tokens'),
     failed: [...spans, ...tools].some(({ failed }) => failed),
-    ...timesOf(episode),
+    ...timesOf(turnSpans),
     ...(evaluationMetadata && { evaluationMetadata }),
   };
 }
 
-/** What the wrapper was given; else the first model call that the user's word reached. */
+/** Returns the user message of the wrapper, else of the first model call that has one. */
 function userInput({ wrapper, chats }: TurnSpans): string {
   for (const { input } of [...stepsOf(wrapper), ...chats]) {
     const text = input[lastUserIndex(input)]?.text;
@@ -62,7 +62,7 @@ function userInput({ wrapper, chats }: TurnSpans): string {
   return '';
 }
 
-/** What the wrapper gave back; else the last words of a model. */
+/** Returns the output text of the wrapper, else of the last model call that has one. */
 function agentResponse({ wrapper, chats }: TurnSpans): string {
   for (const { output } of [...chats, ...stepsOf(wrapper)].reverse()) {
     const text = agentText(output);
@@ -75,14 +75,14 @@ function stepsOf(wrapper: Step | undefined): Step[] {
   return wrapper ? [wrapper] : [];
 }
 
-/** The spans that tell of models: the model calls; wrappers repeat what those say. */
-function tellers({ wrapper, chats, spans }: TurnSpans): StoredSpan[][] {
+/** Returns groups of spans with model data, best first: wrappers repeat the data of model calls. */
+function modelSpanGroups({ wrapper, chats, spans }: TurnSpans): StoredSpan[][] {
   const nested = spans.filter((span) => span.operation === 'invoke_agent');
   return [chats.map(({ span }) => span), stepsOf(wrapper).map(({ span }) => span), nested];
 }
 
-function modelsOf(episode: TurnSpans): string[] {
-  for (const group of tellers(episode)) {
+function modelsOf(turnSpans: TurnSpans): string[] {
+  for (const group of modelSpanGroups(turnSpans)) {
     const models = group.flatMap(({ attributes }) => {
       const named = [attributes['gen_ai.response.model'], attributes['gen_ai.request.model']];
       return named.find((model) => typeof model === 'string' && model !== '') ?? [];
@@ -92,12 +92,12 @@ function modelsOf(episode: TurnSpans): string[] {
   return [];
 }
 
-/** The sum over the first of the groups that counts at all: wrappers count what their steps did. */
-function tokens(episode: TurnSpans, key: string): number {
-  for (const group of tellers(episode)) {
+/** Sums tokens over the first group that has any: wrappers repeat the counts of their steps. */
+function tokens(turnSpans: TurnSpans, key: string): number {
+  for (const group of modelSpanGroups(turnSpans)) {
     const counts = group.map(({ attributes }) => countOf(attributes[key]));
-    const told = counts.filter((count) => count !== undefined);
-    if (told.length > 0) return told.reduce((sum, count) => sum + count, 0);
+    const known = counts.filter((count) => count !== undefined);
+    if (known.length > 0) return known.reduce((sum, count) => sum + count, 0);
   }
   return 0;
 }

@@ -95,8 +95,8 @@ void t.test('times keep their nanoseconds', (t) => {
   ];
   for (const [wrong, shown] of rows) {
     const place = 'resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano';
-    const expected = 'nanoseconds since the Unix epoch, digits in a string';
-    t.throws(() => at(wrong), { message: `${place} must be ${expected}, got ${shown}` });
+    const expected = 'nanoseconds since the Unix epoch as a string of digits';
+    t.throws(() => at(wrong), { message: `${place} must be ${expected}, got ${shown}.` });
   }
   t.end();
 });
@@ -161,18 +161,18 @@ void t.test('what is wrong is told by its place and kind, never by its value', (
     }
     return 'accepted';
   };
-  t.equal(message({ traceId: 7 }), `${place}.traceId must be a string, got a number`);
+  t.equal(message({ traceId: 7 }), `${place}.traceId must be a string, got a number.`);
   t.equal(
     message({ attributes: [{ key: 'k', value: { stringValue: { secret: 'text' } } }] }),
-    `${place}.attributes[0].value.stringValue must be a string, got an object`,
+    `${place}.attributes[0].value.stringValue must be a string, got an object.`,
   );
   t.equal(
     message({ status: { code: 'STATUS_CODE_ERROR' } }),
-    `${place}.status.code must be 0, 1 or 2 (OTLP/JSON has numbers here, no names), got a string`,
+    `${place}.status.code must be 0, 1 or 2 (OTLP/JSON uses numbers, not names), got a string.`,
   );
-  t.equal(message({ attributes: {} }), `${place}.attributes must be an array, got an object`);
-  t.throws(() => readTraceRequest([]), { message: 'the body must be an object, got an array' });
-  t.throws(() => readTraceRequest(null), { message: 'the body must be an object, got null' });
+  t.equal(message({ attributes: {} }), `${place}.attributes must be an array, got an object.`);
+  t.throws(() => readTraceRequest([]), { message: 'The body must be an object, got an array.' });
+  t.throws(() => readTraceRequest(null), { message: 'The body must be an object, got null.' });
   t.end();
 });
 

@@ -34,7 +34,7 @@ void t.test('a closing that fails leaves the conversation open', async (t) => {
   const sessionId = 'the same';
   await store.conversations.close(newClosing(ownerId, { sessionId }));
   const second = newClosing(ownerId, { conversationId: 'conversation-2', sessionId });
-  await t.rejects(store.conversations.close(second), /the same is taken/);
+  await t.rejects(store.conversations.close(second), /the same is already in use/);
   t.equal((await store.conversations.find(ownerId, 'conversation-2'))?.state, 'open');
   t.equal((await store.jobs.getBacklog()).count, 2);
 });

@@ -112,19 +112,19 @@ void t.test('a scenario that leads nowhere is refused with the place', async (t)
   const { send, admin } = await withService(t);
   const user = scenario.user;
   const rows: [object, RegExp][] = [
-    [{ ...scenario, persona: 'nobody' }, /^\/persona must be the id of a persona, got "nobody"$/],
-    [{ ...scenario, evals: ['none'] }, /^\/evals\/0 must be the id of an eval, got "none"$/],
+    [{ ...scenario, persona: 'nobody' }, /^\/persona must be the id of a persona, got "nobody"\.$/],
+    [{ ...scenario, evals: ['none'] }, /^\/evals\/0 must be the id of an eval, got "none"\.$/],
     [
       { ...scenario, user: { ...user, steps: [{ say: 'a', next: 'b' }] } },
-      /^\/user\/steps\/0\/next must be the id of a step, got "b"$/,
+      /^\/user\/steps\/0\/next must be the id of a step, got "b"\.$/,
     ],
     [
       { ...scenario, user: { ...user, steps: ['a', 'a'].map((id) => ({ id, say: 'x' })) } },
-      /^\/user\/steps\/1\/id repeats "a" of \/user\/steps\/0\/id$/,
+      /^\/user\/steps\/1\/id repeats "a" of \/user\/steps\/0\/id\.$/,
     ],
     [
       { ...scenario, user: { ...user, facts: ['1', '2'].map((value) => ({ name: 'n', value })) } },
-      /^\/user\/facts\/1\/name repeats "n" of \/user\/facts\/0\/name$/,
+      /^\/user\/facts\/1\/name repeats "n" of \/user\/facts\/0\/name\.$/,
     ],
     [
       { ...scenario, user: { ...user, stop_when: [{ matches: '(' }] } },
@@ -136,7 +136,7 @@ void t.test('a scenario that leads nowhere is refused with the place', async (t)
     ],
     [
       { ...scenario, history: { long: 'x'.repeat(140_000) } },
-      /must be at most 131072 characters of JSON, got 140\d\d\d$/,
+      /must have at most 131072 characters of JSON, got 140\d\d\d\.$/,
     ],
     [{ ...scenario, user: {} }, /\/user\/opening must be a string, got nothing/],
     [{ ...scenario, colour: 'red' }, /\/colour must be absent/],
@@ -151,7 +151,7 @@ void t.test('an owner has at most a thousand of a kind', async (t) => {
   const { admin, send } = await withService(t);
   const personas = Array.from({ length: 1000 }, (_, nth) => ({ id: `p-${nth}`, name: 'P' }));
   await admin('POST /seed', { personas });
-  isRefusal(t, await send('POST /__admin/personas', { body: persona }), 400, /at most 1000/);
+  isRefusal(t, await send('POST /__admin/personas', { body: persona }), 400, /At most 1000/);
   isRefusal(t, await send('POST /__admin/seed', { body: { personas: [persona] } }), 400, /1000/);
   await admin('POST /personas', { ...personas[0], name: 'Replaced' });
   await admin('POST /personas?owner=team-b', persona);

@@ -39,7 +39,7 @@ void t.test('/ is a page for browsers, which fetches nothing', async (t) => {
 void t.test('/ tells an exporter that sends to it where to send', async (t) => {
   const { send } = await withService(t);
   const answer = await send('POST /', { body: { resourceSpans: [] } });
-  isRefusal(t, answer, 405, /POST.*only GET, HEAD.*traces go to \/v1\/traces/);
+  isRefusal(t, answer, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
   t.equal(answer.headers.get('allow'), 'GET, HEAD');
   isRefusal(t, await send('GET /v1'), 404, /GET \/v1/);
 });

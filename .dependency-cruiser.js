@@ -46,9 +46,10 @@ const serviceParts = ['ingest', 'close', 'results', 'scoring', 'simulator', 'adm
 const servicePartRules = serviceParts.map((part) =>
   forbid(
     `service-${part}-imports-no-sibling`,
-    'The parts of the service meet in store, domain, turns and model; app puts them together.',
+    'The parts of the service meet in store, domain, turns and model; app puts them together and gives them authentication and the wire format.',
     `^src/service/${part}/`,
     `^src/service/(${serviceParts.filter((other) => other !== part).join('|')}|app)/`,
+    '^src/service/app/(authentication|wire)\\.ts$',
   ),
 );
 

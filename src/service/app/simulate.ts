@@ -7,6 +7,7 @@ import type {
 } from '../../contract/index.ts';
 import { seededRandom } from '../../platform/random.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
 import { resolveScenarios } from '../domain/resolved-scenario.ts';
 import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
@@ -26,52 +27,53 @@ import { openUserModel, type UserModelOptions } from '../simulator/user-model.ts
 import type { Outcome } from '../store/store.ts';
 import { decideVerdict } from '../domain/sessions.ts';
 
-/** What is simulated, against what, and how. */
+/** Options of a simulation run. */
 export interface SimulateOptions {
-  /** Base address of the sandbox. */
+  /** Base URL of the sandbox. */
   sandbox: string;
   apiKey?: string | undefined;
-  /** PEM of a CA to trust besides the system's. */
+  /** PEM of a CA to trust in addition to the system's. */
   ca?: string | undefined;
   scenarios: readonly Scenario[];
-  /** What scenarios name. */
+  /** Personas and evals that scenarios refer to. */
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
-  /** Sessions of each scenario; as each says when left out. */
+  /** Sessions per scenario. Default: the value of each scenario. */
   samples?: number | undefined;
+  /** Random seed. */
   seed: string;
-  /** Sessions at a time; 5 when left out. */
+  /** Concurrent sessions. Default: 5. */
   concurrency?: number | undefined;
-  /** Instead of what the scenarios say. */
+  /** Replaces the channel of the scenarios. */
   channel?: ChannelName | undefined;
   judge?: Omit<JudgeOptions, 'clock' | 'random'> | undefined;
   userModel?: UserModelOptions | undefined;
-  /** How calls are placed, for sessions by voice. */
+  /** How to place calls, for sessions by voice. */
   voice?: CallOptions | undefined;
   kitVersion: string;
   clock?: Clock;
   log?: Log;
-  /** Aborted: sessions under way are cancelled, and what was seen is reported. */
+  /** Cancels the running sessions; the report covers what happened until then. */
   signal?: AbortSignal;
-  /** Told of each session as it ends, in whatever order. */
+  /** Called with each session when it ends, in any order. */
   onSession?: (session: SimulatedSessionReport) => void;
 }
 
-/** How long an eval may take: longer than the judge, than a pattern, than any that ends. */
-const scoringMsMax = 120_000;
+/** Time limit of an eval: longer than the limits of the judge and of a pattern. */
+const SCORING_MS_MAX = 120_000;
 
 /**
- * Runs simulated users against a sandbox, and scores what was said: the service's simulator without
- * the service. The same seed, scenarios and answers give the same report but for times.
- * @throws InvalidDocumentError where a scenario or an eval makes no sense; its pointer begins with the scenario's
- * place, or with `/evals` and the eval's.
+ * Runs simulated users against a sandbox and scores the sessions, without a running service. Runs with the same
+ * random seed, scenarios, and replies give the same report except for times.
+ * @throws InvalidDocumentError if a scenario or an eval is invalid. Its pointer starts with the index of the
+ * scenario, or with `/evals` and the index of the eval.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
-  const castings = resolveScenarios(options.scenarios, options);
+  const resolved = resolveScenarios(options.scenarios, options);
   const { samples, channel, sandbox: url, apiKey, ca, userModel, voice } = options;
-  const plans = planSessions({ castings, samples, seed, channel });
+  const plans = planSessions({ scenarios: resolved, samples, seed, channel });
   const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
   const caller = createVoiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
   const model = userModel && openUserModel({ ...userModel, clock });
@@ -82,59 +84,68 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
   try {
-    await forEachConcurrently(plans, concurrency, async (plan, nth) => {
-      const held = await runSession(plan, deps, signal);
-      const outcomes = await score(plan, held, { judge, signal, clock });
-      const verdict = decideVerdict({ status: held.status, outcomes });
-      const report = sessionReport(plan, held, { outcomes, verdict });
-      sessions[nth] = report;
+    await forEachConcurrently(plans, concurrency, async (plan, index) => {
+      const session = await runSession(plan, deps, signal);
+      const outcomes = await scoreCompleted(plan, session, { judge, signal, clock });
+      const verdict = decideVerdict({ status: session.status, outcomes });
+      const report = sessionReport(plan, session, { outcomes, verdict });
+      sessions[index] = report;
       onSession(report);
     });
   } finally {
     await Promise.all([sandbox.close(), caller.close()]);
   }
   const endedAtMs = clock.nowMs();
-  return reportOf({ castings, sessions, sandbox: url, seed, kitVersion, startedAtMs, endedAtMs });
+  return reportOf({
+    castings: resolved,
+    sessions,
+    sandbox: url,
+    seed,
+    kitVersion,
+    startedAtMs,
+    endedAtMs,
+  });
 }
 
-interface Scoring {
+interface ScoringContext {
   judge: Judge | undefined;
   signal: AbortSignal;
   clock: Clock;
 }
 
-/** Only a conversation that came to an end is scored. */
-async function score(
+/** Scores a session if it is completed. */
+async function scoreCompleted(
   plan: SessionPlan,
-  held: SimulatedSession,
-  scoring: Scoring,
+  simulated: SimulatedSession,
+  context: ScoringContext,
 ): Promise<Outcome[]> {
-  if (held.status !== 'completed') return [];
-  const session = scoredSession(plan, held);
+  if (simulated.status !== 'completed') return [];
+  const session = toScoredSession(plan, simulated);
   return Promise.all(
-    held.evals.map(async (one) => toOutcome(one, await scoreOnce(one, session, scoring))),
+    simulated.evals.map(async (definition) =>
+      toOutcome(definition, await scoreEval(definition, session, context)),
+    ),
   );
 }
 
-async function scoreOnce(
+async function scoreEval(
   definition: EvalDefinition,
   session: ScoredSession,
-  { judge, signal, clock }: Scoring,
+  { judge, signal, clock }: ScoringContext,
 ): Promise<Score> {
   if (definition.kind === 'judge' && !judge) return scoreError(NO_JUDGE_IN_RUN);
-  using deadline = clock.deadline(scoringMsMax);
-  const until = AbortSignal.any([signal, deadline.signal]);
+  using deadline = clock.deadline(SCORING_MS_MAX);
+  const limit = AbortSignal.any([signal, deadline.signal]);
   try {
-    return await scoreSession(definition, session, judge, until);
+    return await scoreSession(definition, session, judge, limit);
   } catch (fault) {
-    if (signal.aborted) return scoreError('The scoring was called off.');
-    if (deadline.signal.aborted) return scoreError(`Scoring took more than ${scoringMsMax} ms.`);
-    const name = fault instanceof Error ? fault.name : 'unknown';
-    return scoreError(`Scoring failed (${name}); this is a fault of the kit.`);
+    if (signal.aborted) return scoreError('The scoring was canceled.');
+    if (deadline.signal.aborted) return scoreError(`Scoring took more than ${SCORING_MS_MAX} ms.`);
+    return scoreError(`Scoring failed (${errorOrigin(fault).name}). This is a bug in the kit.`);
   }
 }
 
-function scoredSession(plan: SessionPlan, { turns }: SimulatedSession): ScoredSession {
+function toScoredSession(plan: SessionPlan, { turns }: SimulatedSession): ScoredSession {
   const { scenario, persona, sessionId } = plan;
   return {
     sessionId,

@@ -18,7 +18,7 @@ import { startIngestThread } from '../ingest/ingest-thread.ts';
 import { createErroredEvals } from '../scoring/errored-evals.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
-import { startSimulator } from '../simulator/start-simulator.ts';
+import { startSimulator } from '../simulator/simulation-runner.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthentication } from './authentication.ts';

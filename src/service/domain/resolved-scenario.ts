@@ -1,46 +1,59 @@
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import { checkScenario } from './check-scenario.ts';
 import { parseEval } from './evals.ts';
-import { plainPersona, type ResolvedScenario } from '../simulator/session-plan.ts';
 
-/** What scenarios may name. */
+/** A scenario with its persona and evals. */
+export interface ResolvedScenario {
+  scenario: Scenario;
+  persona: Persona;
+  evals: readonly EvalDefinition[];
+}
+
+/** The personas and evals that scenarios may refer to by id. */
 export interface ScenarioReferences {
   personas: readonly Persona[];
   evals: readonly EvalDefinition[];
 }
 
+/** The persona of a scenario that names none. */
+export const plainPersona: Persona = { id: 'plain', name: 'plain' };
+
 /**
- * Scenarios with what they name.
- * @throws InvalidDocumentError where a scenario or an eval makes no sense; its pointer begins with the scenario's
- * place, or with `/evals` and the eval's.
+ * Resolves the personas and evals of scenarios.
+ * @throws InvalidDocumentError if a scenario or an eval is invalid. Its pointer starts with the index of the
+ * scenario, or with `/evals` and the index of the eval.
  */
 export function resolveScenarios(
   scenarios: readonly Scenario[],
-  cast: ScenarioReferences,
+  references: ScenarioReferences,
 ): ResolvedScenario[] {
-  for (const [nth, one] of cast.evals.entries()) parseEval(one, `/evals/${nth}`);
-  return scenarios.map((scenario, nth) => resolveScenario(scenario, cast, `/${nth}`));
+  for (const [index, definition] of references.evals.entries()) {
+    parseEval(definition, `/evals/${index}`);
+  }
+  return scenarios.map((scenario, index) => resolveScenario(scenario, references, `/${index}`));
 }
 
 /**
- * A scenario with its persona and its evals, its own or by id. `at` is the pointer to where it stands.
- * @throws InvalidDocumentError where it names what is not there, or makes no sense otherwise.
+ * Resolves the persona and the evals of a scenario, inline or by id. `at` is the pointer to the scenario.
+ * @throws InvalidDocumentError if a reference does not exist or the scenario is otherwise invalid.
  */
 export function resolveScenario(
   scenario: Scenario,
-  cast: ScenarioReferences,
+  references: ScenarioReferences,
   at = '',
 ): ResolvedScenario {
-  const evalIds = cast.evals.map(({ id }) => id);
-  const personaIds = cast.personas.map(({ id }) => id);
+  const evalIds = references.evals.map(({ id }) => id);
+  const personaIds = references.personas.map(({ id }) => id);
   checkScenario(scenario, { evalIds, personaIds }, at);
   const { persona = plainPersona, evals = [] } = scenario;
-  const named = cast.personas.find(({ id }) => id === persona);
+  const referenced = references.personas.find(({ id }) => id === persona);
   return {
     scenario,
-    persona: typeof persona === 'string' ? (named ?? plainPersona) : persona,
-    evals: evals.flatMap((one) =>
-      typeof one === 'string' ? cast.evals.filter(({ id }) => id === one).slice(-1) : one,
+    persona: typeof persona === 'string' ? (referenced ?? plainPersona) : persona,
+    evals: evals.flatMap((entry) =>
+      typeof entry === 'string'
+        ? references.evals.filter(({ id }) => id === entry).slice(-1)
+        : entry,
     ),
   };
 }

@@ -1,25 +1,25 @@
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 
-/** A line to the agent, whichever way: by chat or by voice. */
+/** A connection to the agent, by chat or by voice. */
 export interface Channel {
   /**
-   * Says a line and hears the reply; undefined where the agent has hung up before the line was said.
+   * Says a line and waits for the reply. Returns undefined if the agent hung up before the line was said.
    * @throws SessionFault, or the signal's reason.
    */
   say(line: string, signal: AbortSignal): Promise<AgentReply | undefined>;
   /**
-   * Hears what the agent says before anybody has spoken; undefined where it has spoken already.
+   * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken.
    * @throws SessionFault, or the signal's reason.
    */
   listen(signal: AbortSignal): Promise<AgentReply | undefined>;
-  /** Hangs up. Never rejects. */
+  /** Ends the conversation. Never rejects. */
   close(): Promise<void>;
-  /** When the last line was said, on the machine's clock; undefined where it was not, or not yet. */
+  /** When the last line was said, on the system clock; undefined if it was not said yet. */
   readonly saidAtMs: number | undefined;
-  /** Whether the agent tells its tool calls here. */
-  readonly tellsTools: boolean;
-  /** What was noticed besides, in sentences without text of the conversation. */
+  /** Whether the agent reports its tool calls on this channel. */
+  readonly reportsTools: boolean;
+  /** Observations without text of the conversation. */
   readonly notes: readonly string[];
 }
 

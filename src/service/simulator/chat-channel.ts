@@ -5,24 +5,24 @@ import type { Sandbox } from './sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
 import type { AgentReply } from './simulated-session.ts';
 
-const turnTimeoutMsDefault = 30_000;
+const TURN_TIMEOUT_MS_DEFAULT = 30_000;
 
 /**
- * A conversation by `POST /v1/chat/completions` (spec 2.7): every request carries all that was said
- * before, the session's id, the user's where one was created, the scenario and the persona; never
- * tools, since the agent runs its own.
+ * Opens a conversation by `POST /v1/chat/completions` (spec 2.7). Every request contains the whole conversation,
+ * the session id, the user id if a user was created, the scenario, and the persona. It never contains tools: the
+ * agent runs its own.
  */
-export function chatChannel(
+export function openChatChannel(
   { sandbox, clock }: { sandbox: Sandbox; clock: Clock },
   plan: SessionPlan,
   userId: string | undefined,
 ): Channel {
   const { scenario, persona, sessionId } = plan;
-  const before = scenario.initial_messages ?? [];
-  const messages: ChatMessage[] = before.map((message) => ({ ...message }));
-  const timeoutMs = scenario.limits?.turn_timeout_ms ?? turnTimeoutMsDefault;
+  const initial = scenario.initial_messages ?? [];
+  const messages: ChatMessage[] = initial.map((message) => ({ ...message }));
+  const timeoutMs = scenario.limits?.turn_timeout_ms ?? TURN_TIMEOUT_MS_DEFAULT;
   let saidAtMs: number | undefined;
-  const ask = async (signal: AbortSignal): Promise<AgentReply> => {
+  const requestReply = async (signal: AbortSignal): Promise<AgentReply> => {
     const request: ChatRequest = {
       messages,
       ...(userId !== undefined && { user_id: userId }),
@@ -37,16 +37,16 @@ export function chatChannel(
   return {
     say(line, signal) {
       messages.push({ role: 'user', content: line });
-      return ask(signal);
+      return requestReply(signal);
     },
     async listen(signal) {
-      return messages.at(-1)?.role === 'assistant' ? undefined : await ask(signal);
+      return messages.at(-1)?.role === 'assistant' ? undefined : await requestReply(signal);
     },
     get saidAtMs() {
       return saidAtMs;
     },
     close: () => Promise.resolve(),
-    tellsTools: true,
+    reportsTools: true,
     notes: [],
   };
 }

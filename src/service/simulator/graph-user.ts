@@ -1,115 +1,124 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../contract/index.ts';
-import { holds } from './conditions.ts';
-import { asksFor, toldAs } from './facts.ts';
-import { takesLeave } from './farewell.ts';
+import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
 import type { Heard, Move, SimulatedUser } from './simulated-user.ts';
 
 type Line = Extract<Move, { does: 'say' }>;
 
-/** How often in a row the agent may take leave, with nothing to go on with, before the user goes. */
-const leavesMax = 2;
+/** How many farewells in a row the user accepts, without progress in between, before leaving. */
+const FAREWELLS_MAX = 2;
 
 /**
- * Goes through a scenario as the agent's replies call for it. What follows on a reply, the first that
- * fits:
+ * Creates a user that chooses its lines by the agent's replies. For each reply, the first rule that applies:
  *
- *     stop_when holds        -> done: goal_achieved
- *     a reaction's when      -> its line, and with stop the end: user_stop
- *     a fact is asked for    -> told: what was not told yet before what was
- *     the step's when holds  -> its line, and on to the next step
- *     no step is left        -> done: goal_achieved
- *     else                   -> otherwise, or the last line again, until patience is at an end
- *                               (user_stop) or the agent takes leave twice (agent_ended)
+ *     a stop_when condition is met        -> the user is done: goal_achieved
+ *     the condition of a reaction is met  -> says its line; with stop, ends: user_stop
+ *     the reply asks for a new fact       -> states it
+ *     the condition of the step is met    -> says the line of the step and moves to the next step
+ *     the reply asks for a known fact     -> states it again; counts as no progress
+ *     no step is left                     -> the user is done: goal_achieved
+ *     otherwise                           -> says `otherwise` or repeats the last line; counts as no progress
  *
- * No chance and no model: the same replies, the same lines.
+ * After too many replies without progress the user gives up (user_stop); after two farewells without progress
+ * the agent has ended the conversation (agent_ended). There is no randomness: the same replies lead to the
+ * same lines.
  */
-export function graphUser(scenario: Scenario, persona: Persona): SimulatedUser {
+export function createGraphUser(scenario: Scenario, persona: Persona): SimulatedUser {
   return new GraphUser(scenario, persona);
 }
 
 class GraphUser implements SimulatedUser {
   readonly #user: Scenario['user'];
   readonly #steps: readonly ScenarioStep[];
-  readonly #patience: number;
-  readonly #told = new Set<ScenarioFact>();
-  readonly #reacted = new Map<number, number>();
-  #at = 0;
-  #stalled = 0;
-  #leaves = 0;
-  #last: string | undefined;
+  readonly #patienceTurns: number;
+  readonly #statedFacts = new Set<ScenarioFact>();
+  readonly #reactionCounts = new Map<number, number>();
+  #position = 0;
+  #turnsWithoutProgress = 0;
+  #farewells = 0;
+  #lastLine: string | undefined;
 
   constructor({ user }: Scenario, persona: Persona) {
     this.#user = user;
     this.#steps = user.steps ?? [];
-    this.#patience = persona.patience_turns ?? Infinity;
+    this.#patienceTurns = persona.patience_turns ?? Infinity;
   }
 
   async next(heard: Heard | undefined, signal: AbortSignal): Promise<Move> {
-    if (this.#last === undefined || heard === undefined) {
+    if (this.#lastLine === undefined || heard === undefined) {
       return this.#say(this.#user.opening ?? '', 'opens the conversation');
     }
     for (const condition of this.#user.stop_when ?? []) {
-      if (await holds(condition, heard, signal)) return { does: 'end', reason: 'goal_achieved' };
+      if (await meetsCondition(condition, heard, signal)) {
+        return { does: 'end', reason: 'goal_achieved' };
+      }
     }
-    const move = (await this.#react(heard, signal)) ?? this.#tell(heard, 'first');
-    if (move) return this.#goneOn(move);
-    const step = this.#steps[this.#at];
-    if (step && (!step.when || (await holds(step.when, heard, signal)))) {
-      return this.#goneOn(this.#take(step));
+    const move = (await this.#react(heard, signal)) ?? this.#stateFacts(heard, 'new');
+    if (move) return this.#progress(move);
+    const step = this.#steps[this.#position];
+    if (step && (!step.when || (await meetsCondition(step.when, heard, signal)))) {
+      return this.#progress(this.#takeStep(step));
     }
-    const again = this.#tell(heard, 'again');
-    if (again) return this.#stall(heard, again);
+    const repeated = this.#stateFacts(heard, 'repeated');
+    if (repeated) return this.#stall(heard, repeated);
     if (!step) return { does: 'end', reason: 'goal_achieved' };
-    const line = step.otherwise ?? this.#last;
-    return this.#stall(heard, this.#say(line, `waits for what step ${this.#at + 1} goes on from`));
+    const line = step.otherwise ?? this.#lastLine;
+    return this.#stall(
+      heard,
+      this.#say(line, `waits for the condition of step ${this.#position + 1}`),
+    );
   }
 
   #say(line: string, reason: string): Line {
-    this.#last = line;
+    this.#lastLine = line;
     return { does: 'say', line, reason };
   }
 
-  #goneOn(move: Move): Move {
-    [this.#stalled, this.#leaves] = [0, 0];
+  #progress(move: Move): Move {
+    this.#turnsWithoutProgress = 0;
+    this.#farewells = 0;
     return move;
   }
 
-  /** The reply brought the user no further. */
   #stall(heard: Heard, move: Move): Move {
-    this.#stalled += 1;
-    this.#leaves = takesLeave(heard.content) ? this.#leaves + 1 : 0;
-    if (this.#leaves >= leavesMax) return { does: 'end', reason: 'agent_ended' };
-    if (this.#stalled >= this.#patience) return { does: 'end', reason: 'user_stop' };
+    this.#turnsWithoutProgress += 1;
+    this.#farewells = isFarewell(heard.content) ? this.#farewells + 1 : 0;
+    if (this.#farewells >= FAREWELLS_MAX) return { does: 'end', reason: 'agent_ended' };
+    if (this.#turnsWithoutProgress >= this.#patienceTurns) {
+      return { does: 'end', reason: 'user_stop' };
+    }
     return move;
   }
 
   async #react(heard: Heard, signal: AbortSignal): Promise<Move | undefined> {
-    for (const [nth, reaction] of (this.#user.reactions ?? []).entries()) {
-      const times = this.#reacted.get(nth) ?? 0;
-      if (times >= (reaction.times ?? 1) || !(await holds(reaction.when, heard, signal))) continue;
-      this.#reacted.set(nth, times + 1);
-      const move = this.#say(reaction.say, reaction.reason ?? `reacts to the reply (${nth + 1})`);
+    for (const [index, reaction] of (this.#user.reactions ?? []).entries()) {
+      const count = this.#reactionCounts.get(index) ?? 0;
+      if (count >= (reaction.times ?? 1)) continue;
+      if (!(await meetsCondition(reaction.when, heard, signal))) continue;
+      this.#reactionCounts.set(index, count + 1);
+      const reason = reaction.reason ?? `reacts to the reply (reaction ${index + 1})`;
+      const move = this.#say(reaction.say, reason);
       return reaction.stop === true ? { ...move, thenEnds: 'user_stop' } : move;
     }
     return undefined;
   }
 
-  /** Tells what the agent asks for, and nothing else. */
-  #tell(heard: Heard, which: 'first' | 'again'): Line | undefined {
-    const asked = (this.#user.facts ?? []).filter((fact) => asksFor(fact, heard.content));
-    const due = asked.filter((fact) => this.#told.has(fact) === (which === 'again'));
-    if (due.length === 0) return undefined;
-    for (const fact of due) this.#told.add(fact);
-    const names = due.map(({ name }) => name).join(', ');
-    const reason = which === 'first' ? `is asked for: ${names}` : `is asked again for: ${names}`;
-    return this.#say(due.map(toldAs).join(' '), reason);
+  /** States the facts that the reply asks for, and no others. */
+  #stateFacts(heard: Heard, which: 'new' | 'repeated'): Line | undefined {
+    const requested = (this.#user.facts ?? []).filter((fact) => asksForFact(fact, heard.content));
+    const facts = requested.filter(
+      (fact) => this.#statedFacts.has(fact) === (which === 'repeated'),
+    );
+    if (facts.length === 0) return undefined;
+    for (const fact of facts) this.#statedFacts.add(fact);
+    const names = facts.map(({ name }) => name).join(', ');
+    const reason = which === 'new' ? `is asked for: ${names}` : `is asked again for: ${names}`;
+    return this.#say(facts.map(stateFact).join(' '), reason);
   }
 
-  #take(step: ScenarioStep): Move {
-    const number = this.#at + 1;
+  #takeStep(step: ScenarioStep): Move {
+    const number = this.#position + 1;
     const next = step.next === undefined ? -1 : this.#steps.findIndex(({ id }) => id === step.next);
-    this.#at = next < 0 ? number : next;
-    const reason = step.reason ?? `goes on to step ${number} of ${this.#steps.length}`;
-    return this.#say(step.say, reason);
+    this.#position = next < 0 ? number : next;
+    return this.#say(step.say, step.reason ?? `goes on to step ${number} of ${this.#steps.length}`);
   }
 }

@@ -1,16 +1,15 @@
-import { errorOrigin } from '../../platform/error-origin.ts';
 import type { EndReason, UserCreateRequest } from '../../contract/index.ts';
+import { limitSignal } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { NO_USER_MODEL } from '../domain/missing-models.ts';
 import type { Channel, OpenChannel } from './channel.ts';
-import { chatChannel } from './chat-channel.ts';
-import { graphUser } from './graph-user.ts';
-import { limitedBy } from './limited-by.ts';
-import { llmUser } from './llm-user.ts';
+import { openChatChannel } from './chat-channel.ts';
+import { createGraphUser } from './graph-user.ts';
+import { createLlmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
 import type { Sandbox } from './sandbox.ts';
-import { scriptedUser } from './scripted-user.ts';
 import type { SessionPlan } from './session-plan.ts';
 import {
   SessionFault,
@@ -18,31 +17,30 @@ import {
   type SimulatedSession,
   type SimulatedTurn,
 } from './simulated-session.ts';
-import type { Heard, Move, SimulatedUser } from './simulated-user.ts';
-import { withoutTools } from './tool-evals.ts';
+import { createScriptedUser, type Heard, type Move, type SimulatedUser } from './simulated-user.ts';
+import { skipToolEvals } from './tool-evals.ts';
 import type { UserModel } from './user-model.ts';
 
-/** What sessions are held with. */
+/** What sessions need. */
 export interface SessionDeps {
   sandbox: Sandbox;
   /** Calls the sandbox, for sessions by voice. */
   call: OpenChannel;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
-  /** What sessions are dated by. */
+  /** For the timestamps of sessions. */
   clock: Clock;
-  /** What deadlines are on: a sandbox lives in real time, wherever the other stands. */
+  /** For timeouts: a sandbox lives in real time even if the other clock is moved. */
   machineClock: Clock;
   log: Log;
 }
 
-const turnsMaxDefault = 10;
-const durationMsMaxDefault = 600_000;
+const TURNS_MAX_DEFAULT = 10;
+const DURATION_MS_MAX_DEFAULT = 600_000;
 
 /**
- * Holds one session: looks whether the sandbox is healthy, creates the simulated user, talks, and
- * deletes the user whatever came of it (spec 3.2, 4.6). Never rejects; when the signal aborts, the
- * session is cancelled.
+ * Runs one session: checks that the sandbox is healthy, creates the simulated user, talks, and deletes the user
+ * in any case (spec 3.2, 4.6). Never rejects. If the signal aborts, the session is canceled.
  */
 export async function runSession(
   plan: SessionPlan,
@@ -51,35 +49,39 @@ export async function runSession(
 ): Promise<SimulatedSession> {
   const { clock, machineClock } = deps;
   const startedAtMs = clock.nowMs();
-  const durationMsMax = plan.scenario.limits?.max_duration_ms ?? durationMsMaxDefault;
-  using limit = limitedBy(machineClock, durationMsMax, signal);
-  const held: Held = {
-    ...{ turns: [], isTried: false, userId: undefined, notes: [] },
-    ...{ tellsTools: true, asksModel: false },
+  const durationMsMax = plan.scenario.limits?.max_duration_ms ?? DURATION_MS_MAX_DEFAULT;
+  using limit = limitSignal(machineClock, durationMsMax, signal);
+  const progress: SessionProgress = {
+    turns: [],
+    mayHaveUser: false,
+    userId: undefined,
+    notes: [],
+    reportsTools: true,
+    isAskingModel: false,
   };
-  const until = limit.signal;
-  const ended = await hold(plan, deps, { held, until }).then(
-    (endReason): Ended => ['completed', endReason, undefined],
-    (fault: unknown): Ended => {
-      if (signal.aborted) return ['cancelled', 'cancelled', undefined];
-      if (!until.aborted) return ['failed', ...told(fault, deps.log, plan)];
-      const bound = `max_duration_ms, ${durationMsMax} ms`;
-      if (held.asksModel) {
-        const late = `The model that plays the user does not answer: ${bound}, passed.`;
-        return ['failed', 'simulator_error', late];
+  const ended = await holdConversation(plan, deps, progress, limit.signal).then(
+    (endReason): Ending => ({ status: 'completed', endReason, error: undefined }),
+    (fault: unknown): Ending => {
+      if (signal.aborted) return { status: 'cancelled', endReason: 'cancelled', error: undefined };
+      if (!limit.signal.aborted) return describeFault(fault, deps.log, plan);
+      const bound = `max_duration_ms (${durationMsMax} ms)`;
+      if (progress.isAskingModel) {
+        const error = `The model that plays the user did not respond within ${bound}.`;
+        return { status: 'failed', endReason: 'simulator_error', error };
       }
-      return ['failed', 'timeout', `The session took longer than ${bound}.`];
+      const error = `The session took longer than ${bound}.`;
+      return { status: 'failed', endReason: 'timeout', error };
     },
   );
-  if (held.isTried) {
+  if (progress.mayHaveUser) {
     const note = await deps.sandbox.deleteUser(plan.userId);
-    if (note !== undefined && held.userId !== undefined) held.notes.push(note);
+    if (note !== undefined && progress.userId !== undefined) progress.notes.push(note);
   }
-  const [status, endReason, error] = ended;
-  const { turns, notes, userId } = held;
+  const { status, endReason, error } = ended;
+  const { turns, notes, userId } = progress;
   const { scenario, evals } = plan;
   const review = await reviewUser({ scenario, turns, endReason });
-  const scorable = held.tellsTools ? { evals, notes: [] } : withoutTools(scenario, evals);
+  const scorable = progress.reportsTools ? { evals, notes: [] } : skipToolEvals(scenario, evals);
   return {
     ...{ status, endReason, error, turns, review, userId, startedAtMs },
     evals: scorable.evals,
@@ -88,46 +90,47 @@ export async function runSession(
   };
 }
 
-type Ended = [SimulatedSession['status'], EndReason, string | undefined];
+type Ending = Pick<SimulatedSession, 'status' | 'endReason' | 'error'>;
 
-/** What a session has so far. */
-interface Held {
+/** The state of a session while it runs. */
+interface SessionProgress {
   turns: SimulatedTurn[];
-  /** A user may be there, even one whose creation was not answered. */
-  isTried: boolean;
-  /** Once it is created. */
+  /** Whether the sandbox may have the user, even if it did not respond to the request. */
+  mayHaveUser: boolean;
+  /** Set once the user is created. */
   userId: string | undefined;
   notes: string[];
-  /** Whether tool calls could be seen. */
-  tellsTools: boolean;
-  /** Whether the model that plays the user is waited for, or has failed. */
-  asksModel: boolean;
+  /** Whether the channel reports tool calls. */
+  reportsTools: boolean;
+  /** Whether the session waits for the model that plays the user, or the model has failed. */
+  isAskingModel: boolean;
 }
 
-async function hold(
+async function holdConversation(
   plan: SessionPlan,
   { sandbox, model, call, machineClock: clock }: SessionDeps,
-  { held, until }: { held: Held; until: AbortSignal },
+  progress: SessionProgress,
+  signal: AbortSignal,
 ): Promise<EndReason> {
-  const user = playerOf(plan, model && watched(model, held));
-  await sandbox.health(until);
-  held.isTried = true;
-  held.isTried = await sandbox.createUser(userOfPlan(plan), until);
-  if (held.isTried) held.userId = plan.userId;
+  const user = createUser(plan, model && trackModel(model, progress));
+  await sandbox.health(signal);
+  progress.mayHaveUser = true;
+  progress.mayHaveUser = await sandbox.createUser(toUserRequest(plan), signal);
+  if (progress.mayHaveUser) progress.userId = plan.userId;
   const channel =
     plan.channel === 'voice'
-      ? await call(plan, held.userId, until)
-      : chatChannel({ sandbox, clock }, plan, held.userId);
+      ? await call(plan, progress.userId, signal)
+      : openChatChannel({ sandbox, clock }, plan, progress.userId);
   try {
-    return await converse(plan, { user, channel, turns: held.turns, clock }, until);
+    return await converse(plan, { user, channel, turns: progress.turns, clock }, signal);
   } finally {
-    held.tellsTools = channel.tellsTools;
-    held.notes.push(...channel.notes);
+    progress.reportsTools = channel.reportsTools;
+    progress.notes.push(...channel.notes);
     await channel.close();
   }
 }
 
-function userOfPlan({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
+function toUserRequest({ scenario, persona, userId, channel }: SessionPlan): UserCreateRequest {
   const { preferences, history, profile } = scenario;
   return {
     user_id: userId,
@@ -142,43 +145,46 @@ function userOfPlan({ scenario, persona, userId, channel }: SessionPlan): UserCr
   };
 }
 
-function playerOf(plan: SessionPlan, model: UserModel | undefined): SimulatedUser {
+function createUser(plan: SessionPlan, model: UserModel | undefined): SimulatedUser {
   const { scenario, persona } = plan;
   const { mode = 'graph' } = scenario.user;
-  if (mode === 'scripted') return scriptedUser(scenario);
-  if (mode === 'graph') return graphUser(scenario, persona);
+  if (mode === 'scripted') return createScriptedUser(scenario);
+  if (mode === 'graph') return createGraphUser(scenario, persona);
   if (!model) throw new SessionFault('simulator_error', NO_USER_MODEL);
-  return llmUser(plan, model);
+  return createLlmUser(plan, model);
 }
 
-/** A model that is waited for when the session's time is over has taken it, not the agent. */
-const watched = (model: UserModel, held: Held): UserModel => ({
+/** Records when the session waits for the model: then the model, not the agent, causes a timeout. */
+const trackModel = (model: UserModel, progress: SessionProgress): UserModel => ({
   async move(prompt, signal) {
-    held.asksModel = true;
+    progress.isAskingModel = true;
     const move = await model.move(prompt, signal);
-    held.asksModel = false;
+    progress.isAskingModel = false;
     return move;
   },
 });
 
-interface Talk {
+interface Conversation {
   user: SimulatedUser;
   channel: Channel;
   turns: SimulatedTurn[];
   clock: Clock;
 }
 
-/** Talks until one of the two is done; why it ended. */
-async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Promise<EndReason> {
-  const { user, channel, turns } = talk;
-  const turnsMax = plan.scenario.limits?.max_turns ?? turnsMaxDefault;
+/** Alternates turns until one side is done. Returns why the conversation ended. */
+async function converse(
+  plan: SessionPlan,
+  conversation: Conversation,
+  signal: AbortSignal,
+): Promise<EndReason> {
+  const { user, channel, turns } = conversation;
+  const turnsMax = plan.scenario.limits?.max_turns ?? TURNS_MAX_DEFAULT;
   let heard: Heard | undefined;
   let isOver = false;
   if (plan.scenario.user.speaks_first === false) {
-    const first = await takeTurn(talk, { line: '', reason: 'the agent speaks first' }, () =>
-      channel.listen(signal),
-    );
-    heard = first?.heard ?? { turn: 0, content: lastSaid(plan), tools: [] };
+    const greeting = { line: '', reason: 'the agent speaks first' };
+    const first = await takeTurn(conversation, greeting, () => channel.listen(signal));
+    heard = first?.heard ?? { turn: 0, content: lastInitialMessage(plan), tools: [] };
     isOver = first?.hungUp ?? false;
   }
   for (;;) {
@@ -186,58 +192,64 @@ async function converse(plan: SessionPlan, talk: Talk, signal: AbortSignal): Pro
     if (move.does === 'end') return move.reason;
     if (isOver) return 'agent_ended';
     if (turns.length >= turnsMax) return 'max_turns';
-    const taken = await takeTurn(talk, move, () => channel.say(move.line, signal));
-    if (!taken?.heard) return 'agent_ended';
-    [heard, isOver] = [taken.heard, taken.hungUp];
+    const result = await takeTurn(conversation, move, () => channel.say(move.line, signal));
+    if (!result?.heard) return 'agent_ended';
+    [heard, isOver] = [result.heard, result.hungUp];
     if (move.thenEnds) return move.thenEnds;
   }
 }
 
-const lastSaid = ({ scenario }: SessionPlan): string =>
+const lastInitialMessage = ({ scenario }: SessionPlan): string =>
   scenario.initial_messages?.at(-1)?.content ?? '';
 
-interface Taken {
-  /** Undefined where the agent hung up instead of an answer. */
+interface TurnResult {
+  /** Undefined if the agent hung up instead of replying. */
   heard: Heard | undefined;
   hungUp: boolean;
 }
 
-/** Notes a turn, also one to which no reply comes: the line was said. Undefined: it was not. */
+/**
+ * Takes a turn and records it, even without a reply, because the line was said. Returns undefined if the line was
+ * not said.
+ */
 async function takeTurn(
-  { turns, channel, clock }: Talk,
+  { turns, channel, clock }: Conversation,
   { line, reason }: Pick<Extract<Move, { does: 'say' }>, 'line' | 'reason'>,
-  ask: () => Promise<AgentReply | undefined>,
-): Promise<Taken | undefined> {
-  const said = { sequence: turns.length + 1, userInput: line, userReason: reason };
-  let reply: AgentReply | undefined;
-  // What was waited for in vain took that long.
-  const nothing = (): Omit<SimulatedTurn, keyof typeof said> => {
+  requestReply: () => Promise<AgentReply | undefined>,
+): Promise<TurnResult | undefined> {
+  const input = { sequence: turns.length + 1, userInput: line, userReason: reason };
+  // The latency of a turn without a reply is the time that the user waited.
+  const noReply = (): Omit<SimulatedTurn, keyof typeof input> => {
     const nowMs = clock.monotonicMs();
     const latencyMs = Math.max(0, nowMs - (channel.saidAtMs ?? nowMs));
     return { agentResponse: '', toolCalls: [], latencyMs, failed: true };
   };
+  let reply: AgentReply | undefined;
   try {
-    reply = await ask();
+    reply = await requestReply();
   } catch (fault) {
-    turns.push({ ...said, ...nothing() });
+    turns.push({ ...input, ...noReply() });
     throw fault;
   }
   if (!reply) return undefined;
   const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
   if (hungUp && content === '') {
-    turns.push({ ...said, ...nothing() });
+    turns.push({ ...input, ...noReply() });
     return { heard: undefined, hungUp };
   }
-  const answered = { agentResponse: content, toolCalls, latencyMs, failed: false };
-  turns.push({ ...said, ...answered, evaluationMetadata });
+  const response = { agentResponse: content, toolCalls, latencyMs, failed: false };
+  turns.push({ ...input, ...response, evaluationMetadata });
   const tools = toolCalls.map(({ name }) => name);
-  return { heard: { turn: said.sequence, content, tools }, hungUp };
+  return { heard: { turn: input.sequence, content, tools }, hungUp };
 }
 
-/** What of a fault may be told. One that is none of a session's is ours. */
-function told(fault: unknown, log: Log, { sessionId }: SessionPlan): [EndReason, string] {
-  if (fault instanceof SessionFault) return [fault.endReason, fault.message];
+/** Returns the ending for a fault. Everything but a `SessionFault` is a bug in the kit. */
+function describeFault(fault: unknown, log: Log, { sessionId }: SessionPlan): Ending {
+  if (fault instanceof SessionFault) {
+    return { status: 'failed', endReason: fault.endReason, error: fault.message };
+  }
   const { name, at } = errorOrigin(fault);
   log.error('simulated_session_failed', { session: sessionId, fault: name, at });
-  return ['simulator_error', `A fault of the kit (${name}); please report it.`];
+  const error = `A bug in the kit (${name}). Please report it.`;
+  return { status: 'failed', endReason: 'simulator_error', error };
 }

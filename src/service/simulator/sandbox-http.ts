@@ -1,85 +1,85 @@
 import type { Pool } from 'undici';
+import { limitSignal } from '../../platform/abort.ts';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
-import { limitedBy } from './limited-by.ts';
 import { SessionFault } from './simulated-session.ts';
 
-/** How a sandbox is reached. */
+/** How to reach a sandbox. */
 export interface SandboxOptions {
-  /** Base address; paths are appended to it. */
+  /** Base URL; paths are appended to it. */
   url: string;
   apiKey?: string | undefined;
-  /** PEM of a CA to trust besides the system's. */
+  /** PEM of a CA to trust in addition to the system's. */
   ca?: string | undefined;
-  /** Connections at a time, at most. */
+  /** Maximum number of concurrent connections. */
   connections: number;
-  /** The machine's clock: a sandbox lives in real time. */
+  /** The system clock: a sandbox lives in real time. */
   clock: Clock;
 }
 
-/** A request as it goes out. */
-export interface Outgoing {
+/** A request to the sandbox. */
+export interface SandboxRequest {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   headers: Record<string, string>;
   body?: string;
 }
 
-/** What came back. */
-export interface Answer {
+/** A response of the sandbox. */
+export interface SandboxResponse {
   status: number;
   retryAfter: string | undefined;
-  /** Its media type, `text/html`; undefined where it tells none that can be read. */
+  /** Media type, e.g. `text/html`; undefined if it is absent or unreadable. */
   contentType: string | undefined;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   json: unknown;
   latencyMs: number;
 }
 
-/** Sends a request once. */
+/** Sends requests without retries. */
 export interface SandboxHttp {
   /** @throws SessionFault, or the signal's reason when it is aborted. */
-  send(outgoing: Outgoing, timeoutMs: number, signal: AbortSignal): Promise<Answer>;
+  send(request: SandboxRequest, timeoutMs: number, signal: AbortSignal): Promise<SandboxResponse>;
   close(): Promise<void>;
 }
 
-const bodyBytesMax = 4 * 1024 * 1024;
+const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Idle connections are given up before most servers do, so that few requests meet a closing one. */
-const idleMsMax = 1_000;
+/** Idle connections are closed before most servers close them, so that few requests meet a closing one. */
+const IDLE_MS_MAX = 1_000;
 
 /**
- * HTTP/1.1 over as many connections as there are sessions at a time. No redirect is followed. The
- * library is loaded with the first request, not when the service starts.
+ * Opens an HTTP/1.1 client with one connection per concurrent session. It follows no redirects. The library is
+ * loaded with the first request, not when the service starts.
  */
 export function openHttp(options: SandboxOptions): SandboxHttp {
   const { url, clock } = options;
   const { origin, pathname } = new URL(url);
   const base = pathname.replace(/\/+$/, '');
-  let opened: Promise<Pool> | undefined;
+  let pool: Promise<Pool> | undefined;
   return {
     async send({ method, path, headers, body }, timeoutMs, signal) {
       signal.throwIfAborted();
-      const pool = await (opened ??= openPool(origin, options));
-      using until = limitedBy(clock, timeoutMs, signal);
+      const client = await (pool ??= openPool(origin, options));
+      using limit = limitSignal(clock, timeoutMs, signal);
       const startedMs = clock.monotonicMs();
       try {
         const request = { method, path: base + path, headers, body: body ?? null };
-        const answer = await pool.request({ ...request, signal: until.signal });
-        const text = await answer.body.text();
-        const after = answer.headers['retry-after'];
+        const response = await client.request({ ...request, signal: limit.signal });
+        const text = await response.body.text();
+        const retryAfter = response.headers['retry-after'];
         return {
-          status: answer.statusCode,
-          retryAfter: typeof after === 'string' ? after.trim() : undefined,
-          contentType: mediaType(answer.headers['content-type']),
-          json: parsed(text),
+          status: response.statusCode,
+          retryAfter: typeof retryAfter === 'string' ? retryAfter.trim() : undefined,
+          contentType: readMediaType(response.headers['content-type']),
+          json: parseJson(text),
           latencyMs: clock.monotonicMs() - startedMs,
         };
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        throw faultOf(error, `${method} ${path.replace(/^(\/users)\/.*/, '$1/{user_id}')}`);
+        throw toSessionFault(error, `${method} ${path.replace(/^(\/users)\/.*/, '$1/{user_id}')}`);
       }
     },
-    close: async () => (await opened)?.destroy(),
+    close: async () => (await pool)?.destroy(),
   };
 }
 
@@ -90,18 +90,18 @@ async function openPool(origin: string, { ca, connections }: SandboxOptions): Pr
     pipelining: 1,
     headersTimeout: 0,
     bodyTimeout: 0,
-    maxResponseSize: bodyBytesMax,
-    keepAliveTimeout: idleMsMax,
-    keepAliveMaxTimeout: idleMsMax,
+    maxResponseSize: BODY_BYTES_MAX,
+    keepAliveTimeout: IDLE_MS_MAX,
+    keepAliveMaxTimeout: IDLE_MS_MAX,
     connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
   });
 }
 
-/** Without its parameters, and only as far as it is one: it is told to people. */
-const mediaType = (header: string | string[] | undefined): string | undefined =>
+/** Returns the media type without parameters. Only a well-formed one, because it is shown to people. */
+const readMediaType = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(header)?.[0] : undefined;
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -109,38 +109,42 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Nothing that the sandbox sends is repeated. */
-function faultOf(error: unknown, what: string): SessionFault {
+/** Describes a failed request without quoting the sandbox. */
+function toSessionFault(error: unknown, request: string): SessionFault {
   if (error instanceof DeadlinePassed) {
-    return new SessionFault('timeout', `${what}: ${error.message}.`);
+    return new SessionFault('timeout', `${request}: ${error.message}.`);
   }
-  const { code = '', name = '' } = rootOf(error);
+  const { code = '', name = '' } = findRootError(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
-    const wrong = `the answer is larger than ${bodyBytesMax} bytes`;
-    return new SessionFault('agent_error', `${what}: ${wrong}.`);
+    const problem = `the response is larger than ${BODY_BYTES_MAX} bytes`;
+    return new SessionFault('agent_error', `${request}: ${problem}.`);
   }
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
-    return new SessionFault('agent_error', `${what}: the answer is not HTTP.`);
+    return new SessionFault('agent_error', `${request}: the response is not HTTP.`);
   }
   const isUntrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code);
-  const how = isUntrusted ? untrusted : (unreachable[code] ?? 'the connection was dropped');
-  return new SessionFault('infrastructure_error', `${what}: ${how}${code && ` (${code})`}.`);
+  const problem = isUntrusted
+    ? UNTRUSTED
+    : (CONNECTION_PROBLEMS[code] ?? 'the connection was dropped');
+  return new SessionFault('infrastructure_error', `${request}: ${problem}${code && ` (${code})`}.`);
 }
 
-/** An error that stands for several, one for each address tried, is told by its first. */
-function rootOf(error: unknown): { code?: string; name?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+/** Returns the first error of an aggregate, which has one for each address that was tried. */
+function findRootError(error: unknown): { code?: string; name?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0) {
+    return findRootError(error.errors[0]);
+  }
   return error instanceof Error ? error : {};
 }
 
-const untrusted = 'its certificate is not trusted: name its CA, with --ca on the command line';
+const UNTRUSTED = 'the certificate is not trusted; name its CA (--ca on the command line)';
 
-const unreachable: Partial<Record<string, string>> = {
+const CONNECTION_PROBLEMS: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the sandbox refuses connections',
-  ENOTFOUND: "the sandbox's name does not resolve",
-  EAI_AGAIN: "the sandbox's name does not resolve",
-  EHOSTUNREACH: 'the sandbox can not be reached',
-  ENETUNREACH: 'the sandbox can not be reached',
-  UND_ERR_CONNECT_TIMEOUT: 'the sandbox takes no connection',
-  ETIMEDOUT: 'the sandbox takes no connection',
+  ENOTFOUND: 'the host name of the sandbox does not resolve',
+  EAI_AGAIN: 'the host name of the sandbox does not resolve',
+  EHOSTUNREACH: 'the sandbox is unreachable',
+  ENETUNREACH: 'the sandbox is unreachable',
+  UND_ERR_CONNECT_TIMEOUT: 'the sandbox does not accept connections',
+  ETIMEDOUT: 'the sandbox does not accept connections',
 };

@@ -1,74 +1,64 @@
-import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
 import { createIdMaker } from '../domain/ids.ts';
+import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
 
-/** A scenario with all that it names. */
-export interface ResolvedScenario {
-  scenario: Scenario;
-  persona: Persona;
-  evals: readonly EvalDefinition[];
-}
-
-/** Which way the simulated user talks to the sandbox. */
+/** How the simulated user talks to the sandbox. */
 export type ChannelName = 'chat' | 'voice';
 
-/** A session that is to be held. Everything in it follows from the plan's input. */
+/** A session to run. Everything in it derives from the input of the plan. */
 export interface SessionPlan extends ResolvedScenario {
   sessionId: string;
-  /** As the interface has it: `sim_user_<random>` (spec 2.9). */
+  /** In the form `sim_user_<random>` (spec 2.9). */
   userId: string;
   channel: ChannelName;
-  /** 1 for the first session of its scenario. */
+  /** Number of the session within its scenario, starting at 1. */
   sample: number;
 }
 
-/** What a run is made of. */
+/** The input of a plan. */
 export interface PlanInput {
-  castings: readonly ResolvedScenario[];
-  /** Sessions of each scenario; as each scenario says when left out. */
+  scenarios: readonly ResolvedScenario[];
+  /** Sessions per scenario. Default: the value of each scenario. */
   samples?: number | undefined;
+  /** Random seed. */
   seed: string;
-  /** How many runs with this seed there were before, where they meet in one place. */
+  /** Number of earlier runs with this random seed in the same store. */
   repeat?: number;
-  /** Instead of what the scenarios say. */
+  /** Replaces the channel of the scenarios. */
   channel?: ChannelName | undefined;
 }
 
-/** Who talks where a scenario names nobody. */
-export const plainPersona: Persona = { id: 'plain', name: 'plain' };
-
-/** The id of a run. */
-export function simulationIdOf(seed: string, repeat = 0): string {
+/** Returns the id of a run. */
+export function makeSimulationId(seed: string, repeat = 0): string {
   return createIdMaker(seed)('sim', [String(repeat)]);
 }
 
-/** The sessions of a run, scenario by scenario, sample by sample. The same input, the same plan. */
+/** Plans the sessions of a run by scenario and sample. The same input gives the same plan. */
 export function planSessions(input: PlanInput): SessionPlan[] {
-  const { castings, seed, repeat = 0 } = input;
-  const simulationId = simulationIdOf(seed, repeat);
+  const { scenarios, seed, repeat = 0 } = input;
+  const simulationId = makeSimulationId(seed, repeat);
   const makeId = createIdMaker(seed);
-  return castings.flatMap((casting) => {
-    const { scenario } = casting;
+  return scenarios.flatMap((resolved) => {
+    const { scenario } = resolved;
     const samples = input.samples ?? scenario.samples ?? 1;
-    const own = scenario.seed ?? '';
-    return Array.from({ length: samples }, (_, nth): SessionPlan => {
-      const parts = [simulationId, scenario.id, own, String(nth + 1)];
+    return Array.from({ length: samples }, (_, index): SessionPlan => {
+      const parts = [simulationId, scenario.id, scenario.seed ?? '', String(index + 1)];
       const sessionId = makeId('ses', parts);
       return {
-        ...casting,
+        ...resolved,
         sessionId,
-        // As random as the session's, and its own: each session has a user of its own.
+        // Every session has its own user. The ids share the random part so that both are easy to find in logs.
         userId: sessionId.replace('ses_', 'sim_user_'),
         channel: input.channel ?? scenario.channel ?? 'chat',
-        sample: nth + 1,
+        sample: index + 1,
       };
     });
   });
 }
 
-/** How many sessions a plan would have. */
+/** Counts the sessions that a plan would have. */
 export function countSessions(
-  castings: readonly ResolvedScenario[],
+  scenarios: readonly ResolvedScenario[],
   samples: number | undefined,
 ): number {
-  return castings.reduce((sum, { scenario }) => sum + (samples ?? scenario.samples ?? 1), 0);
+  return scenarios.reduce((sum, { scenario }) => sum + (samples ?? scenario.samples ?? 1), 0);
 }

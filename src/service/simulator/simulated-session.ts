@@ -1,62 +1,65 @@
 import type { EndReason, EvalDefinition, UserReview } from '../../contract/index.ts';
 
-/** A tool call of a reply; what nobody told is null. */
+/** A tool call of a reply. Unknown arguments and results are null. */
 export interface ReplyToolCall {
   name: string;
   arguments: unknown;
   result: unknown;
 }
 
-/** What the agent answered. */
+/** A reply of the agent. */
 export interface AgentReply {
   content: string;
   toolCalls: ReplyToolCall[];
-  /** By chat from the request to the whole answer; by voice from our last sound to its first. */
+  /**
+   * By chat: from the request to the complete response. By voice: from the end of our speech to the first sound
+   * of the agent.
+   */
   latencyMs: number;
-  /** What the sandbox hinted at (spec 2.8, 6). */
+  /** Evaluation hints of the sandbox (spec 2.8, 6). */
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
-  /** The agent has hung up after it; with an empty content, instead of it. */
+  /** Whether the agent hung up after the reply, or instead of it if the content is empty. */
   hungUp?: boolean;
 }
 
-/** One turn: a line of the simulated user, and the reply. */
+/** A turn: a line of the simulated user and the reply. */
 export interface SimulatedTurn {
-  /** 1 for the first. */
+  /** Starts at 1. */
   sequence: number;
-  /** Empty where the agent speaks first. */
+  /** Empty if the agent speaks first. */
   userInput: string;
   userReason: string;
-  /** Empty where no reply came. */
+  /** Empty if there was no reply. */
   agentResponse: string;
   toolCalls: ReplyToolCall[];
-  /** Of a turn without a reply: what was waited for it. */
+  /** For a turn without a reply: how long the user waited. */
   latencyMs: number;
-  /** No reply came, or none that could be used. */
+  /** Whether there was no usable reply. */
   failed: boolean;
   evaluationMetadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * What became of a session. Status and end reason are two things, and neither says how its evals
- * come out: only a session that is completed is scored.
+ * The result of a session. Status and end reason are independent of how its evals score; only a completed
+ * session is scored.
  */
 export interface SimulatedSession {
   status: 'completed' | 'failed' | 'cancelled';
   endReason: EndReason;
-  /** What went wrong, in a sentence without text of the conversation. */
+  /** What went wrong, without text of the conversation. */
   error: string | undefined;
   turns: SimulatedTurn[];
   review: UserReview;
-  /** Undefined where the sandbox has no `POST /users`. */
+  /** Undefined if the sandbox has no `POST /users`. */
   userId: string | undefined;
   notes: string[];
-  /** What can be scored by what was seen: by voice, few sandboxes tell their tool calls. */
+  /** The evals that can be scored. By voice, few sandboxes report their tool calls. */
   evals: readonly EvalDefinition[];
   startedAtMs: number;
   endedAtMs: number;
 }
 
-/** Why a session can't go on. The message is a sentence without text of the conversation. */
+/** Why a session can't continue. The message contains no text of the conversation. */
 export class SessionFault extends Error {
   override name = 'SessionFault';
   readonly endReason: EndReason;

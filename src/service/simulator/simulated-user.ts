@@ -1,24 +1,45 @@
-import type { EndReason } from '../../contract/index.ts';
+import type { EndReason, Scenario } from '../../contract/index.ts';
 
-/** What the user hears: a reply, or what the agent said before anybody spoke. */
+/** What the user hears: a reply, or what the agent says before the user has spoken. */
 export interface Heard {
-  /** Of the reply, 1 for the first. */
+  /** Number of the turn, starting at 1. */
   turn: number;
   content: string;
-  /** Names of the tools that were called for it. */
+  /** Names of the tools that the agent called for the reply. */
   tools: readonly string[];
 }
 
-/** What the user does next: says a line, with which it may end the conversation, or ends it. */
+/** What the user does next: says a line, which may end the conversation, or ends it. */
 export type Move =
   | { does: 'say'; line: string; reason: string; thenEnds?: EndReason }
   | { does: 'end'; reason: EndReason };
 
-/** Who talks to the agent. One for each session. */
+/** A simulated user of one session. */
 export interface SimulatedUser {
   /**
-   * The next move. `heard` is undefined where nothing was said yet.
-   * @throws SessionFault `simulator_error` when it can't go on, or the signal's reason.
+   * Returns the next move. `heard` is undefined if nothing was said yet.
+   * @throws SessionFault `simulator_error` if the user can't continue, or the signal's reason.
    */
   next(heard: Heard | undefined, signal: AbortSignal): Promise<Move>;
+}
+
+/** Creates a user that says the opening and then each step in order, regardless of the replies. */
+export function createScriptedUser({ user }: Scenario): SimulatedUser {
+  const { opening = '', steps = [] } = user;
+  const lines = [
+    { say: opening, reason: 'opens the conversation' },
+    ...steps.map(({ say, reason }, index) => ({
+      say,
+      reason: reason ?? `says line ${index + 2} of ${steps.length + 1}`,
+    })),
+  ];
+  let position = 0;
+  return {
+    next() {
+      const line = lines[position];
+      if (!line) return Promise.resolve({ does: 'end', reason: 'goal_achieved' });
+      position += 1;
+      return Promise.resolve({ does: 'say', line: line.say, reason: line.reason });
+    },
+  };
 }

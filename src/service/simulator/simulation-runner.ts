@@ -1,24 +1,24 @@
 /**
- * Runs what the store has of simulations. A session is
+ * Runs the simulations in the store. States of a session:
  *
- *     planned -- a place is free --> held -- it ends --> kept, once: its row is there
- *        ^                            |
- *        +--- the service stops or ---+   nothing of it is kept, and it is held anew, with the same
- *             its process dies            ids, after the next start
+ *     planned  -> running   a slot is free
+ *     running  -> stored    it ended; its row is written once
+ *     running  -> planned   the service stopped or died; nothing was stored, and the session runs again
+ *                           from its start, with the same ids, after the next start of the service
  *
- * so that a crash loses the sessions under way and doubles none.
+ * A crash therefore loses the running sessions and duplicates none.
  */
-import type { Clock } from '../../platform/clock.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
-import type { NewSession, Store } from '../store/store.ts';
-import type { SimulationPlan } from '../store/store.ts';
+import type { NewSession, SimulationPlan, Store } from '../store/store.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { runSession } from './run-session.ts';
 import { openSandbox, type Sandbox } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';
 import type { SimulatedSession } from './simulated-session.ts';
-import type { UserModel } from './user-model.ts';
+import { openUserModel, type UserModel, type UserModelOptions } from './user-model.ts';
 import { createVoiceCaller } from './voice-caller.ts';
 
 /** What a runner needs. */
@@ -26,86 +26,96 @@ export interface SimulationRunnerOptions {
   store: Pick<Store, 'simulations'>;
   /** Plays users of mode `llm`. */
   model: UserModel | undefined;
-  /** Speaks the lines of users that call; a synthesizer in this process when undefined. */
+  /** Speaks for users by voice. Default: the built-in synthesizer. */
   speech: SpeechEndpoint | undefined;
-  /** The service's clock: what sessions are dated by. */
+  /** The service clock, for the timestamps of sessions. */
   clock: Clock;
-  /** The machine's: what deadlines are on. */
+  /** The system clock, for timeouts. */
   machineClock: Clock;
   log: Log;
-  /** Told when a session is kept, and so perhaps to be scored. */
-  onKept: () => void;
+  /** Called when a session was stored and may have evals to score. */
+  onStored: () => void;
 }
 
-/** A runner that has been started. */
+/** A running simulation runner. */
 export interface SimulationRunner {
-  /** Looks for runs that are to be begun. To be called when one was added. */
+  /** Starts waiting runs. Call it after adding one. */
   wake(): void;
-  /** Ids of the sessions of a run that are being held. */
-  held(simulationId: string): ReadonlySet<string>;
-  /** Calls off a run, and waits until its sessions have ended. */
+  /** Returns the ids of the running sessions of a simulation. */
+  listRunningSessions(simulationId: string): ReadonlySet<string>;
+  /** Cancels a run and waits until its sessions have ended. Returns whether it was running. */
   cancel(ownerId: string, simulationId: string): Promise<boolean>;
-  /** Calls off all runs of an owner. */
+  /** Cancels all runs of an owner. */
   cancelAll(ownerId: string): Promise<void>;
-  /** Resolves when no run is under way. */
+  /** Resolves when nothing is running. */
   drain(): Promise<void>;
   isIdle(): boolean;
-  /** Lets go of what is under way, to be held anew after the next start. */
+  /** Stops the running sessions. They run again after the next start. */
   stop(): Promise<void>;
 }
 
-/** A run under way. */
-interface Active {
+/** A running simulation. */
+interface ActiveRun {
   plan: SimulationPlan;
-  held: Set<string>;
+  runningSessions: Set<string>;
   control: AbortController;
   ended: Promise<void>;
 }
 
-/** Runs at a time; the others wait. */
-const runsMax = 4;
-/** How long a stop waits for simulated users to be deleted. */
-const stopMsMax = 2_000;
-/** The rest after the store failed. */
-const storeFailedRestMs = 1_000;
+/** Concurrent runs; others wait. */
+const RUNS_MAX = 4;
+/** How long `stop` waits for simulated users to be deleted. */
+const STOP_MS_MAX = 2_000;
+/** Pause after the store failed. */
+const STORE_FAILED_PAUSE_MS = 1_000;
 
-/** Starts to run what is there, beginning with what an earlier process left. */
+/** Starts to run the simulations in the store, including those that an earlier process did not finish. */
 export function startSimulationRunner(options: SimulationRunnerOptions): SimulationRunner {
   const runner = new PlanRunner(options);
   runner.wake();
   return runner;
 }
 
+/** Starts a runner on the system clock, because sandboxes and models live in real time. */
+export function startSimulator(
+  userModel: UserModelOptions | undefined,
+  options: Pick<SimulationRunnerOptions, 'store' | 'clock' | 'log' | 'onStored' | 'speech'>,
+): SimulationRunner {
+  const machineClock = systemClock;
+  const model = userModel && openUserModel({ ...userModel, clock: machineClock });
+  return startSimulationRunner({ ...options, model, machineClock });
+}
+
 class PlanRunner implements SimulationRunner {
   readonly #options: SimulationRunnerOptions;
-  readonly #active = new Map<string, Active>();
+  readonly #active = new Map<string, ActiveRun>();
   readonly #stopping = new AbortController();
   readonly #sandboxes = new Set<Sandbox>();
-  #looking: Promise<void> | undefined;
-  #again = false;
+  #startingRuns: Promise<void> | undefined;
+  #isWoken = false;
 
   constructor(options: SimulationRunnerOptions) {
     this.#options = options;
   }
 
   wake(): void {
-    this.#again = true;
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-      if (this.#again) this.wake();
+    this.#isWoken = true;
+    this.#startingRuns ??= this.#startRuns().finally(() => {
+      this.#startingRuns = undefined;
+      if (this.#isWoken) this.wake();
     });
   }
 
-  held(simulationId: string): ReadonlySet<string> {
-    const of = [...this.#active.values()].find(({ plan }) => plan.id === simulationId);
-    return of?.held ?? new Set();
+  listRunningSessions(simulationId: string): ReadonlySet<string> {
+    const run = [...this.#active.values()].find(({ plan }) => plan.id === simulationId);
+    return run?.runningSessions ?? new Set();
   }
 
   async cancel(ownerId: string, simulationId: string): Promise<boolean> {
     const { store } = this.#options;
     const wasRunning = await store.simulations.end(ownerId, simulationId, 'cancelled');
     const active = this.#active.get(keyOf({ ownerId, id: simulationId }));
-    active?.control.abort(new Error('the simulation is cancelled'));
+    active?.control.abort(new Error('The simulation was canceled.'));
     await active?.ended;
     return wasRunning;
   }
@@ -118,61 +128,67 @@ class PlanRunner implements SimulationRunner {
 
   async drain(): Promise<void> {
     while (!this.isIdle() && !this.#isStopping()) {
-      // One or the other is there: else it would be idle.
+      // At least one of the two exists, otherwise the runner would be idle.
       const active = [...this.#active.values()].map(({ ended }) => ended);
-      await (this.#looking ?? Promise.race(active));
+      await (this.#startingRuns ?? Promise.race(active));
     }
   }
 
   isIdle(): boolean {
-    return this.#active.size === 0 && this.#looking === undefined;
+    return this.#active.size === 0 && this.#startingRuns === undefined;
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort(new Error('the service stops'));
-    await this.#looking;
+    this.#stopping.abort(new Error('The service stops.'));
+    await this.#startingRuns;
     const ended = Promise.all([...this.#active.values()].map((active) => active.ended));
-    const over = new AbortController();
-    const rest = this.#options.machineClock.sleep(stopMsMax, over.signal).catch(() => undefined);
-    await Promise.race([ended, rest]);
-    over.abort();
-    // What still waits for an answer fails now.
+    const done = new AbortController();
+    const timeout = this.#options.machineClock
+      .sleep(STOP_MS_MAX, done.signal)
+      .catch(() => undefined);
+    await Promise.race([ended, timeout]);
+    done.abort();
+    // Closing the connections fails the requests that still wait.
     await Promise.all([...this.#sandboxes].map((sandbox) => sandbox.close()));
     await ended;
   }
 
-  /** Begins what there is room for. */
-  async #look(): Promise<void> {
+  async #startRuns(): Promise<void> {
     const { store, log, machineClock } = this.#options;
-    while (this.#again && !this.#isStopping()) {
-      this.#again = false;
+    while (this.#isWoken && !this.#isStopping()) {
+      this.#isWoken = false;
       try {
         for (const plan of await store.simulations.listRunning()) {
-          if (this.#active.size >= runsMax || this.#isStopping()) break;
-          if (!this.#active.has(keyOf(plan))) this.#begin(plan);
+          if (this.#active.size >= RUNS_MAX || this.#isStopping()) break;
+          if (!this.#active.has(keyOf(plan))) this.#start(plan);
         }
       } catch (fault) {
-        log.error('simulation_store_failed', { fault: nameOf(fault) });
-        this.#again = true;
-        const rest = machineClock.sleep(storeFailedRestMs, this.#stopping.signal);
-        await rest.catch(() => undefined);
+        log.error('simulation_store_failed', { fault: errorOrigin(fault).name });
+        this.#isWoken = true;
+        const pause = machineClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
+        await pause.catch(() => undefined);
       }
     }
-    if (this.#isStopping()) this.#again = false;
+    if (this.#isStopping()) this.#isWoken = false;
   }
 
   #isStopping(): boolean {
     return this.#stopping.signal.aborted;
   }
 
-  #begin(plan: SimulationPlan): void {
+  #start(plan: SimulationPlan): void {
     const { log } = this.#options;
     const control = new AbortController();
-    const active: Active = { plan, held: new Set(), control, ended: Promise.resolve() };
+    const active: ActiveRun = {
+      plan,
+      runningSessions: new Set(),
+      control,
+      ended: Promise.resolve(),
+    };
     this.#active.set(keyOf(plan), active);
     active.ended = this.#run(active)
       .catch((fault: unknown) => {
-        log.error('simulation_failed', { simulation: plan.id, fault: nameOf(fault) });
+        log.error('simulation_failed', { simulation: plan.id, fault: errorOrigin(fault).name });
       })
       .finally(() => {
         this.#active.delete(keyOf(plan));
@@ -180,11 +196,12 @@ class PlanRunner implements SimulationRunner {
       });
   }
 
-  async #run({ plan, held, control }: Active): Promise<void> {
-    const { store, model, speech, clock, machineClock, log, onKept } = this.#options;
+  async #run({ plan, runningSessions, control }: ActiveRun): Promise<void> {
+    const { store, model, speech, clock, machineClock, log, onStored } = this.#options;
     const { ownerId, id } = plan;
-    const kept = new Set((await store.simulations.listSessions(ownerId, id)).map((one) => one.id));
-    const left = sessionsOfRun(plan).filter(({ sessionId }) => !kept.has(sessionId));
+    const stored = await store.simulations.listSessions(ownerId, id);
+    const storedIds = new Set(stored.map((session) => session.id));
+    const remaining = listSessions(plan).filter(({ sessionId }) => !storedIds.has(sessionId));
     const apiKey = await store.simulations.findApiKey(ownerId, id);
     const { url, voice_url: voiceUrl } = plan.agent;
     const connections = plan.concurrency;
@@ -195,13 +212,13 @@ class PlanRunner implements SimulationRunner {
     const until = AbortSignal.any([control.signal, this.#stopping.signal]);
     const deps = { sandbox, call: caller.open, model, clock, machineClock, log };
     try {
-      await forEachConcurrently(left, plan.concurrency, async (session) => {
+      await forEachConcurrently(remaining, plan.concurrency, async (session) => {
         if (until.aborted || (await store.simulations.findState(ownerId, id)) !== 'running') return;
-        held.add(session.sessionId);
-        const done = await runSession(session, deps, until);
-        held.delete(session.sessionId);
+        runningSessions.add(session.sessionId);
+        const result = await runSession(session, deps, until);
+        runningSessions.delete(session.sessionId);
         if (this.#isStopping()) return;
-        if (await store.simulations.addSession(toKept(plan, session, done))) onKept();
+        if (await store.simulations.addSession(toStoredSession(plan, session, result))) onStored();
       });
       if (!until.aborted) await store.simulations.end(ownerId, id, 'ended');
     } finally {
@@ -214,29 +231,31 @@ class PlanRunner implements SimulationRunner {
 const keyOf = ({ ownerId, id }: Pick<SimulationPlan, 'ownerId' | 'id'>): string =>
   JSON.stringify([ownerId, id]);
 
-const nameOf = (fault: unknown): string => (fault instanceof Error ? fault.name : 'unknown');
-
-/** The sessions of a run, as it was asked for. */
-export function sessionsOfRun(plan: SimulationPlan): SessionPlan[] {
+/** Returns the sessions of a run. */
+export function listSessions(plan: SimulationPlan): SessionPlan[] {
   const { scenarios, samples, seed, repeat, channel } = plan;
-  return planSessions({ castings: scenarios, samples, seed, repeat, channel });
+  return planSessions({ scenarios, samples, seed, repeat, channel });
 }
 
-function toKept(plan: SimulationPlan, session: SessionPlan, done: SimulatedSession): NewSession {
+function toStoredSession(
+  plan: SimulationPlan,
+  session: SessionPlan,
+  result: SimulatedSession,
+): NewSession {
   const { scenario, persona, channel, sample } = session;
-  const { userId, error, review, notes } = done;
+  const { userId, error, review, notes } = result;
   return {
     id: session.sessionId,
     kind: 'simulation',
     ownerId: plan.ownerId,
-    status: done.status,
-    startedAtMs: done.startedAtMs,
-    endedAtMs: done.endedAtMs,
+    status: result.status,
+    startedAtMs: result.startedAtMs,
+    endedAtMs: result.endedAtMs,
     simulation: { id: plan.id, name: plan.name, deleted: false },
     agent: { name: plan.agent.name, url: plan.agent.url },
     scenario: scenario.name,
     persona: persona.name,
-    endReason: done.endReason,
+    endReason: result.endReason,
     metadata: scenario.metadata,
     simulated: {
       ...{ scenario_id: scenario.id, channel, sample, review, notes },
@@ -244,8 +263,8 @@ function toKept(plan: SimulationPlan, session: SessionPlan, done: SimulatedSessi
       ...(error !== undefined && { error }),
     },
     ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
-    turns: done.turns,
-    // Only a conversation that came to an end is scored.
-    evals: done.status === 'completed' ? [...done.evals] : [],
+    turns: result.turns,
+    // Only a completed session is scored.
+    evals: result.status === 'completed' ? [...result.evals] : [],
   };
 }

@@ -1,31 +1,33 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 
-const toolKinds: readonly EvalDefinition['kind'][] = ['tool_called', 'tool_args', 'tool_order'];
+const TOOL_KINDS: readonly EvalDefinition['kind'][] = ['tool_called', 'tool_args', 'tool_order'];
 
-/** What can be scored of a session, and why all else can't. */
-export interface Scorable {
+/** The evals that can be scored, and why the others can't. */
+export interface ScorableEvals {
   evals: readonly EvalDefinition[];
   notes: readonly string[];
 }
 
 /**
- * By voice an agent's tool calls are not seen unless the sandbox tells them, which is an extension:
- * what rests on them is left out then, neither passed nor failed.
+ * Leaves out evals that need tool calls. By voice, tool calls are visible only if the sandbox reports them,
+ * which is an extension; without them such evals neither pass nor fail.
  */
-export function withoutTools(scenario: Scenario, evals: readonly EvalDefinition[]): Scorable {
-  const skipped = evals.filter(restsOnTools);
-  const waits = JSON.stringify(scenario.user).includes('"tool_called"');
-  const unseen = 'this sandbox does not tell its tool calls by voice';
+export function skipToolEvals(scenario: Scenario, evals: readonly EvalDefinition[]): ScorableEvals {
+  const skipped = evals.filter(needsToolCalls);
+  const userWaitsForTools = JSON.stringify(scenario.user).includes('"tool_called"');
+  const reason = 'this sandbox does not report its tool calls by voice';
   return {
-    evals: evals.filter((one) => !skipped.includes(one)),
+    evals: evals.filter((definition) => !skipped.includes(definition)),
     notes: [
-      ...skipped.map(({ name }) => `${name}: skipped, since ${unseen}.`),
-      ...(waits ? [`The user waits for tool calls in vain, since ${unseen}.`] : []),
+      ...skipped.map(({ name }) => `${name}: skipped, because ${reason}.`),
+      ...(userWaitsForTools
+        ? [`The user waits for tool calls that never appear, because ${reason}.`]
+        : []),
     ],
   };
 }
 
-function restsOnTools({ kind, params }: EvalDefinition): boolean {
-  if (toolKinds.includes(kind)) return true;
+function needsToolCalls({ kind, params }: EvalDefinition): boolean {
+  if (TOOL_KINDS.includes(kind)) return true;
   return kind === 'json_path' && JSON.stringify(params ?? {}).includes('tool_calls');
 }

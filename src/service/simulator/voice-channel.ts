@@ -121,8 +121,8 @@ class VoiceChannel implements Channel {
     return this.#saidAtMs;
   }
 
-  get tellsTools(): boolean {
-    return this.#updates.tellsTools;
+  get reportsTools(): boolean {
+    return this.#updates.reportsTools;
   }
 
   async open(asked: CallMessage, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { CallMessage } from '../../voice/call/index.ts';
 import { isObject } from '../../platform/json.ts';
-import { toolCallsIn } from './read-reply.ts';
+import { readToolCalls } from './read-reply.ts';
 import type { ReplyToolCall } from './simulated-session.ts';
 
 /** Limits per turn: updates that are read, and characters that are kept. */
@@ -19,7 +19,7 @@ export class VoiceUpdates {
   #hints: Record<string, unknown> | undefined;
   #count = 0;
   #lastAtMs = -Infinity;
-  #tellsTools = false;
+  #reportsTools = false;
   #hasSpoken = false;
   #isAnswering = false;
 
@@ -55,8 +55,8 @@ export class VoiceUpdates {
   }
 
   /** Whether any update had `tool_calls`, even an empty list: an extension. */
-  get tellsTools(): boolean {
-    return this.#tellsTools;
+  get reportsTools(): boolean {
+    return this.#reportsTools;
   }
 
   /** Whether the agent has said anything in this call. */
@@ -88,7 +88,7 @@ export class VoiceUpdates {
     if (message['type'] !== 'conversation_update' || this.#count >= UPDATES_MAX) return;
     this.#count += 1;
     const { transcript, tool_calls: tools, evaluation_metadata: hints } = message;
-    if (Array.isArray(tools)) this.#tellsTools = true;
+    if (Array.isArray(tools)) this.#reportsTools = true;
     const { agent, user } = isObject(transcript) ? transcript : {};
     if (typeof user === 'string' && user.trim() !== '') {
       this.#heard.push(user.slice(0, TEXT_CHARS_MAX));
@@ -97,7 +97,7 @@ export class VoiceUpdates {
     }
     const said = typeof agent === 'string' ? agent.trim() : '';
     if (said !== '' && this.#isLate(said)) return;
-    if (Array.isArray(tools)) this.#toolCalls = [...this.#toolCalls, ...toolCallsIn(tools)];
+    if (Array.isArray(tools)) this.#toolCalls = [...this.#toolCalls, ...readToolCalls(tools)];
     if (isObject(hints)) this.#hints = { ...this.#hints, ...hints };
     if (said !== '') this.#say(said);
   }

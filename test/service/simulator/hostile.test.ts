@@ -32,7 +32,7 @@ const rows: Row[] = [
     'answers 404',
     { chat: answer(404, 'no') },
     'agent_error',
-    /answered 404\. Is the base address right\?$/,
+    /returned 404\. Check the base URL\.$/,
   ],
   ['knows no such user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
   ['redirects', { chat: answer(302, '', { location: '/x' }) }, 'agent_error', /302/],
@@ -45,7 +45,7 @@ const rows: Row[] = [
     'answers nonsense',
     { chat: page },
     'agent_error',
-    /200, but the answer is not JSON \(text\/html\)\.$/,
+    /200 with a body that is not JSON \(text\/html\)\.$/,
   ],
   ['is cut off', { chat: answer(200, '{"a') }, 'agent_error', /not JSON \(application\/json\)/],
   ['answers null', { chat: answer(200, 'null') }, 'agent_error', /choices/],
@@ -56,9 +56,9 @@ const rows: Row[] = [
     'is unhealthy',
     { health: unhealthy },
     'infrastructure_error',
-    /health answered 503 .*unhealthy/,
+    /health returned 503 .*unhealthy/,
   ],
-  ['has no health', { health: answer(404, '') }, 'infrastructure_error', /health answered 404/],
+  ['has no health', { health: answer(404, '') }, 'infrastructure_error', /health returned 404/],
   ['is healthy in words', { health: answer(200, 'fine') }, 'infrastructure_error', /health/],
   ['hangs up on health', { health: hangUp }, 'infrastructure_error', /GET \/health/],
   ['creates no user', { create: refusal(500, 'x') }, 'infrastructure_error', /POST \/users .*500/],
@@ -160,7 +160,7 @@ void t.test('a session that takes too long in all is ended: timeout', async (t) 
   const { url } = await withSandboxDouble(t, { chat: hang });
   const limits = { turn_timeout_ms: 60_000, max_duration_ms: 150 };
   const session = await sessionOn(t, url, scored({ limits }));
-  t.match(session, { end_reason: 'timeout', error: /max_duration_ms, 150 ms/ });
+  t.match(session, { end_reason: 'timeout', error: /max_duration_ms \(150 ms\)/ });
   isNoVerdict(t, session);
 });
 
@@ -239,5 +239,5 @@ void t.test('users: absent, left behind, and one that can not be deleted', async
 
   const stuck = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
   const three = await sessionOn(t, stuck.url, aScenario());
-  t.match(three, { status: 'completed', notes: [/not deleted: DELETE answered 500/] });
+  t.match(three, { status: 'completed', notes: [/not deleted: DELETE returned 500/] });
 });

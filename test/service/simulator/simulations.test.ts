@@ -165,7 +165,7 @@ void t.test('what is sure to go wrong is said at once', async (t) => {
     warnings: string[];
     id: string;
   };
-  t.match(warnings, [/evals\/j: No judge/, /scenarios\/a: No model .*SANDBOX_KIT_USER_URL/]);
+  t.match(warnings, [/evals\/j: No LLM judge/, /scenarios\/a: No model .*SANDBOX_KIT_USER_URL/]);
   await bench.drain();
   t.match(await simulationOf(t, bench, id), {
     verdict: 'undecided',

@@ -55,7 +55,7 @@ void t.test('a step waits for its when; till then otherwise, or the last line ag
   const said = ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.'];
   t.same(lines, said);
   t.equal(session.traces[3]?.user_reason, 'has it');
-  t.equal(session.traces[4]?.user_reason, 'waits for what step 2 goes on from');
+  t.equal(session.traces[4]?.user_reason, 'waits for the condition of step 2');
 });
 
 void t.test('facts are told when the agent asks, and not before', async (t) => {

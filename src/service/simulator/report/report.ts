@@ -5,7 +5,7 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
-import type { ResolvedScenario } from '../session-plan.ts';
+import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
 import { scenarioResults, verdictOfRun } from './scenario-results.ts';
 
 /** What a run consists of when it is over. */

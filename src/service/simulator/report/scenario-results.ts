@@ -1,5 +1,5 @@
 import type { ScenarioResult, SimulationVerdict } from '../../../contract/index.ts';
-import type { ResolvedScenario } from '../session-plan.ts';
+import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
 
 /** A session, as far as its scenario's result goes. */
 export interface Judged {

@@ -1,0 +1,63 @@
+import type { ReplyCondition, ScenarioFact } from '../../contract/index.ts';
+import { findFirstMatch } from '../domain/pattern-match.ts';
+import { SessionFault } from './simulated-session.ts';
+import type { Heard } from './simulated-user.ts';
+
+/** Returns whether a text contains another, regardless of case and of how accents are encoded. */
+export function containsText(text: string, expected: string): boolean {
+  return normalize(text).includes(normalize(expected));
+}
+
+function normalize(text: string): string {
+  return text.normalize('NFC').toLowerCase().toUpperCase().toLowerCase();
+}
+
+/**
+ * Returns whether a reply meets everything that a condition lists.
+ * @throws SessionFault if the pattern takes too long, or the signal's reason.
+ */
+export async function meetsCondition(
+  condition: ReplyCondition,
+  heard: Heard,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { contains, contains_any: any, lacks, matches, tool_called: tool, turn } = condition;
+  const { content } = heard;
+  if (turn !== undefined && heard.turn !== turn) return false;
+  if (tool !== undefined && !heard.tools.includes(tool)) return false;
+  if (contains !== undefined && !containsText(content, contains)) return false;
+  if (any && !any.some((text) => containsText(content, text))) return false;
+  if (lacks !== undefined && containsText(content, lacks)) return false;
+  return matches === undefined || (await matchesPattern(matches, content, signal));
+}
+
+async function matchesPattern(
+  pattern: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const result = await findFirstMatch({ pattern, flags: 'iu', texts: [text] }, signal);
+  if (result.kind === 'too_slow') {
+    throw new SessionFault(
+      'simulator_error',
+      `A pattern of the scenario was stopped after ${result.ms} ms. Rewrite it without nested repetitions.`,
+    );
+  }
+  return result.kind === 'found';
+}
+
+/** Returns whether a reply asks for a fact, regardless of case. */
+export function asksForFact({ name, asked_by: phrases }: ScenarioFact, reply: string): boolean {
+  return (phrases ?? [name]).some((phrase) => containsText(reply, phrase));
+}
+
+/** Returns the user's line that states a fact. */
+export function stateFact({ value, say }: ScenarioFact): string {
+  // A function, because `$&` in a replacement text has a special meaning.
+  return say === undefined ? value : say.replaceAll('{value}', () => value);
+}
+
+/** Returns whether a reply says goodbye, in words that are used for nothing else. */
+export function isFarewell(reply: string): boolean {
+  return /\b(?:good ?bye|bye|bye-bye|farewell|auf wiedersehen|au revoir)\b/i.test(reply);
+}

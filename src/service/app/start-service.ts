@@ -137,8 +137,8 @@ function startWorkers(
     worker: `service-${randomSeed()}`,
   });
   cleanups.push(() => runner.stop());
-  const onKept = (): void => runner.wake();
-  const simulator = startSimulator(userModel, { store, clock, log, onKept, speech });
+  const onStored = (): void => runner.wake();
+  const simulator = startSimulator(userModel, { store, clock, log, onStored, speech });
   cleanups.push(() => simulator.stop());
   return { runner, simulator, errored, hasJudge: judge !== undefined };
 }

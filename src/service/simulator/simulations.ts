@@ -12,17 +12,21 @@ import { randomSeed } from '../../platform/random.ts';
 import { unknownIdError } from '../domain/document-checks.ts';
 import { InvalidDocumentError } from '../domain/errors.ts';
 import { missingJudgeWarnings, missingUserModelWarnings } from '../domain/missing-models.ts';
-import { resolveScenario, type ScenarioReferences } from '../domain/resolved-scenario.ts';
+import {
+  resolveScenario,
+  type ResolvedScenario,
+  type ScenarioReferences,
+} from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import type { Session, SimulationPlan, Store } from '../store/store.ts';
 import { scenarioResults, verdictOfRun } from './report/scenario-results.ts';
-import { countSessions, simulationIdOf, type ResolvedScenario } from './session-plan.ts';
-import { sessionsOfRun, type SimulationRunner } from './simulation-runner.ts';
+import { countSessions, makeSimulationId } from './session-plan.ts';
+import { listSessions, type SimulationRunner } from './simulation-runner.ts';
 
 export interface SimulationsOptions {
   store: Store;
   clock: Clock;
-  runner: Pick<SimulationRunner, 'wake' | 'held' | 'cancel' | 'cancelAll'>;
+  runner: Pick<SimulationRunner, 'wake' | 'listRunningSessions' | 'cancel' | 'cancelAll'>;
   hasJudge: boolean;
   hasUserModel: boolean;
   /** Returns the base URL of the deep links; it is known once the service listens. */
@@ -40,7 +44,7 @@ export function createSimulations(options: SimulationsOptions) {
   const describe = async (plan: SimulationPlan): Promise<Simulation> =>
     toSimulation(plan, {
       stored: await store.simulations.listSessions(plan.ownerId, plan.id),
-      runningIds: runner.held(plan.id),
+      runningIds: runner.listRunningSessions(plan.id),
       appUrl: options.appUrl(),
     });
   return {
@@ -58,7 +62,7 @@ export function createSimulations(options: SimulationsOptions) {
         ...{ ownerId, name, agent, secret, concurrency, scenarios, seed, startedAtMs },
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
-        idOf: (repeat) => simulationIdOf(seed, repeat),
+        idOf: (repeat) => makeSimulationId(seed, repeat),
       });
       runner.wake();
       return { id, warnings: findWarnings(scenarios, options) };
@@ -165,7 +169,7 @@ interface Progress {
 
 function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Progress): Simulation {
   const storedById = new Map(stored.map((session) => [session.id, session]));
-  const sessions = sessionsOfRun(plan).map((planned): SimulationSessionState => {
+  const sessions = listSessions(plan).map((planned): SimulationSessionState => {
     const { sessionId: id, scenario, persona, channel, sample } = planned;
     const session = storedById.get(id);
     const notStarted = plan.state === 'cancelled' ? 'cancelled' : 'pending';

@@ -121,7 +121,7 @@ function runOf(
     apiKey: undefined,
     ca: undefined,
     acceptNotProven: true,
-    judge: brokenMusts,
+    validateResponse: brokenMusts,
     preflight: () => Promise.resolve({ hasUsers: false }),
     onTick: () => {},
     signal: new AbortController().signal,

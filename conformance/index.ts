@@ -29,9 +29,9 @@ export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosi
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';
-export { mutantIds, peerList } from './reports/peers.ts';
+
 export { markdownReport } from './reports/markdown.ts';
-export { selftestText } from './reports/selftest.ts';
+export { mutantIds, peerList, selftestText } from './reports/selftest.ts';
 export { terminalReport } from './reports/terminal.ts';
 export {
   areaOf,

@@ -1,11 +1,11 @@
-/** The stopwatch: loads a sandbox, and says whether it holds its targets. The wing's one door. */
+/** The load test: the only entry point of this package. */
 export { load } from './load.ts';
 export { RATE_MAX } from './find-max/find-max.ts';
 export type { LiveFigures, LoadOptions, Preflight } from './options.ts';
-export { planOf } from './phases/plan.ts';
+export { planLoad } from './phases/plan.ts';
 export { withComparison } from './report/comparison.ts';
 export { junitReport } from './report/junit.ts';
 export { markdownReport } from './report/markdown.ts';
 export { terminalReport } from './report/terminal.ts';
 export { htmlReport } from './report/page/page.ts';
-export { hasRun } from './report/what-ran.ts';
+export { hasRun } from './report/wording.ts';

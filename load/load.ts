@@ -1,44 +1,54 @@
 import type { LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
-import { autocannonTransport } from './engines/autocannon.ts';
-import { closedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
-import { openTransport } from './engines/open.ts';
+import { createAutocannonTransport } from './engines/autocannon.ts';
+import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
+import { createOpenTransport } from './engines/open.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
 import type { LiveFigures, LoadOptions } from './options.ts';
-import { pacedRun } from './phases/paced-run.ts';
-import { planOf, WARM_UP_CONNECTIONS } from './phases/plan.ts';
-import { profileOf, type Profile } from './profiles/profile.ts';
-import { reportOf, reportBlocked, reportOfNothing, type ReportedRun } from './report/report.ts';
-import { withVoice } from './report/with-voice.ts';
+import { runPaced } from './phases/paced-run.ts';
+import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
+import { createProfile, type Profile } from './profiles/profile.ts';
+import {
+  buildReport,
+  buildBlockedReport,
+  buildEmptyReport,
+  type CompletedRun,
+} from './report/report.ts';
+import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { waitForWindow, runCalls } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
 
 /**
- * Loads a sandbox and says whether it holds its targets. Rejects only for faults of the kit: whatever
- * a sandbox does is in the report.
+ * Load-tests a sandbox and judges it against its targets. Whatever the sandbox does is in the report;
+ * rejects only because of an error in the kit.
  */
 export async function load(options: LoadOptions): Promise<LoadReport> {
   const { clock, onTick, signal, seed } = options;
   const startedAtMs = clock.nowMs();
-  const plan = planOf(options);
+  const plan = planLoad(options);
   const totalMs = plan.windowMs + plan.warmUpMs + plan.rampMs;
-  onTick(begins('preflight', totalMs));
-  const found = await options.preflight(signal);
-  if (found.blockedBy) return reportBlocked(options, { plan, startedAtMs }, found.blockedBy);
+  onTick(startOf('preflight', totalMs));
+  const preflight = await options.preflight(signal);
+  if (preflight.blockedBy)
+    return buildBlockedReport(options, { plan, startedAtMs }, preflight.blockedBy);
   const chance = seededRandom(seed);
-  if (plan.profile === 'voice') return calledAlone(options, { plan, startedAtMs }, chance);
-  onTick(begins('warm-up', totalMs));
-  const warmUp = await warmedUp(options, plan, profileFor(options, plan, found.hasUsers, chance));
-  const parts = { options, startedAtMs, warmUp, hasUsers: found.hasUsers };
-  if (options.findMax) return searched(parts, plan, chance);
+  if (plan.profile === 'voice') return loadCalls(options, { plan, startedAtMs }, chance);
+  onTick(startOf('warm-up', totalMs));
+  const warmUp = await runWarmUp(
+    options,
+    plan,
+    profileFor(options, plan, preflight.hasUsers, chance),
+  );
+  const parts = { options, startedAtMs, warmUp, hasUsers: preflight.hasUsers };
+  if (options.findMax) return searchMaxRate(parts, plan, chance);
   if (plan.calls === undefined)
-    return reportOf(options, await runOf(parts, plan, chance.fork('run')));
-  return calledBeside(parts, plan, chance);
+    return buildReport(options, await runRequests(parts, plan, chance.fork('run')));
+  return loadRequestsAndCalls(parts, plan, chance);
 }
 
-/** Calls and nothing else. */
-async function calledAlone(
+/** Places calls and sends no requests. */
+async function loadCalls(
   options: LoadOptions,
   run: { plan: LoadPlan; startedAtMs: number },
   chance: Random,
@@ -46,27 +56,28 @@ async function calledAlone(
   const { plan } = run;
   const parts = { options, plan, chance: chance.fork('voice') };
   const { voice } = await runCalls(parts, waitForWindow(options, plan.windowMs));
-  return withVoice(reportOfNothing(options, run), voice, options);
+  return withVoice(buildEmptyReport(options, run), voice, options);
 }
 
-/** Requests while all calls are up: the window of the calls begins with the ramp of the requests. */
-async function calledBeside(
+/** Sends requests while all calls are connected. The steady state of the calls begins with the ramp-up of the requests. */
+async function loadRequestsAndCalls(
   { options, ...parts }: RunParts,
   plan: LoadPlan,
   chance: Random,
 ): Promise<LoadReport> {
   const { voice, result } = await runCalls(
     { options, plan, chance: chance.fork('voice') },
-    (signal) => runOf({ ...parts, options: { ...options, signal } }, plan, chance.fork('run')),
+    (signal) =>
+      runRequests({ ...parts, options: { ...options, signal } }, plan, chance.fork('run')),
   );
   const { startedAtMs } = parts;
   const report = result
-    ? reportOf(options, result)
-    : reportOfNothing(options, { plan, startedAtMs });
+    ? buildReport(options, result)
+    : buildEmptyReport(options, { plan, startedAtMs });
   return withVoice(report, voice, options);
 }
 
-/** What all paced runs of a load share. */
+/** What all runs of a load test share. */
 interface RunParts {
   options: LoadOptions;
   startedAtMs: number;
@@ -74,22 +85,22 @@ interface RunParts {
   hasUsers: boolean;
 }
 
-async function runOf(parts: RunParts, plan: LoadPlan, chance: Random): Promise<ReportedRun> {
+async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Promise<CompletedRun> {
   const { options, startedAtMs, warmUp, hasUsers } = parts;
-  const { clock, sandbox, ca, judge, onTick, signal } = options;
+  const { clock, sandbox, ca, validateResponse, onTick, signal } = options;
   const profile = profileFor(options, plan, hasUsers, chance);
   const transport =
     plan.engine === 'open'
-      ? openTransport({ target: sandbox, clock, ca })
-      : autocannonTransport({ target: sandbox, clock, connections: mostInFlight(profile) });
+      ? createOpenTransport({ target: sandbox, clock, ca })
+      : createAutocannonTransport({ target: sandbox, clock, connections: maxInFlight(profile) });
   try {
-    const paced = await pacedRun({
+    const paced = await runPaced({
       clock,
       chance,
       transport,
       profile,
       plan,
-      judge,
+      validateResponse,
       onTick,
       signal,
     });
@@ -99,35 +110,39 @@ async function runOf(parts: RunParts, plan: LoadPlan, chance: Random): Promise<R
   }
 }
 
-/** Milliseconds of ramp before each step: what a sandbox has in flight builds up. */
+/** Maximum ramp-up before each step, in which requests in flight reach their level. */
 const STEP_RAMP_MS_MAX = 3_000;
 const PROBE_CONNECTIONS = 20;
 const PROBE_MS_MAX = 5_000;
 
-async function searched(parts: RunParts, plan: LoadPlan, chance: Random): Promise<LoadReport> {
+async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): Promise<LoadReport> {
   const { options } = parts;
   const { stepMs = 0 } = options.findMax ?? {};
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
   const probe = profileFor(options, plan, parts.hasUsers, chance.fork('probe'));
-  const probed = await looped(options, probe, {
+  const probed = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
     perSecondMax: RATE_MAX,
   });
-  let nth = 0;
+  let steps = 0;
   const { maxRate, run } = await findMax({
     probePerSecond: probed?.perSecond ?? 0,
     limits: options.generatorLimits ?? GENERATOR_LIMITS,
     runAt: async (perSecond, length) => {
       if (options.signal.aborted) return undefined;
       const windowMs = length === 'step' ? stepMs : plan.windowMs;
-      return runOf(parts, planAt(plan, perSecond, windowMs, rampMs), chance.fork(`step ${nth++}`));
+      return runRequests(
+        parts,
+        planAt(plan, perSecond, windowMs, rampMs),
+        chance.fork(`step ${steps++}`),
+      );
     },
   });
-  if (run) return withMaxRate(reportOf(options, run), maxRate, options);
+  if (run) return withMaxRate(buildReport(options, run), maxRate, options);
   const blockedBy = { message: 'The run was interrupted.', cure: 'Run it again.' };
   return {
-    ...reportBlocked(options, { plan, startedAtMs: parts.startedAtMs }, blockedBy),
+    ...buildBlockedReport(options, { plan, startedAtMs: parts.startedAtMs }, blockedBy),
     findMax: maxRate,
   };
 }
@@ -138,7 +153,7 @@ function profileFor(
   hasUsers: boolean,
   chance: Random,
 ): Profile {
-  return profileOf({
+  return createProfile({
     name,
     ratePerSecond,
     simulatedUsers,
@@ -149,52 +164,52 @@ function profileFor(
   });
 }
 
-/** Longer than any deadline: so many are in flight where nothing is answered. */
+/** Longer than any deadline: the seconds of requests in flight if the sandbox never responds. */
 const IN_FLIGHT_S = 16;
 const CONNECTIONS_MAX = 5_000;
 
-/** Connections that autocannon needs, so that no request ever waits for one. */
-function mostInFlight({ open, users }: Profile): number {
+/** Returns the connections that autocannon needs so that no request waits for one. */
+function maxInFlight({ open, users }: Profile): number {
   const perSecond = open.reduce((sum, stream) => sum + stream.perSecond, 0);
-  const most = Math.ceil(perSecond * IN_FLIGHT_S) + users.length;
-  return Math.min(CONNECTIONS_MAX, Math.max(1, most));
+  const connections = Math.ceil(perSecond * IN_FLIGHT_S) + users.length;
+  return Math.min(CONNECTIONS_MAX, Math.max(1, connections));
 }
 
-function begins(phase: LiveFigures['phase'], leftMs: number): LiveFigures {
+function startOf(phase: LiveFigures['phase'], leftMs: number): LiveFigures {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
 }
 
-/** A closed loop asks a slow sandbox less, and so warms it up gently. */
-async function warmedUp(
+/** Warms up the sandbox in a closed loop, which sends fewer requests to a slow sandbox. */
+async function runWarmUp(
   options: LoadOptions,
   { warmUpMs, ratePerSecond }: LoadPlan,
   profile: Profile,
 ): Promise<WarmUp | undefined> {
   const perSecondMax = Math.max(1, Math.floor(ratePerSecond));
-  const came = await looped(options, profile, {
+  const loop = await runLoop(options, profile, {
     connections: Math.min(WARM_UP_CONNECTIONS, perSecondMax),
     durationMs: warmUpMs,
     perSecondMax,
   });
   return (
-    came && {
-      connections: came.connections,
-      requests: came.answers,
-      errors: came.errors,
-      p50Ms: came.p50Ms,
+    loop && {
+      connections: loop.connections,
+      requests: loop.responses,
+      errors: loop.errors,
+      p50Ms: loop.p50Ms,
     }
   );
 }
 
-/** Shorter than this a closed loop shows nothing. */
+/** A shorter closed loop shows nothing. */
 const LOOP_MS_MIN = 100;
 
-async function looped(
+async function runLoop(
   { sandbox, signal }: LoadOptions,
   { open, users, main }: Profile,
   bounds: { connections: number; durationMs: number; perSecondMax: number },
 ): Promise<ClosedLoopFigures | undefined> {
-  const shot = open.find(({ stream }) => stream === main)?.shot ?? users[0];
-  if (!shot || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
-  return closedLoop({ target: sandbox, ...bounds, next: () => shot().outgoing, signal });
+  const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
+  if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
+  return runClosedLoop({ target: sandbox, ...bounds, next: () => nextRequest().outgoing, signal });
 }

@@ -6,90 +6,91 @@ import type {
 } from '../src/contract/index.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
-import type { ValidateExchange } from './profiles/examine.ts';
-import type { CallerLimits } from './self-check/caller-check.ts';
+import type { ValidateExchange } from './profiles/validate-response.ts';
+import type { CallerLimits } from './self-check/self-check.ts';
 import type { GeneratorLimits } from './self-check/self-check.ts';
 
-/** What a preflight found: a cause for which nothing is sent, or what there is. */
+/** The result of the preflight. */
 export interface Preflight {
+  /** Why no load is sent. */
   blockedBy?: LoadBlocker | undefined;
-  /** The sandbox has `/users`. */
+  /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
 }
 
-/** Which calls to place, and how. */
+/** The calls to place. */
 export interface VoicePlan {
-  /** At once. */
+  /** Number of concurrent calls. */
   calls: number;
-  /** Placed a second, until all are. */
+  /** Calls to place per second. */
   callsPerSecond: number;
-  /** Address of the voice WebSocket; `/voice` of the sandbox when undefined. */
+  /** URL of the voice WebSocket (default: `/voice` of the sandbox). */
   url?: string | undefined;
   answerForm?: AnswerForm | undefined;
-  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
+  /** Local address for media (default: the local address that reaches the sandbox). */
   mediaAddress?: string | undefined;
-  /** Processes that place them; by default as many as the calls need. */
+  /** Processes that place the calls (default: as many as the calls need). */
   processes?: number | undefined;
-  /** Beyond these the processes were the bottleneck. */
+  /** Limits beyond which the run is invalid. */
   callerLimits?: CallerLimits | undefined;
 }
 
-/** What to load, and how. */
+/** Options of a load test. */
 export interface LoadOptions {
   /** Base URL of the sandbox. */
   sandbox: string;
   kitVersion: string;
-  /** Every id and every draw of the run follows from it. */
+  /** Random seed from which every id and every random choice derives. */
   seed: string;
   clock: Clock;
   engine: LoadEngineName;
   profile: LoadProfileName;
   arrivals: Arrivals;
-  /** Chat requests a second; of the profile health, health requests. */
+  /** Chat requests per second; health requests for the profile `health`. */
   ratePerSecond: number;
-  /** Of the profile conversation. */
+  /** For the profile `conversation`. */
   simulatedUsers: number;
-  /** Of the profiles voice and all. */
+  /** For the profiles `voice` and `all`. */
   voice?: VoicePlan | undefined;
-  /** What users say instead, the lines of each; the kit's own when left out. */
+  /** The messages of each simulated user (default: built-in messages). */
   lines?: readonly (readonly string[])[] | undefined;
-  /** Length of the judged window, in milliseconds. */
+  /** Duration of the steady state, which is judged, in milliseconds. */
   windowMs: number;
-  /** Length of warm-up and ramp together; by default what fits the window. */
+  /** Duration of warm-up and ramp-up together (default: a sixth of the steady state, at most 10 s). */
   warmUpMs?: number | undefined;
-  /** Which percentile of the response times is judged. */
+  /** The percentile of the response times that is judged. */
   percentile: number;
-  /** The sandbox's bearer key; none is sent when undefined. */
+  /** The bearer key of the sandbox; no key is sent when undefined. */
   apiKey: string | undefined;
-  /** PEM of a CA to trust besides the system's. */
+  /** PEM of a CA to trust in addition to the system's CAs. */
   ca: string | undefined;
-  /** Look for the rate that is held, by steps of this length; the window is the confirmation. */
+  /** Search for the maximum rate in steps of this duration; the steady state becomes the confirmation. */
   findMax?: { stepMs: number } | undefined;
-  /** Beyond these the generator was the bottleneck; by default 5 % of the chat target at most. */
+  /** Limits of the self-check, beyond which the run is invalid. */
   generatorLimits?: GeneratorLimits | undefined;
-  /** NOT PROVEN exits with 0. */
+  /** Whether NOT PROVEN exits with code 0. */
   acceptNotProven: boolean;
-  /** What one exchange breaks of the interface. */
-  judge: ValidateExchange;
-  /** Looks whether there is a sandbox at all, and that it is one. */
+  /** Returns the requirements that one exchange violates. */
+  validateResponse: ValidateExchange;
+  /** Checks that a sandbox is reachable. */
   preflight: (signal: AbortSignal) => Promise<Preflight>;
-  /** Told once a second how the run goes. */
+  /** Called once per second with the progress. */
   onTick: (live: LiveFigures) => void;
-  /** Stops the run; what it has seen by then is reported, and not judged. */
+  /** Stops the run; the report then contains measurements but no verdicts. */
   signal: AbortSignal;
 }
 
-/** How a run goes. */
+/** The progress of a run. */
 export interface LiveFigures {
   phase: 'preflight' | 'warm-up' | 'ramp' | 'window' | 'drain';
-  /** Sent in the last second, of the main stream. */
+  /** Requests of the main stream sent in the last second. */
   perSecond: number;
   inFlight: number;
   p50Ms: number | null;
   p99Ms: number | null;
   errors: number;
-  /** Of calls alone: those that are connected, and what comes of them. */
+  /** For a run with calls only: connected calls, and received packets per second. */
   calls?: { up: number; packetsPerSecond: number };
-  /** Milliseconds until the window is over. */
+  /** Milliseconds until the steady state ends. */
   leftMs: number;
 }

@@ -10,61 +10,63 @@ import {
   saidBySandbox,
 } from '../engine/transcript/call-messages.ts';
 
-/** The part of a report that is about calls: each of them, and how late their audio was. */
+/** Builds the part of a report that describes the calls and their audio latency. */
 export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'audioLatency'> {
   const calls = transcript.exchanges
-    .filter((one) => isVoice(one) && one.step !== NO_SUCH_PATH)
-    .sort((one, other) => one.id - other.id)
+    .filter((exchange) => isVoice(exchange) && exchange.step !== NO_SUCH_PATH)
+    .sort((left, right) => left.id - right.id)
     .map(summaryOf);
   const latency = audioLatencyOf(transcript);
   return { calls, ...(latency && { audioLatency: latency }) };
 }
 
-function summaryOf(one: Exchange): CallSummary {
-  const figures = figuresOf(one);
-  const sounds = eventsOf(one, 'sound');
-  const stated = saidBySandbox(one, 'conversation_update')
+function summaryOf(exchange: Exchange): CallSummary {
+  const figures = figuresOf(exchange);
+  const sounds = eventsOf(exchange, 'sound');
+  const stated = saidBySandbox(exchange, 'conversation_update')
     .map(({ json }) => valueAt(json, '/metadata/response_time_ms'))
     .filter((ms) => typeof ms === 'number');
-  const close = eventsOf(one, 'close', 'sandbox')[0];
+  const close = eventsOf(exchange, 'close', 'sandbox')[0];
   return {
-    exchange: one.id,
-    step: one.step,
-    outcome: describeOutcome(one),
-    ...setupOf(one),
-    turns: eventsOf(one, 'speech').length,
-    ...(isConnected(one) && { turnResponsesMs: (figures?.turnResponsesMs ?? []).map(rounded) }),
+    exchange: exchange.id,
+    step: exchange.step,
+    outcome: describeOutcome(exchange),
+    ...setupOf(exchange),
+    turns: eventsOf(exchange, 'speech').length,
+    ...(isConnected(exchange) && {
+      turnResponsesMs: (figures?.turnResponsesMs ?? []).map(rounded),
+    }),
     ...(stated.length > 0 && { statedResponsesMs: stated }),
     packets: figures?.stream.packets ?? 0,
     lost: figures?.stream.lost ?? 0,
-    ...known('gapMaxMs', figures?.stream.intervalMaxMs),
-    ...known('transitP99Ms', figures?.stream.transitP99Ms),
-    ...known('roundTripP95Ms', figures?.roundTripP95Ms),
+    ...measured('gapMaxMs', figures?.stream.intervalMaxMs),
+    ...measured('transitP99Ms', figures?.stream.transitP99Ms),
+    ...measured('roundTripP95Ms', figures?.roundTripP95Ms),
     soundMs: rounded(sounds.reduce((sum, { atMs, untilMs = atMs }) => sum + untilMs - atMs, 0)),
-    ...known('kitLateMs', figures?.kitLateMs),
-    ...known('closeCode', close?.code),
+    ...measured('kitLateMs', figures?.kitLateMs),
+    ...measured('closeCode', close?.code),
   };
 }
 
-/** How long each step of the way to media took. */
-function setupOf(one: Exchange): Partial<CallSummary> {
-  const startedMs = eventsOf(one, 'message', 'kit')[0]?.atMs;
-  const readyMs = readyOf(one)?.event.atMs;
-  const answeredMs = eventsOf(one, 'answered')[0]?.atMs;
-  const connectedMs = eventsOf(one, 'connected')[0]?.atMs;
-  const packetMs = one.call?.media?.packets[0]?.atMs;
-  const soundMs = eventsOf(one, 'sound')[0]?.atMs;
+/** Measures each step until media is connected. */
+function setupOf(exchange: Exchange): Partial<CallSummary> {
+  const startedMs = eventsOf(exchange, 'message', 'kit')[0]?.atMs;
+  const readyMs = readyOf(exchange)?.event.atMs;
+  const answeredMs = eventsOf(exchange, 'answered')[0]?.atMs;
+  const connectedMs = eventsOf(exchange, 'connected')[0]?.atMs;
+  const packetMs = exchange.call?.media?.packets[0]?.atMs;
+  const soundMs = eventsOf(exchange, 'sound')[0]?.atMs;
   const since = (fromMs: number | undefined, toMs: number | undefined): number | undefined =>
     fromMs === undefined || toMs === undefined ? undefined : Math.max(0, toMs - fromMs);
   return {
-    ...known('readyMs', since(startedMs, readyMs)),
-    ...known('connectedMs', since(answeredMs, connectedMs)),
-    ...known('firstPacketMs', since(connectedMs, packetMs)),
-    ...known('firstSoundMs', since(connectedMs, soundMs)),
+    ...measured('readyMs', since(startedMs, readyMs)),
+    ...measured('connectedMs', since(answeredMs, connectedMs)),
+    ...measured('firstPacketMs', since(connectedMs, packetMs)),
+    ...measured('firstSoundMs', since(connectedMs, soundMs)),
   };
 }
 
-function known(name: keyof CallSummary, ms: number | undefined): Partial<CallSummary> {
+function measured(name: keyof CallSummary, ms: number | undefined): Partial<CallSummary> {
   return ms === undefined ? {} : { [name]: rounded(ms) };
 }
 

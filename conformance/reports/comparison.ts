@@ -1,6 +1,8 @@
 import type { CheckComparison, CheckReport, Verdict } from '../../src/contract/index.ts';
-import type { ApplyStyle } from '../../src/report-kit/terminal.ts';
-import { fold, hanging, shortList } from './layout.ts';
+import { describeDifferences } from '../../src/report-kit/comparison.ts';
+import { formatInstant } from '../../src/report-kit/format.ts';
+import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
+import { shortList } from './summary.ts';
 
 /** Verdicts that can be compared, from best to worst. The others mean "not judged". */
 const severities: Partial<Record<Verdict, number>> = { pass: 0, note: 0, warn: 1, fail: 2 };
@@ -38,22 +40,18 @@ function classifyChange(
   return severityNow < severityBefore ? 'fixes' : 'otherChanges';
 }
 
-/** Describes settings that differ, because they can cause different verdicts. */
 function listDifferences(now: CheckReport, before: CheckReport): string[] {
-  const settings = [
+  return describeDifferences([
     ['target', before.target, now.target],
     ['suite', before.suite, now.suite],
-    ['sandbox-kit version', before.kitVersion, now.kitVersion],
-  ] as const;
-  return settings
-    .filter(([, earlier, current]) => earlier !== current)
-    .map(([name, earlier, current]) => `Different ${name}: ${earlier} before, ${current} now.`);
+    ['kit version', before.kitVersion, now.kitVersion],
+  ]);
 }
 
-/** Returns the comparison for the terminal, regressions first; empty without one. */
-export function comparisonBlock(
+/** Lays out the comparison for the terminal, regressions first; empty without one. */
+export function comparisonLines(
   { comparison }: CheckReport,
-  { style, width }: { style: ApplyStyle; width: number },
+  { style, width }: TextLayout,
 ): string[] {
   if (!comparison) return [];
   const { startedAt, differences, regressions, fixes, otherChanges, unchanged } = comparison;
@@ -62,19 +60,14 @@ export function comparisonBlock(
     ['green', 'fixed', fixes],
     ['yellow', 'other', otherChanges],
   ] as const;
-  const lines = rows.flatMap(([color, label, ids]) =>
-    ids.length === 0
-      ? []
-      : hanging(`  ${label.padEnd(9)}  `, shortList(ids), width).map((line, index) =>
-          index === 0 ? line.replace(label, () => style(color, label)) : line,
-        ),
-  );
   return [
-    [
-      style('bold', `Compared with the run of ${startedAt}`),
-      ...differences.flatMap((difference) => fold(difference, width)),
-      ...lines,
-      `  unchanged  ${unchanged.length}`,
-    ].join('\n'),
+    style('bold', `Compared with the run of ${formatInstant(startedAt)}`),
+    ...differences.flatMap((difference) => wrap(difference, width)),
+    ...rows.flatMap(([color, label, ids]) =>
+      ids.length === 0
+        ? []
+        : labeled(`  ${style(color, label.padEnd(9))}  `, shortList(ids), width),
+    ),
+    `  unchanged  ${unchanged.length}`,
   ];
 }

@@ -3,42 +3,42 @@ import { html, type Html } from '../../src/report-kit/html.ts';
 import type { Exchange } from '../engine/transcript/reading.ts';
 import { messagesOf } from '../engine/transcript/call-messages.ts';
 
-/** Events of all calls that a page shows at most. */
+/** The most call events to show. */
 const EVENTS_MAX = 2_000;
 
-/** A row of the timeline, and when it is. */
+/** A row of the timeline, and its time. */
 export interface TimedRow {
   atMs: number;
   row: Html;
 }
 
-/** How the rows of calls are drawn. */
+/** How call events are rendered. */
 export interface EventDrawing {
-  /** Words for a time of the run. */
+  /** Formats a time of the run. */
   at: (ms: number) => string;
-  /** A text, cut to what the page has room for. */
+  /** Cuts a text to its budget. */
   text: (body: string) => string;
-  /** A stretch of time, drawn along that of the run. */
+  /** Renders a period along the time of the run. */
   bar: (fromMs: number, untilMs: number) => Html;
 }
 
-/** What was said and heard in calls, each at its time: messages, media, the end. */
+/** Renders the events of calls: messages, media, and the end. */
 export function callRows(exchanges: readonly Exchange[], drawing: EventDrawing): TimedRow[] {
-  const rows = exchanges.flatMap((one) => rowsOf(one, drawing));
+  const rows = exchanges.flatMap((exchange) => rowsOf(exchange, drawing));
   return rows.slice(0, EVENTS_MAX);
 }
 
-function rowsOf(one: Exchange, { at, text, bar }: EventDrawing): TimedRow[] {
-  const types = new Map(messagesOf(one).map(({ event, type }) => [event, type]));
-  return (one.call?.events ?? []).map((event, nth) => {
-    const id = `e${one.id}-${nth + 1}`;
-    const says = words(event, types.get(event));
+function rowsOf(exchange: Exchange, { at, text, bar }: EventDrawing): TimedRow[] {
+  const types = new Map(messagesOf(exchange).map(({ event, type }) => [event, type]));
+  return (exchange.call?.events ?? []).map((event, index) => {
+    const id = `e${exchange.id}-${index + 1}`;
     const isLong = event.untilMs !== undefined;
     return {
       atMs: event.atMs,
       row: html`<li id="${id}" class="event">
         <a class="soft" href="#${id}">${at(event.atMs)}</a>
-        <a class="id" href="#e${one.id}">#${one.id}</a> ${says}
+        <a class="id" href="#e${exchange.id}">#${exchange.id}</a>
+        ${describeEvent(event, types.get(event))}
         ${isLong ? bar(event.atMs, event.untilMs ?? event.atMs) : undefined}
         ${
           event.text === undefined
@@ -53,31 +53,31 @@ function rowsOf(one: Exchange, { at, text, bar }: EventDrawing): TimedRow[] {
   });
 }
 
-const lasting = ({ atMs, untilMs = atMs }: CallEvent): string =>
+const durationOf = ({ atMs, untilMs = atMs }: CallEvent): string =>
   `${((untilMs - atMs) / 1000).toFixed(1)} s`;
 
-function words(event: CallEvent, type: string | undefined): Html {
+function describeEvent(event: CallEvent, type: string | undefined): Html {
   const { from, kind, code, detail = '' } = event;
   switch (kind) {
     case 'message':
-      return html`${from} says <b>${type ?? 'what is no message'}</b>`;
+      return html`${from} sends <b>${type ?? 'an invalid message'}</b>`;
     case 'close':
       return from === 'kit'
         ? html`kit hangs up`
-        : html`sandbox closes with <b>${code ?? 'nothing'}</b> ${detail}`;
+        : html`sandbox closes with <b>${code ?? 'no code'}</b> ${detail}`;
     case 'answered':
-      return html`kit has answered the offer`;
+      return html`kit answers the offer`;
     case 'unusable':
-      return html`<b class="lost">the offer cannot be taken</b>: ${detail}`;
+      return html`<b class="lost">the offer is unusable</b>: ${detail}`;
     case 'connected':
-      return html`media can flow`;
+      return html`media connected`;
     case 'unconnected':
-      return html`<b class="lost">media cannot flow</b>: ${detail}`;
+      return html`<b class="lost">media failed to connect</b>: ${detail}`;
     case 'speech':
-      return html`kit speaks for ${lasting(event)}: ${detail}`;
+      return html`kit speaks for ${durationOf(event)}: ${detail}`;
     case 'sound':
-      return html`sandbox is heard for ${lasting(event)}`;
+      return html`sandbox is audible for ${durationOf(event)}`;
     case 'released':
-      return html`kit gives its end of the media up`;
+      return html`kit releases its media connection`;
   }
 }

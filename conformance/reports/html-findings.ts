@@ -6,23 +6,23 @@ import { cut } from './html-timeline.ts';
 const FIELD_LENGTH_MAX = 2_000;
 const CURL_LENGTH_MAX = 8_000;
 
-/** Every requirement, what is to be done first; an anchor each, and links to its exchanges. */
+/** Renders every requirement, most urgent first, with an anchor and links to its exchanges. */
 export function findings(report: CheckReport, shown: ReadonlySet<number>): Html {
   const rank = ({ verdict, accepted }: RequirementVerdict): number =>
     verdictsInOrder.indexOf(verdict) + (accepted === undefined ? 0 : 0.5);
-  const rows = [...report.requirements].sort((one, other) => rank(one) - rank(other));
+  const rows = [...report.requirements].sort((left, right) => rank(left) - rank(right));
   return html`<section aria-labelledby="findings">
     <h2 id="findings">Requirements</h2>
-    ${rows.map((one) => finding(one, shown))}
+    ${rows.map((row) => finding(row, shown))}
   </section>`;
 }
 
 const OPEN = ['error', 'fail', 'warn'];
 
-function finding(one: RequirementVerdict, shown: ReadonlySet<number>): Html {
-  const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = one;
-  const isOpen = OPEN.includes(verdict) && one.accepted === undefined;
-  return html`<article id="${id}" class="requirement ${filterClasses(one)}">
+function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
+  const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
+  const isOpen = OPEN.includes(verdict) && row.accepted === undefined;
+  return html`<article id="${id}" class="requirement ${filterClasses(row)}">
     <details ${isOpen ? 'open' : ''}>
       <summary>
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
@@ -30,11 +30,11 @@ function finding(one: RequirementVerdict, shown: ReadonlySet<number>): Html {
       </summary>
       <dl>
         ${field('spec', `${section} (${statements.join(', ')}), ${level}`)}
-        ${field('accepted', one.accepted)} ${field('reason', one.reason)}
-        ${field('at', one.pointer === '' ? undefined : one.pointer)}
-        ${field('expected', one.expected)} ${field('received', one.received)}
-        ${field('hint', one.hint)} ${count > 1 ? field('places', `${count}`) : undefined}
-        ${exchanges(one.evidence, shown)}
+        ${field('known failure', row.accepted)} ${field('reason', row.reason)}
+        ${field('at', row.pointer === '' ? undefined : row.pointer)}
+        ${field('expected', row.expected)} ${field('received', row.received)}
+        ${field('hint', row.hint)} ${count > 1 ? field('places', `${count}`) : undefined}
+        ${exchanges(row.evidence, shown)}
       </dl>
       ${curl === undefined ? undefined : html`<pre>${cut(curl, CURL_LENGTH_MAX)}</pre>`}
     </details>

@@ -7,59 +7,59 @@ import {
   durationMs,
 } from '../engine/transcript/reading.ts';
 import { callRows, type TimedRow } from './html-call-events.ts';
-import { visible } from './layout.ts';
+import { toVisible } from '../../src/report-kit/printable.ts';
 
-/** Exchanges that a page shows at most. */
+/** The most exchanges to show. */
 const EXCHANGES_MAX = 1_000;
-/** Characters of one body, and of all bodies together. */
+/** The most characters of one body, and of all bodies together. */
 const BODY_LENGTH_MAX = 4_000;
 const BODIES_LENGTH_MAX = 4_000_000;
 const HEADERS_MAX = 40;
 const HEADER_LENGTH_MAX = 300;
 const NAME_LENGTH_MAX = 200;
 
-/** A text of so many characters at most, with a note on what is left out. */
+/** Cuts a text and notes how many characters are missing. */
 export function cut(text: string, lengthMax: number): string {
   if (text.length <= lengthMax) return text;
   return `${text.slice(0, lengthMax)} [cut: ${text.length - lengthMax} more characters]`;
 }
 
-const RED = ['error', 'fail', 'warn'];
+const FAILING = ['error', 'fail', 'warn'];
 
-/** The requirements that are not met, by the exchanges that show it. */
-function blamed({ requirements }: CheckReport): Map<number, RequirementVerdict[]> {
+/** Groups the requirements that are not met by the exchanges that show it. */
+function failuresByExchange({ requirements }: CheckReport): Map<number, RequirementVerdict[]> {
   const byExchange = new Map<number, RequirementVerdict[]>();
-  for (const one of requirements) {
-    if (!RED.includes(one.verdict)) continue;
-    const [...items] = one.evidence.slice(0, one.findings ?? 1);
+  for (const row of requirements) {
+    if (!FAILING.includes(row.verdict)) continue;
+    const items = row.evidence.slice(0, row.findings ?? 1);
     for (const { exchange } of items) {
-      byExchange.set(exchange, [...(byExchange.get(exchange) ?? []), one]);
+      byExchange.set(exchange, [...(byExchange.get(exchange) ?? []), row]);
     }
   }
   return byExchange;
 }
 
-/** What the page has room for: what is evidence of a finding first; in the order of sending. */
+/** Selects the exchanges to show, preferring evidence of findings, in the order of sending. */
 export function chosenExchanges(report: CheckReport, { exchanges }: Transcript): Exchange[] {
-  const named = new Set([...blamed(report).keys(), ...gateIds(report)]);
+  const named = new Set([...failuresByExchange(report).keys(), ...blockingIds(report)]);
   return [...exchanges]
-    .sort((one, other) => Number(named.has(other.id)) - Number(named.has(one.id)))
+    .sort((left, right) => Number(named.has(right.id)) - Number(named.has(left.id)))
     .slice(0, EXCHANGES_MAX)
-    .sort((one, other) => one.startedMs - other.startedMs || one.id - other.id);
+    .sort((left, right) => left.startedMs - right.startedMs || left.id - right.id);
 }
 
-const gateIds = ({ blockedBy }: CheckReport): number[] =>
+const blockingIds = ({ blockedBy }: CheckReport): number[] =>
   (blockedBy?.evidence ?? []).map(({ exchange }) => exchange);
 
-/** Every exchange of the run along one time, with an anchor each. */
+/** Renders the exchanges of the run by time, each with an anchor. */
 export function timeline(report: CheckReport, transcript: Transcript, chosen: Exchange[]): Html {
   const { length } = transcript.exchanges;
   const left = length - chosen.length;
   const endMs = Math.max(1, ...chosen.map(({ endedMs }) => endedMs));
-  const byExchange = blamed(report);
-  const open = new Set([...byExchange.keys(), ...gateIds(report)]);
+  const byExchange = failuresByExchange(report);
+  const open = new Set([...byExchange.keys(), ...blockingIds(report)]);
   const budget = { left: BODIES_LENGTH_MAX };
-  const shown = chosen.map(visible);
+  const shown = chosen.map(toVisible);
   const rows: TimedRow[] = shown.map((one) => ({
     atMs: one.startedMs,
     row: entry(one, byExchange.get(one.id) ?? [], { endMs, budget, open: open.has(one.id) }),
@@ -69,14 +69,13 @@ export function timeline(report: CheckReport, transcript: Transcript, chosen: Ex
     text: (body) => bodyText(body, budget),
     bar: (fromMs, untilMs) => bar({ startedMs: fromMs, endedMs: untilMs }, endMs),
   });
-  const heading =
-    events.length > 0 ? 'exchanges, and what was said and heard in calls,' : 'exchanges';
+  const heading = events.length > 0 ? 'exchanges and the events of calls' : 'exchanges';
   return html`<section aria-labelledby="timeline">
     <h2 id="timeline">Timeline</h2>
-    <p class="soft">${length} ${heading} in ${seconds(endMs)}, by the time of sending.</p>
-    ${left > 0 ? html`<p class="waiver">${left} more exchanges are cut; --record has all.</p>` : undefined}
+    <p class="soft">${length} ${heading} in ${seconds(endMs)}, ordered by send time.</p>
+    ${left > 0 ? html`<p class="waiver">${left} more exchanges are cut; --record writes all of them.</p>` : undefined}
     <ol class="timeline">
-      ${[...rows, ...events].sort((one, other) => one.atMs - other.atMs).map(({ row }) => row)}
+      ${[...rows, ...events].sort((left, right) => left.atMs - right.atMs).map(({ row }) => row)}
     </ol>
   </section>`;
 }
@@ -85,7 +84,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 :
 
 interface Drawing {
   endMs: number;
-  /** Characters that all bodies to come may take. */
+  /** Characters left for all remaining bodies. */
   budget: { left: number };
   open: boolean;
 }
@@ -118,7 +117,7 @@ function entry(one: Exchange, blame: readonly RequirementVerdict[], drawing: Dra
   </li>`;
 }
 
-/** When the exchange began and ended, drawn along the time of the whole run. */
+/** Renders the period of an exchange along the time of the run. */
 function bar({ startedMs, endedMs }: Pick<Exchange, 'startedMs' | 'endedMs'>, endMs: number): Html {
   const at = Math.max(0, Math.round((startedMs / endMs) * 1000));
   const width = Math.max(3, Math.round(((endedMs - startedMs) / endMs) * 1000));

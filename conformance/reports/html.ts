@@ -1,71 +1,47 @@
-import { createHash } from 'node:crypto';
-import type { CheckReport, Verdict } from '../../src/contract/index.ts';
-import { html, Html } from '../../src/report-kit/html.ts';
+import type { CheckReport } from '../../src/contract/index.ts';
+import { html, type Html } from '../../src/report-kit/html.ts';
+import { renderPage } from '../../src/report-kit/page.ts';
+import { toVisible } from '../../src/report-kit/printable.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import { filterRules, filters } from './html-filters.ts';
 import { findings } from './html-findings.ts';
+import { checkPageCss } from './html-style.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';
-import { STYLE } from './html-style.ts';
-import { headlineOf, staleSentence, type Headline } from './headline.ts';
-import { visible } from './layout.ts';
-import { openCauses } from './terminal.ts';
+import {
+  countVerdicts,
+  headlineOf,
+  headlines,
+  openCauses,
+  sectionTitles,
+  staleSentence,
+} from './summary.ts';
 
-const headings: Record<Headline, string> = {
-  conforming: 'Conforming',
-  'not-conforming': 'Not conforming',
-  'not-judged': 'Not judged',
-  'baseline-stale': 'Baseline is stale',
-};
-
-/**
- * The report as one page that needs nothing but itself: no script, no request to anywhere. What a
- * sandbox put into its answers is text in it. What is over the limits is cut, and said to be.
- */
-export function htmlReport(given: CheckReport, transcript: Transcript): string {
-  const report = visible(given);
-  const style = `${STYLE}${filterRules(report)}`;
+/** Renders the report as one HTML page. Oversized content is cut and marked. */
+export function htmlReport(original: CheckReport, transcript: Transcript): string {
+  const report = toVisible(original);
   const exchanges = chosenExchanges(report, transcript);
   const shown = new Set(exchanges.map(({ id }) => id));
-  return html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta http-equiv="content-security-policy" content="${policyOf(style)}" />
-        <meta name="referrer" content="no-referrer" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${headings[headlineOf(report)]}: ${report.target}</title>
-        ${new Html(`<style>${style}</style>`)}
-      </head>
-      <body>
-        <header>${head(report)}</header>
-        <nav aria-label="Parts of the report">
-          <a href="#findings">Requirements</a> <a href="#dialect">Dialect</a>
-          <a href="#timeline">Timeline</a>
-        </nav>
-        <main>
-          ${first(report)} ${filters(report)} ${findings(report, shown)} ${dialect(report)}
-          ${timeline(report, transcript, exchanges)}
-        </main>
-      </body>
-    </html> `.text;
-}
-
-/** Lets the page have its own style, and nothing else: whatever is in it, nothing is fetched. */
-function policyOf(style: string): string {
-  const hash = createHash('sha256').update(style).digest('base64');
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const body = html`<header>${head(report)}</header>
+    <nav aria-label="Sections of the report">
+      <a href="#findings">Requirements</a> <a href="#observed">${sectionTitles.observed}</a>
+      <a href="#timeline">Timeline</a>
+    </nav>
+    <main>
+      ${remarks(report)} ${filters(report)} ${findings(report, shown)} ${observed(report)}
+      ${timeline(report, transcript, exchanges)}
+    </main>`;
+  return renderPage({
+    title: `${headlines[headlineOf(report)]}: ${report.target}`,
+    css: `${checkPageCss}${filterRules(report)}`,
+    body,
+  });
 }
 
 function head(report: CheckReport): Html {
-  const { verdict, counts, target, suite, seed, kitVersion, startedAt, endedAt } = report;
-  const tally = Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(
-      ([name, count]) =>
-        html`<li class="${name as Verdict}"><b>${count}</b> ${name.replaceAll('_', ' ')}</li>`,
-    );
+  const { verdict, target, suite, seed, kitVersion, startedAt, endedAt } = report;
+  const tally = countVerdicts(report).map(([name, text]) => html`<li class="${name}">${text}</li>`);
   return html`<p class="kind">sandbox-kit check</p>
-    <h1 class="verdict ${verdict}">${headings[headlineOf(report)]}</h1>
+    <h1 class="verdict ${verdict}">${headlines[headlineOf(report)]}</h1>
     <p class="target">${target}</p>
     <ul class="tally" aria-label="Requirements by verdict">
       ${tally}
@@ -75,13 +51,13 @@ function head(report: CheckReport): Html {
     </p>`;
 }
 
-/** What comes before all single requirements: why nothing was judged, and what to mend first. */
-function first(report: CheckReport): Html {
+/** Renders what concerns the whole run: why nothing was judged, and what to fix first. */
+function remarks(report: CheckReport): Html {
   const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
   const causes = openCauses(report);
   return html`${
     blockedBy &&
-    html`<section class="gate" aria-label="The one cause">
+    html`<section class="gate" aria-label="Cause">
       <p><b>${blockedBy.message}</b></p>
       <p>${blockedBy.cure}</p>
       ${blockedBy.evidence.map(
@@ -96,7 +72,7 @@ function first(report: CheckReport): Html {
   ${
     causes.length > 0
       ? html`<section class="causes" aria-labelledby="causes">
-          <h2 id="causes">What to mend first</h2>
+          <h2 id="causes">${sectionTitles.causes}</h2>
           <ol>
             ${causes.map(
               ({ description, clears }) =>
@@ -110,17 +86,17 @@ function first(report: CheckReport): Html {
   }`;
 }
 
-function dialect({ observedBehavior: found }: CheckReport): Html {
-  const rows = Object.entries(found).map(
+function observed({ observedBehavior }: CheckReport): Html {
+  const rows = Object.entries(observedBehavior).map(
     ([name, value]) =>
       html`<tr>
         <th scope="row">${name}</th>
         <td>${value}</td>
       </tr>`,
   );
-  return html`<section aria-labelledby="dialect">
-    <h2 id="dialect">Dialect</h2>
-    <p class="soft">What it does where the specification is silent; none of it is judged.</p>
+  return html`<section aria-labelledby="observed">
+    <h2 id="observed">${sectionTitles.observed}</h2>
+    <p class="soft">What the sandbox does where the specification is silent. It is not judged.</p>
     ${
       rows.length > 0
         ? html`<table>
@@ -128,7 +104,7 @@ function dialect({ observedBehavior: found }: CheckReport): Html {
               ${rows}
             </tbody>
           </table>`
-        : html`<p>Nothing was seen of it.</p>`
+        : html`<p>The run observed nothing.</p>`
     }
   </section>`;
 }

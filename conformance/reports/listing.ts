@@ -1,6 +1,6 @@
 import type { Area } from '../../src/contract/index.ts';
-import { wrap, type ApplyStyle } from '../../src/report-kit/terminal.ts';
-import { hanging } from './layout.ts';
+import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
+import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
 import type { Plan } from '../engine/drive/run.ts';
 import {
   areaOf,
@@ -13,137 +13,133 @@ import {
 } from '../areas/index.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 
-/** How a listing is written. */
-export interface ListingOptions {
-  style: ApplyStyle;
-  width: number;
-}
-
 /**
- * "Sends 88 requests, 31 of which reach a model, and creates 9 users, deleted at the end." To a
- * service it is as many at most: who is refused for its rate sends no more.
+ * Summarizes a plan: "Sends 88 requests, of which 31 reach a model, and creates 9 users, which are deleted
+ * at the end." For a service the counts are upper limits, because a probe stops when it is rate-limited.
  */
-export function planSentence(plan: Plan): string {
-  const { requests, modelCalls, users, calls } = plan;
-  const model = modelCalls === 0 ? '' : `, ${modelCalls} of which reach a model`;
-  const placed = calls === 0 ? '' : `, places ${calls} calls`;
-  const people =
-    users === 0
-      ? ''
-      : `, and creates ${users} ${users === 1 ? 'user' : 'users'}, deleted at the end`;
-  const clock = plan.probes.some(({ intrusive, cleansUp }) => intrusive && cleansUp)
-    ? ` ${CLOCK}`
+export const planSentence = (plan: Plan): string => summarizePlan(plan);
+
+function summarizePlan(plan: Plan, alternative = ''): string {
+  const { requests, modelCalls, users, calls, probes } = plan;
+  const upTo = isForService(plan) ? 'up to ' : '';
+  const actions = [
+    `sends ${upTo}${formatCount(requests, 'request')}`,
+    ...(modelCalls === 0 ? [] : [`reaches a model ${formatCount(modelCalls, 'time')}`]),
+    ...(calls === 0 ? [] : [`places ${formatCount(calls, 'call')}`]),
+    ...(users === 0 ? [] : [`creates ${formatCount(users, 'user')} and deletes them at the end`]),
+  ];
+  const clock = probes.some(({ intrusive, cleansUp }) => intrusive && cleansUp)
+    ? ` ${CLOCK_SENTENCE}`
     : '';
-  return `Sends ${isOfService(plan) ? 'up to ' : ''}${requests} requests${model}${placed}${people}.${clock}`;
+  return `The run ${listFormat.format(actions)}${alternative}.${clock}`;
 }
 
-const CLOCK =
-  'Where it has a control API, its clock is moved on by a day and some minutes, and put back at the end; conversations that wait for more are closed by that.';
+const listFormat = new Intl.ListFormat('en-US');
 
-const isOfService = ({ peer }: Plan): boolean => peer === 'service';
+const CLOCK_SENTENCE =
+  'If the service has a control API, the run advances its clock by a day and a few minutes and resets it at the end; this closes conversations that are still open.';
 
-/** The same, and what the other choice would send, of a service. */
-function planSentences({ plan, otherwise }: DryRun): string {
-  const sentence = planSentence(plan);
-  if (!isOfService(plan)) return sentence;
-  const how = plan.probes.some(({ intrusive }) => intrusive)
-    ? 'with --no-intrusive'
-    : 'with --intrusive, as to a service on this machine';
-  return sentence.replace('.', `; ${otherwise.requests} ${how}.`);
+const isForService = ({ peer }: Plan): boolean => peer === 'service';
+
+/** Summarizes a plan; for a service also how many requests the opposite of `--intrusive` sends. */
+function planWithAlternative({ plan, otherwise }: DryRun): string {
+  if (!isForService(plan)) return summarizePlan(plan);
+  const option = plan.probes.some(({ intrusive }) => intrusive)
+    ? '--no-intrusive'
+    : '--intrusive (the default for a service on this machine)';
+  return summarizePlan(plan, `; with ${option}, ${formatCount(otherwise.requests, 'request')}`);
 }
 
-/** What would be sent, and what where --intrusive said the other. */
+/** A plan, and the plan with the opposite of `--intrusive`. */
 export interface DryRun {
   plan: Plan;
   otherwise: Plan;
   prompts: readonly string[];
 }
 
-/** What each scenario would send. */
-export function dryRunText(dryRun: DryRun, { style, width }: ListingOptions): string {
+/** Lists what each probe would send. */
+export function dryRunText(dryRun: DryRun, { style, width }: TextLayout): string {
   const { plan, prompts } = dryRun;
   const nameOf = ({ id, area }: { id: string; area: Area }): string =>
     id === PREFLIGHT ? `${PREFLIGHT}/${area}` : id;
-  const nameWidth = 2 + Math.max(...plan.probes.map((scenario) => nameOf(scenario).length));
+  const nameWidth = 2 + Math.max(...plan.probes.map((probe) => nameOf(probe).length));
+  const row = (name: string, phase: string, cells: readonly string[]): string =>
+    `  ${name.padEnd(nameWidth)}${phase.padEnd(10)}${cells.map((cell) => cell.padStart(9)).join('')}`;
   const lines = plan.probes.map(({ id, area, phase, cost }) => {
     const { requests, modelCalls, users, calls } = cost(prompts);
-    const numbers = [requests, modelCalls, users, calls].map((count) =>
-      String(count || '-').padStart(9),
+    const counts = [requests, modelCalls, users, calls];
+    return row(
+      nameOf({ id, area }),
+      phase,
+      counts.map((count) => (count === 0 ? '-' : formatNumber(count))),
     );
-    return `  ${nameOf({ id, area }).padEnd(nameWidth)}${phase.padEnd(10)}${numbers.join('')}`;
   });
-  const columns = ['requests', 'model', 'users', 'calls'].map((name) => name.padStart(9));
-  const head = `  ${'scenario'.padEnd(nameWidth)}${'phase'.padEnd(10)}${columns.join('')}`;
-  const intent = wrap(planSentences(dryRun), width).map((line) => style('bold', line));
-  return [...intent, style('dim', head), ...lines, ''].join('\n');
+  return [
+    ...wrap(planWithAlternative(dryRun), width).map((line) => style('bold', line)),
+    style('dim', row('probe', 'phase', ['requests', 'model', 'users', 'calls'])),
+    ...lines,
+    '',
+  ].join('\n');
 }
 
-/** Every requirement of some areas, a line or two each. */
-export function requirementList(areas: readonly Area[], options: ListingOptions): string {
+/** Lists every requirement of some areas. */
+export function requirementList(areas: readonly Area[], { style, width }: TextLayout): string {
   const ids = areas.flatMap((area) => idsOf(area));
   const idWidth = 2 + Math.max(...ids.map((id) => id.length));
   const levelWidth = 2 + Math.max(...ids.map((id) => requirement(id).level.length));
   const lines = ids.flatMap((id) => {
     const { level, rule } = requirement(id);
-    const [first = '', ...more] = wrap(rule, options.width - idWidth - levelWidth);
-    return [
-      `${options.style('bold', id.padEnd(idWidth))}${level.padEnd(levelWidth)}${first}`,
-      ...more.map((line) => `${' '.repeat(idWidth + levelWidth)}${line}`),
-    ];
+    return labeled(`${style('bold', id.padEnd(idWidth))}${level.padEnd(levelWidth)}`, rule, width);
   });
   return `${lines.join('\n')}\n`;
 }
 
-/** What a requirement asks; `caughtOn` names the planted faults that it must catch. */
+/** Explains a requirement; `caughtOn` lists the mutants that it must catch. */
 export function requirementText(
   id: RequirementId,
   caughtOn: readonly { id: string; description: string }[],
-  { style, width }: ListingOptions,
+  { style, width }: TextLayout,
 ): string {
   const { level, section, statements, rule, reason, seen } = requirement(id);
-  const rows: [string, string][] = [
-    ['level', levelWords[level]],
+  const fields: [string, string][] = [
+    ['level', levelDescriptions[level]],
     ['section', `spec ${section}, statements ${statements.join(', ')}`],
-    ['why', reason],
-    ['seen', seen === 'black-box' ? 'by ordinary requests' : 'only when something provokes it'],
+    ['reason', reason],
+    [
+      'observed',
+      seen === 'black-box' ? 'with ordinary requests' : 'only when something provokes it',
+    ],
   ];
   return [
-    ...hanging(`${id}  `, rule, width).map((line) => line.replace(id, () => style('bold', id))),
-    ...rows.flatMap(([name, text]) => {
-      const [first = '', ...more] = wrap(text, width - 12);
-      return [
-        `  ${style('dim', name.padEnd(9))} ${first}`,
-        ...more.map((line) => `${' '.repeat(12)}${line}`),
-      ];
-    }),
+    ...labeled(`${style('bold', id)}  `, rule, width),
+    ...fields.flatMap(([name, text]) => labeled(`  ${style('dim', name.padEnd(9))} `, text, width)),
     ...(caughtOn.length === 0 ? [] : [`  ${style('dim', 'catches')}`]),
-    ...caughtOn.flatMap(({ id: mutant, description }) => {
-      const [first = '', ...more] = wrap(`${mutant}: ${description}`, width - 6);
-      return [`    - ${first}`, ...more.map((line) => `      ${line}`)];
-    }),
+    ...caughtOn.flatMap(({ id: mutant, description }) =>
+      labeled('    - ', `${mutant}: ${description}`, width),
+    ),
     '',
   ].join('\n');
 }
 
-const levelWords = {
-  must: 'must: breaking it is a fail',
-  should: 'should: missing it is a warn, with --strict a fail',
-  target: 'target: missing it is a warn, with --strict a fail',
-  may: 'may: recorded, not judged',
-  extension: 'extension of ours',
+const levelDescriptions = {
+  must: 'must (a violation is a fail)',
+  should: 'should (a violation is a warn; with --strict, a fail)',
+  target: 'target (a miss is a warn; with --strict, a fail)',
+  may: 'may (recorded, not judged)',
+  extension: 'extension (a rule of the kit, not of the specification)',
 } as const;
 
 const ALL_IDS = [...requirementIds, ...serviceRequirementIds];
 
-/** The ids that a statement of the specification is covered by, and why where by none. */
+/** Returns the requirements that cover a statement of the specification, or the reason why none does. */
 export function idsOfStatement(statement: string): { ids: RequirementId[]; reason?: string } {
   const ids = ALL_IDS.filter((id) => requirement(id).statements.includes(statement));
   const row = untestable.find(({ statements }) => statements.includes(statement));
   return row ? { ids, reason: row.reason } : { ids };
 }
 
-/** The area that a word names, or undefined. */
-export function areaNamed(word: string): Area | undefined {
-  const id = ALL_IDS.find((one) => areaOf(one) === word.toLowerCase());
+/** Finds an area by name. */
+export function findArea(word: string): Area | undefined {
+  const id = ALL_IDS.find((candidate) => areaOf(candidate) === word.toLowerCase());
   return id && areaOf(id);
 }

@@ -1,97 +1,79 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
-import { headlineOf, staleSentence } from './headline.ts';
-import { showable } from './layout.ts';
-import { openCauses } from './terminal.ts';
+import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts';
+import { toPrintable } from '../../src/report-kit/printable.ts';
+import {
+  countVerdicts,
+  headlineOf,
+  headlines,
+  openCauses,
+  sectionTitles,
+  staleSentence,
+} from './summary.ts';
 
-/** The report as Markdown, for the summary of a CI step: the verdict, then what is to be done. */
-export function markdownReport(given: CheckReport): string {
-  const report = showable(given);
-  const of = (verdict: string): RequirementVerdict[] =>
-    report.requirements.filter((one) => one.verdict === verdict && one.accepted === undefined);
-  const { notices = [], staleKnownFailures: stale = [] } = report;
-  const counts = Object.entries(report.counts)
-    .filter(([, count]) => count > 0)
-    .map(([verdict, count]) => `${count} ${verdict.replace('_', ' ')}`)
-    .join(', ');
+/** Writes the report as Markdown for the summary of a CI step: the verdict, then what to fix. */
+export function markdownReport(original: CheckReport): string {
+  const report = toPrintable(original);
+  const { notices = [], staleKnownFailures: stale = [], blockedBy, requirements } = report;
+  const withVerdict = (verdict: string): RequirementVerdict[] =>
+    requirements.filter((row) => row.verdict === verdict && row.accepted === undefined);
+  const counts = countVerdicts(report).map(([, text]) => text);
   const lines = [
-    `## sandbox-kit check: ${headlineOf(report).replace('baseline-', 'baseline is ')}`,
+    `## sandbox-kit check: ${headlines[headlineOf(report)].toLowerCase()}`,
     '',
-    `${cell(report.target)}, suite ${cell(report.suite)}, seed ${cell(report.seed)}: ${counts}.`,
-    ...report.waived.map((waiver) => `\n> Waived: ${cell(waiver)}`),
-    ...notices.map((notice) => `\n> ${cell(notice)}`),
-    ...(stale.length === 0 ? [] : ['', `**${cell(staleSentence(stale))}**`]),
-    ...(report.blockedBy
-      ? ['', `**${cell(report.blockedBy.message)}** ${cell(report.blockedBy.cure)}`]
+    `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(report.suite)}, seed ${escapeMarkdown(report.seed)}: ${counts.join(', ')}.`,
+    ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}`),
+    ...notices.map((notice) => `\n> ${escapeMarkdown(notice)}`),
+    ...(stale.length === 0 ? [] : ['', `**${escapeMarkdown(staleSentence(stale))}**`]),
+    ...(blockedBy
+      ? ['', `**${escapeMarkdown(blockedBy.message)}** ${escapeMarkdown(blockedBy.cure)}`]
       : []),
-    ...table('Fails', [...of('error'), ...of('fail')]),
+    ...findings('Failures', [...withVerdict('error'), ...withVerdict('fail')]),
     ...causes(report),
-    ...table('Warns', of('warn')),
-    ...acceptances(report),
-    ...dialect(report),
+    ...findings('Warnings', withVerdict('warn')),
+    ...knownFailures(report),
+    ...observedBehavior(report),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function table(title: string, rows: RequirementVerdict[]): string[] {
-  if (rows.length === 0) return [];
-  return [
-    '',
-    `### ${title}`,
-    '',
-    '| requirement | says | at | expected | received |',
-    '|---|---|---|---|---|',
-    ...rows.map((one) => {
-      const cells = [
-        one.id,
-        `${one.rule} (spec ${one.section})`,
-        one.pointer ?? '',
-        one.expected ?? '',
-        one.received ?? one.reason ?? '',
-      ];
-      return `| ${cells.map(cell).join(' | ')} |`;
-    }),
-  ];
+const section = (title: string, lines: readonly string[]): string[] =>
+  lines.length === 0 ? [] : ['', `### ${title}`, '', ...lines];
+
+function findings(title: string, rows: readonly RequirementVerdict[]): string[] {
+  const table = markdownTable(
+    ['requirement', 'rule', 'at', 'expected', 'received'],
+    rows.map((row) => [
+      row.id,
+      `${row.rule} (spec ${row.section})`,
+      row.pointer ?? '',
+      row.expected ?? '',
+      row.received ?? row.reason ?? '',
+    ]),
+  );
+  return section(title, table);
 }
 
 function causes(report: CheckReport): string[] {
-  const found = openCauses(report);
-  if (found.length === 0) return [];
-  return [
-    '',
-    ...found.map(
-      ({ description, clears }) => `- ${cell(description)}: clears ${cell(clears.join(', '))}`,
-    ),
-  ];
+  const items = openCauses(report).map(
+    ({ description, clears }) =>
+      `- ${escapeMarkdown(description)}: clears ${escapeMarkdown(clears.join(', '))}`,
+  );
+  return section(sectionTitles.causes, items);
 }
 
-function acceptances({ requirements }: CheckReport): string[] {
+function knownFailures({ requirements }: CheckReport): string[] {
   const rows = requirements.flatMap(({ id, verdict, accepted }) =>
-    accepted === undefined ? [] : [`| ${cell(id)} | ${verdict} | ${cell(accepted)} |`],
+    accepted === undefined ? [] : [[id, verdict, accepted]],
   );
-  if (rows.length === 0) return [];
-  const head = ['| requirement | verdict | why it is accepted |', '|---|---|---|'];
-  return ['', '### Accepted by the baseline', '', ...head, ...rows];
+  return section(
+    sectionTitles.knownFailures,
+    markdownTable(['requirement', 'verdict', 'comment'], rows),
+  );
 }
 
-function dialect({ observedBehavior: found }: CheckReport): string[] {
-  const entries = Object.entries(found);
-  if (entries.length === 0) return [];
-  return [
-    '',
-    '<details><summary>Dialect: what it does where the specification is silent</summary>',
-    '',
-    '| silence | here |',
-    '|---|---|',
-    ...entries.map(([name, value]) => `| ${cell(name)} | ${cell(value)} |`),
-    '',
-    '</details>',
-  ];
-}
-
-/** What comes from a sandbox is text: never markup, a link, a mention or a formula. */
-function cell(text: string): string {
-  return text.replaceAll(
-    /[&<>|`*_[\]\\~$@:#!]|(?<=\bwww)\./gi,
-    (mark) => `&#${mark.charCodeAt(0)};`,
-  );
+function observedBehavior({ observedBehavior: observed }: CheckReport): string[] {
+  const table = markdownTable(['topic', 'observed'], Object.entries(observed));
+  if (table.length === 0) return [];
+  const summary = `${sectionTitles.observed} where the specification is silent`;
+  return ['', `<details><summary>${summary}</summary>`, '', ...table, '', '</details>'];
 }

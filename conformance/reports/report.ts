@@ -16,13 +16,13 @@ import {
 } from '../engine/judge/judge.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { callsOf } from './calls.ts';
-import { callAgain, curlOf } from './curl.ts';
+import { callCommand, requestCommand } from './curl.ts';
 import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
 
-/** Exchanges that a report names for one requirement; the recording has them all. */
+/** The most exchanges to list per requirement; the recording has all of them. */
 const EVIDENCE_MAX = 10;
 
-/** Judges a transcript and says it as a report: the one form that every other view is made from. */
+/** Judges a transcript and builds the report, from which every other format is rendered. */
 export function createReport(
   suite: Suite,
   transcript: Transcript,
@@ -43,7 +43,7 @@ export function createReport(
     seed: run.seed,
     startedAt: run.startedAt,
     endedAt,
-    ...(judgement.blockedBy ? { blockedBy: gateOf(judgement.blockedBy) } : {}),
+    ...(judgement.blockedBy ? { blockedBy: blockedByOf(judgement.blockedBy) } : {}),
     counts: { ...judgement.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
     observedBehavior: observe(suite, judgement.blockedBy?.before ?? transcript),
@@ -56,7 +56,7 @@ export function createReport(
   };
 }
 
-function gateOf({ id, message, cure, evidence }: BlockingCause): BlockedBy {
+function blockedByOf({ id, message, cure, evidence }: BlockingCause): BlockedBy {
   return { id, message, cure, evidence: evidence ? [itemOf(evidence)] : [] };
 }
 
@@ -83,12 +83,12 @@ function row(
     verdict: judged.verdict,
     rule,
     ...('reason' in judged ? { reason: judged.reason } : {}),
-    ...foundOf(suite, id, judged, transcript),
+    ...findingFields(suite, id, judged, transcript),
     evidence: 'evidence' in judged ? evidenceOf(judged) : [],
   };
 }
 
-function foundOf(
+function findingFields(
   suite: Suite,
   id: RequirementId,
   judged: RequirementResult,
@@ -102,21 +102,28 @@ function foundOf(
     received: first.received,
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
-    ...(exchange ? { curl: sentAgain(suite, id, exchange, transcript.run) } : {}),
+    ...(exchange ? { curl: reproduceCommand(suite, id, exchange, transcript.run) } : {}),
     findings: judged.findings.length,
   };
 }
 
-/** A line for a shell; of what only a call with media shows, one that places the calls. */
-function sentAgain(suite: Suite, id: RequirementId, exchange: Exchange, run: RunRecord): string {
+/** Returns a shell command that shows the finding again. */
+function reproduceCommand(
+  suite: Suite,
+  id: RequirementId,
+  exchange: Exchange,
+  run: RunRecord,
+): string {
   return exchange.endpoint === 'voice' && requirementOf(suite, id).inMedia
-    ? callAgain(exchange, run)
-    : curlOf(exchange, run.target, run.voiceUrl);
+    ? callCommand(exchange, run)
+    : requestCommand(exchange, run.target, run.voiceUrl);
 }
 
-/** What failed first, then the rest, up to the bound. */
+/** Lists the failed exchanges first, then the others, up to the limit. */
 function evidenceOf(judged: Extract<RequirementResult, { evidence: unknown }>): EvidenceItem[] {
-  const failed = new Set('findings' in judged ? judged.findings.map((one) => one.exchange) : []);
+  const failed = new Set(
+    'findings' in judged ? judged.findings.map(({ exchange }) => exchange) : [],
+  );
   const first = judged.evidence.filter(({ id }) => failed.has(id));
   const rest = judged.evidence.filter(({ id }) => !failed.has(id));
   return [...first, ...rest].slice(0, EVIDENCE_MAX).map(itemOf);

@@ -1,58 +1,91 @@
 import type { SelftestResult, SelftestRow } from '../proof/selftest.ts';
-import { wrap } from '../../src/report-kit/terminal.ts';
-import type { ListingOptions } from './listing.ts';
+import type { PeerChoice } from '../proof/peer-runs.ts';
+import { formatDuration } from '../../src/report-kit/format.ts';
+import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
 
-/** The kill matrix for people: which requirement catches which fault, and what went wrong. */
-export function selftestText(result: SelftestResult, options: ListingOptions): string {
-  const { style, width } = options;
+/** Lays out the result of a self-test: which requirement catches which mutant, and what went wrong. */
+export function selftestText(result: SelftestResult, layout: TextLayout): string {
+  const { style, width } = layout;
   if (result.cause !== undefined) return `${wrap(result.cause, width).join('\n')}\n`;
-  const matrix = Object.entries(result.matrix).flatMap(([id, mutants]) => {
-    const [first = '', ...more] = wrap(mutants.join(', '), width - 15);
-    return [
-      `  ${style('bold', id.padEnd(11))}  ${first}`,
-      ...more.map((line) => `${' '.repeat(15)}${line}`),
-    ];
-  });
-  const wrong = result.rows.filter(({ ok }) => !ok).flatMap((row) => wrongRow(row, options));
+  const matrix = Object.entries(result.matrix).flatMap(([id, mutants]) =>
+    labeled(`  ${style('bold', id.padEnd(11))}  `, mutants.join(', '), width),
+  );
+  const unexpected = result.rows
+    .filter(({ ok }) => !ok)
+    .flatMap((row) => unexpectedRow(row, style));
   return [
-    style('bold', 'Requirement and the faults that it catches'),
+    style('bold', 'Requirements and the mutants that they catch'),
     ...matrix,
     '',
-    ...(wrong.length === 0 ? [] : [style('red', 'Not as it must be'), ...wrong, '']),
-    ...tally(result, options),
+    ...(unexpected.length === 0 ? [] : [style('red', 'Unexpected results'), ...unexpected, '']),
+    ...tally(result, layout),
     '',
   ].join('\n');
 }
 
-function wrongRow(
+function unexpectedRow(
   { kind, id, expected, actual }: SelftestRow,
-  { style }: ListingOptions,
+  style: TextLayout['style'],
 ): string[] {
   return [
     `  ${style('red', id)} (${kind})`,
-    `    expected  ${expected.join(', ') || 'nothing red'}`,
-    `    actual    ${actual.join(', ') || 'nothing red'}`,
+    `    expected  ${expected.join(', ') || 'no failure'}`,
+    `    actual    ${actual.join(', ') || 'no failure'}`,
   ];
 }
 
 const sentences: Record<SelftestRow['kind'], string> = {
-  mutant: 'faults caught, each by exactly its requirements',
-  variant: 'odd but legal sandboxes left in peace',
-  'dead peer': 'dead peers told by their one cause',
+  mutant: 'mutants caught, each by exactly its own requirements',
+  variant: 'legal variants without a failure',
+  'dead peer': 'unreachable or broken peers reported with exactly one cause',
 };
 
-function tally(
-  { rows, ms, unkilled, seed, ok }: SelftestResult,
-  { style }: ListingOptions,
-): string[] {
+function tally({ rows, ms, unkilled, seed, ok }: SelftestResult, { style }: TextLayout): string[] {
   const kinds: SelftestRow['kind'][] = ['mutant', 'variant', 'dead peer'];
   const lines = kinds.flatMap((kind) => {
     const all = rows.filter((row) => row.kind === kind);
-    const right = all.filter((row) => row.ok);
-    return all.length === 0 ? [] : [`${right.length} of ${all.length} ${sentences[kind]}`];
+    const correct = all.filter((row) => row.ok);
+    return all.length === 0 ? [] : [`${correct.length} of ${all.length} ${sentences[kind]}`];
   });
   const verdict = ok ? style('green', 'PROVEN') : style('red', 'NOT PROVEN');
   const rest =
-    unkilled.length === 0 ? [] : [`no fault in this run for ${unkilled.length} requirements`];
-  return [...lines, ...rest, `${verdict}  ${(ms / 1000).toFixed(1)} s, seed ${seed}`];
+    unkilled.length === 0 ? [] : [`${unkilled.length} requirements have no mutant in this run`];
+  return [...lines, ...rest, `${verdict}  ${formatDuration(ms)}, seed ${seed}`];
+}
+
+// The functions below load the mutants on demand, because a check needs none of them.
+
+/** Returns the ids of all mutants of a sandbox or of the service that traffic can show. */
+export async function mutantIds(of: 'sandbox' | 'service'): Promise<string[]> {
+  const { mutants, serviceMutants } = await import('../areas/mutants.ts');
+  const all = of === 'service' ? serviceMutants : mutants;
+  return all.filter(({ run }) => !run).map(({ id }) => id);
+}
+
+/** Lists the peers that a self-test would run. */
+export async function peerList(choice: PeerChoice, layout: TextLayout): Promise<string> {
+  const { choosePeers } = await import('../proof/peer-runs.ts');
+  const { mutants, variants, deadPeers } = choosePeers(choice);
+  const mutantRows = mutants.map(({ id, description, kills }) => ({
+    id,
+    description: `${description} [${kills.join(' ')}]`,
+  }));
+  return [
+    peerGroup('Mutants: each breaks one rule', mutantRows, layout),
+    peerGroup('Variants: unusual but legal', variants, layout),
+    peerGroup('Unreachable or broken peers', deadPeers, layout),
+  ].join('');
+}
+
+function peerGroup(
+  title: string,
+  rows: readonly { id: string; description: string }[],
+  { style, width }: TextLayout,
+): string {
+  if (rows.length === 0) return '';
+  const lines = rows.flatMap(({ id, description }) => [
+    `  ${style('bold', id)}`,
+    ...labeled('      ', description, width),
+  ]);
+  return `${[style('bold', title), ...lines].join('\n')}\n`;
 }

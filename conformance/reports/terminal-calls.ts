@@ -1,65 +1,55 @@
 import type { CallSummary, CheckReport } from '../../src/contract/index.ts';
-import type { ApplyStyle } from '../../src/report-kit/terminal.ts';
-import { fold, hanging } from './layout.ts';
+import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import { labeled, shorten, type TextLayout } from '../../src/report-kit/terminal.ts';
 
-/** How the calls are written. */
-interface Options {
-  style: ApplyStyle;
-  width: number;
-  verbose?: boolean;
-}
-
-const HEAD = '  exchange  ';
+const ID_COLUMN = '  exchange  ';
 const STEP_WIDTH_MAX = 26;
 
-/** The calls, one line each: those with media, all of them where all is told. Then the latency. */
-export function callsBlock(report: CheckReport, { style, width, verbose }: Options): string[] {
-  const { calls = [], audioLatency } = report;
-  const shown = calls.filter(({ packets }) => (verbose ?? false) || packets > 0);
+/** Lists the calls, one per line (only those with media unless verbose), and the audio latency. */
+export function callLines(
+  { calls = [], audioLatency }: CheckReport,
+  { style, width, verbose = false }: TextLayout & { verbose?: boolean },
+): string[] {
+  const shown = calls.filter(({ packets }) => verbose || packets > 0);
   if (shown.length === 0) return [];
   const stepWidth = Math.min(STEP_WIDTH_MAX, 2 + Math.max(...shown.map(({ step }) => step.length)));
-  const lines = shown.flatMap((one) => {
-    const number = String(one.exchange).padStart(HEAD.length - 2);
-    const head = `${number}  ${one.step.slice(0, STEP_WIDTH_MAX - 2).padEnd(stepWidth)}`;
-    return hanging(head, callWords(one), width);
+  const lines = shown.flatMap((call) => {
+    const id = String(call.exchange).padStart(ID_COLUMN.length - 2);
+    const label = `${id}  ${shorten(call.step, STEP_WIDTH_MAX - 2).padEnd(stepWidth)}`;
+    return labeled(label, describeCall(call), width);
   });
-  const left = calls.length - shown.length;
-  const more = left > 0 ? [`  and ${left} more in which no media was sent`] : [];
-  const latency = audioLatency ? fold(latencyWords(audioLatency), width - 2) : [];
+  const hidden = calls.length - shown.length;
   return [
-    [
-      style('bold', 'Calls'),
-      style('dim', `${HEAD}${'call'.padEnd(stepWidth)}what came of it`),
-      ...lines,
-      ...more.map((line) => style('dim', line)),
-      ...latency.map((line) => `  ${line}`),
-    ].join('\n'),
+    style('bold', 'Calls'),
+    style('dim', `${ID_COLUMN}${'call'.padEnd(stepWidth)}result`),
+    ...lines,
+    ...(hidden > 0 ? [style('dim', `  and ${hidden} more without media`)] : []),
+    ...(audioLatency ? labeled('  ', describeLatency(audioLatency), width) : []),
   ];
 }
 
-/** "ready 3 ms, media 184 ms, 2 turns (162, 171 ms), heard 6.2 s, no packet lost". */
-function callWords(one: CallSummary): string {
-  const { readyMs, connectedMs, turns, turnResponsesMs = [], packets, lost, soundMs } = one;
+/** Describes a call: "ready 3 ms, media 184 ms, 2 turns (162, 171 ms), 6.2 s of audio". */
+function describeCall(call: CallSummary): string {
+  const { readyMs, connectedMs, turns, turnResponsesMs = [], packets, lost, soundMs } = call;
   const responses =
     turnResponsesMs.length > 0 ? ` (${turnResponsesMs.map(Math.round).join(', ')} ms)` : '';
   return [
-    ...(readyMs === undefined ? [one.outcome] : [`ready ${Math.round(readyMs)} ms`]),
+    ...(readyMs === undefined ? [call.outcome] : [`ready ${Math.round(readyMs)} ms`]),
     ...(connectedMs === undefined ? [] : [`media ${Math.round(connectedMs)} ms`]),
-    ...(turns === 0 ? [] : [`${turns} ${turns === 1 ? 'turn' : 'turns'}${responses}`]),
-    ...(packets === 0 ? [] : [`heard ${(soundMs / 1000).toFixed(1)} s`]),
+    ...(turns === 0 ? [] : [`${formatCount(turns, 'turn')}${responses}`]),
+    ...(packets === 0 ? [] : [`${(soundMs / 1000).toFixed(1)} s of audio`]),
     ...(lost === 0 ? [] : [`${lost} of ${lost + packets} packets lost`]),
   ].join(', ');
 }
 
-const verdictWords = { met: 'met', missed: 'missed', not_proven: 'not proven' } as const;
+const verdictNames = { met: 'met', missed: 'missed', not_proven: 'not proven' } as const;
 
-/** Both figures, always; then what follows from them. */
-function latencyWords(latency: NonNullable<CheckReport['audioLatency']>): string {
+function describeLatency(latency: NonNullable<CheckReport['audioLatency']>): string {
   const { verdict, reason, audioPathLatencyMs, turnResponseMs } = latency;
   const path =
-    audioPathLatencyMs === undefined ? 'not measured' : `${Math.round(audioPathLatencyMs)} ms`;
-  const turn = turnResponseMs
-    ? `p50 ${Math.round(turnResponseMs.p50)} ms, max ${Math.round(turnResponseMs.max)} ms of ${turnResponseMs.turns}`
+    audioPathLatencyMs === undefined ? 'not measured' : formatDuration(audioPathLatencyMs);
+  const response = turnResponseMs
+    ? `p50 ${formatDuration(turnResponseMs.p50)}, max ${formatDuration(turnResponseMs.max)} over ${formatCount(turnResponseMs.turns, 'turn')}`
     : 'not measured';
-  return `Audio latency under 200 ms: ${verdictWords[verdict]}. Path ${path}; reply to a turn ${turn} (${reason}).`;
+  return `Audio latency under 200 ms: ${verdictNames[verdict]} (${reason}). Network path latency: ${path}. Response latency: ${response}.`;
 }

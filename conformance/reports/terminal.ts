@@ -1,23 +1,37 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
-import type { ApplyStyle, Style } from '../../src/report-kit/terminal.ts';
-import { comparisonBlock } from './comparison.ts';
-import { headlineOf, staleSentence, type Headline } from './headline.ts';
-import { fold, hanging, shortList, showable, unbroken } from './layout.ts';
-import { callsBlock } from './terminal-calls.ts';
-import { summaryBlock } from './terminal-summary.ts';
+import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import { toPrintable } from '../../src/report-kit/printable.ts';
+import {
+  hangingIndent,
+  labeled,
+  wrapBreakingWords,
+  wrapList,
+  type Style,
+  type TextLayout,
+} from '../../src/report-kit/terminal.ts';
+import {
+  countVerdicts,
+  headlineOf,
+  headlines,
+  openCauses,
+  sectionTitles,
+  shortList,
+  staleSentence,
+  verdictName,
+  type Headline,
+} from './summary.ts';
+import { comparisonLines } from './comparison.ts';
+import { callLines } from './terminal-calls.ts';
 
-/** How a report is written for people. */
-export interface TerminalOptions {
-  style: ApplyStyle;
-  /** Characters a line; only lines to be copied whole are longer. */
-  width: number;
-  /** Milliseconds that the run took; left out of the text when undefined. */
+/** How the report is laid out. */
+export interface TerminalOptions extends TextLayout {
+  /** Duration of the run in milliseconds; omitted from the text when undefined. */
   tookMs?: number;
-  /** Tells every note, every reason for no verdict and the whole dialect, where a line will do. */
+  /** Lists all notes, all reasons for missing verdicts, and all observed behavior. */
   verbose?: boolean;
 }
 
-const styles: Record<Verdict, Style> = {
+const verdictStyles: Record<Verdict, Style> = {
   pass: 'green',
   fail: 'red',
   warn: 'yellow',
@@ -29,194 +43,181 @@ const styles: Record<Verdict, Style> = {
   error: 'red',
 };
 
-const headings: Record<Headline, readonly [Style, string]> = {
-  conforming: ['green', 'CONFORMING'],
-  'not-conforming': ['red', 'NOT CONFORMING'],
-  'not-judged': ['yellow', 'NOT JUDGED'],
-  'baseline-stale': ['red', 'BASELINE IS STALE'],
+const headlineStyles: Record<Headline, Style> = {
+  conforming: 'green',
+  'not-conforming': 'red',
+  'not-judged': 'yellow',
+  'stale-known-failures': 'red',
 };
 
-/** The report for people: what fails first and in full, then what is only worth knowing, in short. */
-export function terminalReport(given: CheckReport, options: TerminalOptions): string {
-  const report = showable(given);
+/** Lays out the report for people: failures in full, then a summary of the rest, the verdict last. */
+export function terminalReport(original: CheckReport, options: TerminalOptions): string {
+  const report = toPrintable(original);
   const blocks = [
-    ...gateBlock(report, options),
-    ...findingBlocks(report, options, ['error', 'fail', 'warn']),
-    ...causesBlock(report, options),
-    ...acceptedBlock(report, options),
-    ...(options.verbose ? notesBlock(report, options) : []),
-    ...unjudgedBlock(report, options),
-    ...callsBlock(report, options),
-    ...(options.verbose ? dialectBlock(report, options) : summaryBlock(report, options)),
-    ...comparisonBlock(report, options),
-    verdictBlock(report, options),
-  ];
-  return `${blocks.join('\n\n')}\n`;
+    blockingLines(report, options),
+    ...findingBlocks(report, options),
+    causeLines(report, options),
+    knownFailureLines(report, options),
+    options.verbose ? noteLines(report, options) : [],
+    unjudgedLines(report, options),
+    callLines(report, options),
+    options.verbose ? observedLines(report, options) : summaryLines(report, options),
+    comparisonLines(report, options),
+    verdictLines(report, options),
+  ].filter((lines) => lines.length > 0);
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function gateBlock({ blockedBy }: CheckReport, { style, width }: TerminalOptions): string[] {
+function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout): string[] {
   if (!blockedBy) return [];
-  const says = fold(blockedBy.message, width).map((line) => style('red', line));
-  return [[...says, ...fold(blockedBy.cure, width)].join('\n')];
+  const message = wrapBreakingWords(blockedBy.message, width).map((line) => style('red', line));
+  return [...message, ...wrapBreakingWords(blockedBy.cure, width)];
 }
 
-function findingBlocks(
-  { requirements }: CheckReport,
-  options: TerminalOptions,
-  verdicts: readonly Verdict[],
-): string[] {
-  return verdicts.flatMap((verdict) =>
+function findingBlocks({ requirements }: CheckReport, layout: TextLayout): string[][] {
+  return (['error', 'fail', 'warn'] as const).flatMap((verdict) =>
     requirements
-      .filter((one) => one.verdict === verdict && one.accepted === undefined)
-      .map((one) => finding(one, options)),
+      .filter((row) => row.verdict === verdict && row.accepted === undefined)
+      .map((row) => findingLines(row, layout)),
   );
 }
 
-/** One requirement that is not met, with all that is needed to see why. */
-function finding(one: RequirementVerdict, { style, width }: TerminalOptions): string {
-  const [first] = one.evidence;
-  const many = one.findings ?? 0;
+/** Describes a requirement that is not met, with its evidence. */
+function findingLines(row: RequirementVerdict, { style, width }: TextLayout): string[] {
+  const [first] = row.evidence;
+  const count = row.findings ?? 0;
   const where = first && `${first.exchange} "${first.step}": ${first.request} -> ${first.outcome}`;
-  const rows: [string, string | undefined][] = [
-    ['reason', one.reason],
-    ['at', one.pointer === '' ? undefined : one.pointer],
-    ['expected', one.expected],
-    ['received', one.received],
-    ['exchange', many > 1 && where ? `${where} (and ${many - 1} more)` : where],
-    ['hint', one.hint],
+  const fields: [string, string | undefined][] = [
+    ['reason', row.reason],
+    ['at', row.pointer === '' ? undefined : row.pointer],
+    ['expected', row.expected],
+    ['received', row.received],
+    ['exchange', count > 1 && where ? `${where} (and ${count - 1} more)` : where],
+    ['hint', row.hint],
   ];
-  const label = one.verdict.toUpperCase().padEnd(5);
+  const label = row.verdict.toUpperCase().padEnd(5);
   return [
-    `${style(styles[one.verdict], label)} ${style('bold', one.id)}`,
-    ...hanging(' '.repeat(6), `${one.rule} (spec ${one.section})`, width),
-    ...rows.flatMap(([name, text]) => (text === undefined ? [] : field(name, text, width, style))),
-    // Stands alone and unbroken, so that it can be copied.
-    ...(one.curl === undefined ? [] : [`      ${style('dim', one.curl)}`]),
-  ].join('\n');
-}
-
-function field(name: string, text: string, width: number, style: ApplyStyle): string[] {
-  const [first = '', ...more] = fold(text, width - 16);
-  return [
-    `      ${style('dim', name.padEnd(9))} ${first}`,
-    ...more.map((line) => `${' '.repeat(16)}${line}`),
+    `${style(verdictStyles[row.verdict], label)} ${style('bold', row.id)}`,
+    ...labeled(' '.repeat(6), `${row.rule} (spec ${row.section})`, width),
+    ...fields.flatMap(([name, text]) =>
+      text === undefined ? [] : labeled(`      ${style('dim', name.padEnd(9))} `, text, width),
+    ),
+    // One unbroken line, so that it can be copied.
+    ...(row.curl === undefined ? [] : [`      ${style('dim', row.curl)}`]),
   ];
 }
 
-function causesBlock(report: CheckReport, { style, width }: TerminalOptions): string[] {
+function causeLines(report: CheckReport, { style, width }: TextLayout): string[] {
   const causes = openCauses(report);
-  const { counts } = report;
   if (causes.length === 0) return [];
-  const { fail = 0, blocked = 0 } = counts;
+  const { fail = 0, blocked = 0 } = report.counts;
   const lines = causes.flatMap(({ description, clears }) => {
-    const share = `${clears.length} of ${fail + blocked} failed or blocked`;
-    return hanging(
-      '  - ',
-      `${description}. Tried on the recording: clears ${share}: ${clears.join(', ')}`,
-      width,
-    );
+    const share = `${clears.length} of ${fail + blocked} failed or blocked requirements`;
+    return labeled('  - ', `${description}: clears ${share}: ${clears.join(', ')}`, width);
   });
-  return [[style('bold', 'What to mend first'), ...lines].join('\n')];
+  return [style('bold', sectionTitles.causes), ...lines];
 }
 
-/** The causes of what is not accepted. */
-export function openCauses({ causes, requirements }: CheckReport): CheckReport['causes'] {
-  const accepted = requirements.filter((one) => one.accepted !== undefined).map(({ id }) => id);
-  return causes.filter(({ clears }) => clears.some((id) => !accepted.includes(id)));
-}
-
-function acceptedBlock({ requirements }: CheckReport, { style, width }: TerminalOptions): string[] {
+function knownFailureLines({ requirements }: CheckReport, layout: TextLayout): string[] {
+  const { style, width } = layout;
   const lines = requirements.flatMap(({ id, verdict, accepted }) =>
-    accepted === undefined ? [] : hanging(`  ${id}  `, `${verdict}: ${accepted}`, width),
+    accepted === undefined ? [] : labeled(`  ${id}  `, `${verdict}: ${accepted}`, width),
   );
-  return lines.length === 0
-    ? []
-    : [[style('bold', 'Accepted by the baseline'), ...lines].join('\n')];
+  return lines.length === 0 ? [] : [style('bold', sectionTitles.knownFailures), ...lines];
 }
 
-function notesBlock({ requirements }: CheckReport, { style, width }: TerminalOptions): string[] {
+function noteLines({ requirements }: CheckReport, { style, width }: TextLayout): string[] {
   const notes = requirements.filter(({ verdict }) => verdict === 'note');
   if (notes.length === 0) return [];
   const lines = notes.flatMap(({ id, rule, received }) =>
-    hanging(`  ${id}  `, `${rule} Here: ${received ?? 'seen'}.`, width),
+    labeled(`  ${id}  `, `${rule} Observed: ${received ?? 'seen'}.`, width),
   );
-  return [[style('bold', 'Noted, not judged'), ...lines].join('\n')];
+  return [style('bold', 'Notes (not judged)'), ...lines];
 }
 
-/** What got no verdict, by reason: many requirements share one. In short what is blocked alone. */
-function unjudgedBlock(
+/** Groups requirements without a verdict by reason; only blocked ones unless the report is verbose. */
+function unjudgedLines(
   { requirements, blockedBy }: CheckReport,
-  options: TerminalOptions,
+  { style, width, verbose = false }: TerminalOptions,
 ): string[] {
   if (blockedBy) return [];
-  const { style, width, verbose = false } = options;
-  const told = verbose ? ['blocked', 'not_applicable', 'not_observed'] : ['blocked'];
-  const byReason = new Map<string, string[]>();
-  for (const { id, verdict, accepted, reason = '' } of requirements) {
-    if (accepted !== undefined || !told.includes(verdict)) continue;
-    const key = `${verdict.replace('_', ' ')}: ${reason}`;
-    byReason.set(key, [...(byReason.get(key) ?? []), id]);
-  }
-  if (byReason.size === 0) return [];
-  const lines = [...byReason].flatMap(([reason, ids]) => {
-    const [first = '', ...more] = fold(`${reason} [${shortList(ids)}]`, width - 4);
+  const listed = verbose ? ['blocked', 'not_applicable', 'not_observed'] : ['blocked'];
+  const unjudged = requirements.filter(
+    ({ verdict, accepted }) => accepted === undefined && listed.includes(verdict),
+  );
+  if (unjudged.length === 0) return [];
+  const byReason = Map.groupBy(
+    unjudged,
+    ({ verdict, reason = '' }) => `${verdictName(verdict)}: ${reason}`,
+  );
+  const lines = [...byReason].flatMap(([reason, rows]) => {
+    const text = `${reason} [${shortList(rows.map(({ id }) => id))}]`;
+    const [first = '', ...more] = wrapBreakingWords(text, width - 4);
     return [`  ${first}`, ...more.map((line) => `    ${line}`)];
   });
-  return [[style('bold', 'Without a verdict'), ...lines].join('\n')];
+  return [style('bold', 'Without a verdict'), ...lines];
 }
 
-function dialectBlock(
-  { observedBehavior }: CheckReport,
-  { style, width }: TerminalOptions,
-): string[] {
+function observedLines({ observedBehavior }: CheckReport, { style, width }: TextLayout): string[] {
   const entries = Object.entries(observedBehavior);
   if (entries.length === 0) return [];
-  const wide = Math.max(...entries.map(([name]) => name.length));
+  const nameWidth = Math.max(...entries.map(([name]) => name.length));
   const lines = entries.flatMap(([name, value]) =>
-    hanging(`  ${name.padEnd(wide)}  `, value, width),
+    labeled(`  ${name.padEnd(nameWidth)}  `, value, width),
   );
-  return [[style('bold', 'Its dialect, where the specification is silent'), ...lines].join('\n')];
+  return [style('bold', `${sectionTitles.observed} where the specification is silent`), ...lines];
 }
 
-function verdictBlock(report: CheckReport, { style, width, tookMs }: TerminalOptions): string {
-  const headline = headlineOf(report);
-  const [color, heading] = headings[headline];
-  const { staleKnownFailures: stale = [], notices = [], waived } = report;
-  const words = [
-    ...(headline === 'baseline-stale' ? [`${stale.length} of its entries met by now`] : []),
-    ...countWords(report),
-    ...(tookMs === undefined ? [] : [tookText(tookMs)]),
+/** Entries of the observed behavior in the short report: enough to recognize the sandbox. */
+const OBSERVED_MAX = 4;
+
+/** Summarizes notes and observed behavior, and says what --verbose adds. */
+function summaryLines(report: CheckReport, { style, width }: TextLayout): string[] {
+  const { requirements, blockedBy, observedBehavior } = report;
+  const notes = requirements.filter(({ verdict }) => verdict === 'note').map(({ id }) => id);
+  const observed = Object.entries(observedBehavior).map(([name, value]) => `${name} ${value}`);
+  const unjudged = blockedBy
+    ? 0
+    : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
+  if (notes.length + observed.length + unjudged === 0) return [];
+  const rest = observed.length - OBSERVED_MAX;
+  const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
+  const details = [
+    ...(notes.length === 0 ? [] : ['the notes']),
+    ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
+    ...(observed.length === 0 ? [] : ['all observed behavior']),
   ];
-  const known = [...waived.map((waiver) => `waived: ${waiver}`), ...notices];
-  const rows = [
-    ...known.flatMap((text) => fold(text, width).map((row) => style('yellow', row))),
-    ...(stale.length === 0 ? [] : fold(staleSentence(stale), width)).map((row) =>
-      style('red', row),
+  const shown = [...observed.slice(0, OBSERVED_MAX), ...(rest > 0 ? [`${rest} more`] : [])];
+  return [
+    ...(notes.length === 0 ? [] : labeled(label('Notes'), shortList(notes), width)),
+    ...(observed.length === 0 ? [] : hangingIndent(label('Observed'), wrapList(shown, width - 10))),
+    ...labeled(label('More'), `--verbose shows ${listFormat.format(details)}.`, width),
+  ];
+}
+
+const listFormat = new Intl.ListFormat('en-US');
+
+function verdictLines(report: CheckReport, { style, width, tookMs }: TerminalOptions): string[] {
+  const headline = headlineOf(report);
+  const heading = headlines[headline].toUpperCase();
+  const { staleKnownFailures: stale = [], notices = [], waived } = report;
+  const remarks = [...waived.map((waiver) => `Waived: ${waiver}`), ...notices];
+  const counts = [
+    ...countVerdicts(report).map(([verdict, text]) =>
+      style(verdictStyles[verdict as Verdict], text),
+    ),
+    ...(tookMs === undefined ? [] : [formatDuration(tookMs)]),
+  ];
+  return [
+    ...remarks
+      .flatMap((text) => wrapBreakingWords(text, width))
+      .map((line) => style('yellow', line)),
+    ...(stale.length === 0 ? [] : wrapBreakingWords(staleSentence(stale), width)).map((line) =>
+      style('red', line),
+    ),
+    ...hangingIndent(
+      `${style(headlineStyles[headline], style('bold', heading))}  `,
+      wrapList(counts, width - heading.length - 2),
     ),
   ];
-  const tally = unbroken(words, (text) => hanging(`${heading}  `, text, width));
-  const styled = tally.map((row) => styleCounts(row, style));
-  styled[0] = (styled[0] ?? '').replace(heading, () => style(color, style('bold', heading)));
-  return [...rows, ...styled].join('\n');
-}
-
-const tookText = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
-
-/** "106 pass", "3 fail (2 accepted)". */
-function countWords({ counts, requirements }: CheckReport): string[] {
-  return Object.entries(counts)
-    .filter(([, count]) => count > 0)
-    .map(([verdict, count]) => {
-      const rows = requirements.filter((one) => one.verdict === verdict && one.accepted);
-      const accepted = rows.length === 0 ? '' : ` (${rows.length} accepted)`;
-      return `${count} ${verdict.replace('_', ' ')}${accepted}`;
-    });
-}
-
-/** Styles each count that stands whole in a row in the style of its verdict. */
-function styleCounts(row: string, style: ApplyStyle): string {
-  return row.replaceAll(/\d+ ([a-z]+(?: [a-z]+)?)/g, (words, name: string) => {
-    const color = Object.entries(styles).find(([verdict]) => verdict === name.replace(' ', '_'));
-    return color ? style(color[1], words) : words;
-  });
 }

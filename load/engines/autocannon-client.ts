@@ -1,14 +1,14 @@
 /**
- * What of autocannon the gate rests on: members that its documentation does not name. The package is
- * pinned exactly; should one of them go, a run ends before its first request.
+ * The undocumented members of autocannon that the gated client relies on. The package is pinned to an
+ * exact version; if a member is missing, a run fails before its first request.
  */
 import { createRequire } from 'node:module';
-import { versionOf } from './version-of.ts';
+import { versionOf } from './transport.ts';
 
-/** The version whose members are relied on. */
+/** The version that has these members. */
 export const AUTOCANNON_VERSION = '9.0.0';
 
-/** A request as autocannon takes it. */
+/** A request in the form that autocannon expects. */
 export interface AutocannonRequest {
   method: string;
   path: string;
@@ -22,9 +22,9 @@ export interface AutocannonRequest {
   ) => void;
 }
 
-/** One connection of autocannon. */
+/** A connection of autocannon. */
 export interface AutocannonClient {
-  /** Undefined until it connects for the first time. */
+  /** Undefined until the first connection. */
   conn: { destroy(): void } | undefined;
   parser: {
     execute(chunk: Buffer): unknown;
@@ -33,9 +33,9 @@ export interface AutocannonClient {
   };
   pipelinedRequests: { addBody(data: Buffer): void; clear(): void };
   timeoutTicker: { clear(): void };
-  /** Sends the request that is set. Called when a connection begins, and after every answer. */
+  /** Sends the current request. autocannon calls it when a connection opens and after every response. */
   _doRequest(): void;
-  /** Opens a connection. Called at the beginning, and when one ended or failed. */
+  /** Opens a connection. autocannon calls it at the start and after a connection ended or failed. */
   _connect(): void;
   _destroyConnection(): unknown;
   setRequests(requests: AutocannonRequest[]): void;
@@ -48,8 +48,8 @@ export interface AutocannonRun extends PromiseLike<unknown> {
   stop(): void;
 }
 
-/** autocannon itself; the package brings no types. */
-export function autocannon(options: Record<string, unknown>): AutocannonRun {
+/** Starts autocannon; the package has no types. */
+export function startAutocannon(options: Record<string, unknown>): AutocannonRun {
   const start = createRequire(import.meta.url)('autocannon') as (
     options: Record<string, unknown>,
   ) => AutocannonRun;
@@ -59,23 +59,23 @@ export function autocannon(options: Record<string, unknown>): AutocannonRun {
 const methods = ['_doRequest', '_connect', '_destroyConnection', 'setRequests', 'on'];
 
 /**
- * Makes sure that a client has what the gate rests on.
+ * Checks that a client has the members that the gated client relies on.
  *
- * @throws {Error} that names what is missing.
+ * @throws {Error} Names the missing members.
  */
 export function asGateable(client: unknown): AutocannonClient {
-  const found = client as Record<string, Record<string, unknown> | undefined>;
+  const members = client as Record<string, Record<string, unknown> | undefined>;
   const has = (object: unknown, name: string): boolean =>
     typeof (object as Record<string, unknown> | undefined)?.[name] === 'function';
   const missing = [
     ...methods.filter((name) => !has(client, name)),
-    ...['execute', 'finish', 'initialize'].filter((name) => !has(found['parser'], name)),
-    ...['addBody', 'clear'].filter((name) => !has(found['pipelinedRequests'], name)),
+    ...['execute', 'finish', 'initialize'].filter((name) => !has(members['parser'], name)),
+    ...['addBody', 'clear'].filter((name) => !has(members['pipelinedRequests'], name)),
   ];
   const version = versionOf('autocannon');
   if (version !== AUTOCANNON_VERSION || missing.length > 0) {
     throw new Error(
-      `autocannon ${AUTOCANNON_VERSION} is expected, with all its parts; ${version} came, without ${missing.join(', ') || 'any missing'}`,
+      `Expected autocannon ${AUTOCANNON_VERSION}, found ${version}. Missing members: ${missing.join(', ') || 'none'}.`,
     );
   }
   return client as AutocannonClient;

@@ -1,34 +1,37 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import { autocannon, asGateable, AUTOCANNON_VERSION } from './autocannon-client.ts';
-import { watchDeadlines } from './deadlines.ts';
-import { gatedClient, type GatedClient } from './gated-client.ts';
-import type { Came, Outgoing, Transport } from './transport.ts';
+import { startAutocannon, asGateable, AUTOCANNON_VERSION } from './autocannon-client.ts';
+import { createDeadlines } from './deadlines.ts';
+import { createGatedClient, type GatedClient } from './gated-client.ts';
+import type { ExchangeResult, OutgoingRequest, Transport } from './transport.ts';
 
-/** How the sandbox is reached by autocannon. */
+/** Settings of the autocannon transport. */
 export interface AutocannonOptions {
   target: string;
   clock: Clock;
-  /** Requests that may be in flight at once; each has a connection of its own. */
+  /** The most requests in flight; each needs its own connection. */
   connections: number;
 }
 
-/** No rate of its own: the gate says when to send. Its correction of latencies is wrong, and off. */
+/** Turns off autocannon's rate, because the gate paces requests, and its latency correction, which is wrong. */
 const UNPACED = { connectionRate: 1_000_000_000, ignoreCoordinatedOmission: true };
-/** Longer than any run; autocannon's own timeouts are not used. */
-const NEVER_S = 2_000_000;
+/** Longer than any run, because autocannon's own timeouts are not used. */
+const NO_TIMEOUT_S = 2_000_000;
 
 /**
- * autocannon as a transport: its connections send when the gate lets them, at the time that the
- * schedule says, and never on their own. It connects only what is needed. A request for which no
- * connection is free waits for one, and is counted as held back.
+ * Creates a transport on autocannon. Its connections send only when the schedule calls for it, and open
+ * only when needed. A request without a free connection waits and is counted as delayed.
  */
-export function autocannonTransport(options: AutocannonOptions): Transport {
+export function createAutocannonTransport(options: AutocannonOptions): Transport {
   const { target, clock, connections } = options;
   const url = new URL(target);
   const base = url.pathname.replace(/\/+$/, '');
-  const deadlines = watchDeadlines(clock);
+  const deadlines = createDeadlines(clock);
   const idle: GatedClient[] = [];
-  const backlog: { outgoing: Outgoing; deadlineAtMs: number; ended: (came: Came) => void }[] = [];
+  const backlog: {
+    outgoing: OutgoingRequest;
+    deadlineAtMs: number;
+    ended: (came: ExchangeResult) => void;
+  }[] = [];
   let held = 0;
 
   const free = (client: GatedClient): void => {
@@ -36,16 +39,16 @@ export function autocannonTransport(options: AutocannonOptions): Transport {
     if (next) client.send(next.outgoing, next.deadlineAtMs, next.ended);
     else idle.push(client);
   };
-  const run = autocannon({
+  const run = startAutocannon({
     url: url.origin,
     connections,
-    duration: NEVER_S,
-    timeout: NEVER_S,
-    // It stops only where a sample ends.
+    duration: NO_TIMEOUT_S,
+    timeout: NO_TIMEOUT_S,
+    // autocannon stops only at the end of a sample.
     sampleInt: 100,
     ...UNPACED,
     setupClient: (client: unknown) => {
-      idle.push(gatedClient(asGateable(client), { clock, deadlines, free }));
+      idle.push(createGatedClient(asGateable(client), { clock, deadlines, free }));
     },
   });
   return {
@@ -54,14 +57,14 @@ export function autocannonTransport(options: AutocannonOptions): Transport {
       return held;
     },
     send(outgoing, deadlineAtMs, ended) {
-      const under = { ...outgoing, path: base + outgoing.path };
+      const request = { ...outgoing, path: base + outgoing.path };
       const client = idle.pop();
       if (client) {
-        client.send(under, deadlineAtMs, ended);
+        client.send(request, deadlineAtMs, ended);
         return;
       }
       held++;
-      backlog.push({ outgoing: under, deadlineAtMs, ended });
+      backlog.push({ outgoing: request, deadlineAtMs, ended });
     },
     async close() {
       deadlines.close();

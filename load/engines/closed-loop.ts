@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
-import type { Outgoing } from './transport.ts';
+import type { OutgoingRequest } from './transport.ts';
 
-/** The part of autocannon that a closed loop uses; the package brings no types. */
+/** The part of autocannon that a closed loop uses; the package has no types. */
 type Autocannon = (options: Record<string, unknown>) => Tracker;
 interface Tracker extends PromiseLike<ClosedLoopResult> {
   on(
@@ -17,39 +17,39 @@ interface ClosedLoopResult {
   '2xx': number;
 }
 
-/** What a closed loop is to do. */
+/** Settings of a closed loop. */
 export interface ClosedLoop {
   /** Base URL of the sandbox. */
   target: string;
   connections: number;
   durationMs: number;
-  /** Requests a second at most; as many as come back when undefined. */
+  /** The maximum rate in requests per second; unlimited when undefined. */
   perSecondMax: number | undefined;
-  /** The next request; all have the same method and path. */
-  next: () => Outgoing;
+  /** Returns the next request; all have the same method and path. */
+  next: () => OutgoingRequest;
   signal: AbortSignal;
 }
 
-/** What came of it. */
+/** Measurements of a closed loop. */
 export interface ClosedLoopFigures {
   connections: number;
-  /** 2xx answers. */
-  answers: number;
-  /** All else: connection errors, timeouts, other statuses. */
+  /** 2xx responses. */
+  responses: number;
+  /** Connection errors, timeouts, and other statuses. */
   errors: number;
   perSecond: number;
-  /** Median of the service time; null of no answer. */
+  /** The median service time; null if there was no response. */
   p50Ms: number | null;
 }
 
-/** Errors of a dead sandbox come by the thousand: a closed loop gives up here. */
+/** An unreachable sandbox produces thousands of errors; the loop gives up here. */
 const ERRORS_MAX = 1_000;
 
 /**
- * Sends by autocannon in a closed loop: each connection sends when its answer is there. Good for
- * warming up and for finding a capacity; for a verdict it is not, since a slow sandbox is asked less.
+ * Sends requests in a closed loop with autocannon: each connection sends the next request after a
+ * response. This suits warm-up and capacity estimates, but no verdict: a slow sandbox gets fewer requests.
  */
-export async function closedLoop(options: ClosedLoop): Promise<ClosedLoopFigures> {
+export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigures> {
   const { target, connections, durationMs, perSecondMax, next, signal } = options;
   const autocannon = createRequire(import.meta.url)('autocannon') as Autocannon;
   const first = next();
@@ -58,7 +58,7 @@ export async function closedLoop(options: ClosedLoop): Promise<ClosedLoopFigures
     url: url.origin,
     connections,
     duration: durationMs / 1000,
-    // It ends only where a sample does.
+    // autocannon stops only at the end of a sample.
     sampleInt: 100,
     timeout: 15,
     bailout: ERRORS_MAX,
@@ -83,7 +83,7 @@ export async function closedLoop(options: ClosedLoop): Promise<ClosedLoopFigures
   signal.removeEventListener('abort', stop);
   return {
     connections,
-    answers: result['2xx'],
+    responses: result['2xx'],
     errors: result.errors + result.non2xx,
     perSecond: Math.round((result['2xx'] / durationMs) * 1e6) / 1000,
     p50Ms: medianOf(times),

@@ -1,32 +1,37 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** Deadlines of many requests, watched by one timer: a timer a request costs more than sending it. */
+/** Deadlines of many requests on one timer; a timer per request would cost more than sending it. */
 export interface Deadlines {
-  /** Calls `passed` when the monotonic time `atMs` has come, unless it was called off before. */
-  at(atMs: number, passed: () => void): { callOff(): void };
-  /** Forgets all of them. */
+  /** Calls `onExpiry` at the monotonic time `atMs`, unless the deadline is canceled before. */
+  at(atMs: number, onExpiry: () => void): Deadline;
+  /** Cancels all deadlines. */
   close(): void;
+}
+
+/** A deadline that can be canceled. */
+export interface Deadline {
+  cancel(): void;
 }
 
 interface Entry {
   atMs: number;
-  /** Undefined once it is over. */
-  passed: (() => void) | undefined;
+  /** Undefined after expiry or cancellation. */
+  onExpiry: (() => void) | undefined;
 }
 
-/** How many entries that are over may stand before the first one that is not. */
-const STALE_MAX = 1024;
+/** Expired entries to keep at the front of the list before it is trimmed. */
+const EXPIRED_MAX = 1024;
 
-/** Starts watching deadlines. */
-export function watchDeadlines(clock: Clock): Deadlines {
-  const over = new AbortController();
+/** Creates an empty list of deadlines. */
+export function createDeadlines(clock: Clock): Deadlines {
+  const closed = new AbortController();
   let entries: Entry[] = [];
   let head = 0;
   let asleep: { untilMs: number; wake: AbortController } | undefined;
 
   const insert = (entry: Entry): void => {
     let index = entries.length;
-    // Nearly always the last: the requests of a kind have the same time each.
+    // Nearly always at the end, because requests of one kind have the same timeout.
     while (index > head && (entries[index - 1]?.atMs ?? 0) > entry.atMs) index--;
     entries.splice(index, 0, entry);
   };
@@ -34,12 +39,12 @@ export function watchDeadlines(clock: Clock): Deadlines {
     const nowMs = clock.monotonicMs();
     for (; head < entries.length; head++) {
       const entry = entries[head];
-      if (entry?.passed && entry.atMs > nowMs) break;
-      const passed = entry?.passed;
-      if (entry) entry.passed = undefined;
-      passed?.();
+      if (entry?.onExpiry && entry.atMs > nowMs) break;
+      const onExpiry = entry?.onExpiry;
+      if (entry) entry.onExpiry = undefined;
+      onExpiry?.();
     }
-    if (head < STALE_MAX) return;
+    if (head < EXPIRED_MAX) return;
     entries = entries.slice(head);
     head = 0;
   };
@@ -47,7 +52,7 @@ export function watchDeadlines(clock: Clock): Deadlines {
     for (;;) {
       sweep();
       const next = entries[head];
-      if (!next || over.signal.aborted) break;
+      if (!next || closed.signal.aborted) break;
       const wake = new AbortController();
       asleep = { untilMs: next.atMs, wake };
       await clock.sleep(Math.max(1, next.atMs - clock.monotonicMs()), wake.signal).catch(() => {});
@@ -55,21 +60,21 @@ export function watchDeadlines(clock: Clock): Deadlines {
     asleep = undefined;
   };
   return {
-    at(atMs, passed) {
-      const entry: Entry = { atMs, passed };
+    at(atMs, onExpiry) {
+      const entry: Entry = { atMs, onExpiry };
       insert(entry);
       if (!asleep) {
         asleep = { untilMs: atMs, wake: new AbortController() };
         void Promise.resolve().then(watch);
       } else if (atMs < asleep.untilMs) asleep.wake.abort();
       return {
-        callOff: () => {
-          entry.passed = undefined;
+        cancel: () => {
+          entry.onExpiry = undefined;
         },
       };
     },
     close() {
-      over.abort();
+      closed.abort();
       entries = [];
       head = 0;
       asleep?.wake.abort();

@@ -2,7 +2,7 @@ import { toError } from '../../src/platform/error-origin.ts';
 import type { FaultKind } from '../../src/contract/index.ts';
 import { describeFailure } from '../../src/platform/error-origin.ts';
 
-/** What a failed request is called, and the error's own words. */
+/** The kind and the message of a failed request. */
 export interface Failure {
   kind: FaultKind;
   message: string;
@@ -23,7 +23,7 @@ const kindByCode: Partial<Record<string, FaultKind>> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'cut_off',
   HPE_INVALID_EOF_STATE: 'cut_off',
   UND_ERR_RES_EXCEEDED_MAX_SIZE: 'too_large',
-  // What this machine has run out of says nothing of the sandbox.
+  // A shortage on this machine shows nothing about the sandbox.
   EMFILE: 'local',
   ENFILE: 'local',
   ENOBUFS: 'local',
@@ -32,20 +32,25 @@ const kindByCode: Partial<Record<string, FaultKind>> = {
   EADDRINUSE: 'local',
 };
 
-/** Names a failure. `answering`: the status line had come, so what broke off was the answer. */
-export function failureOf(error: unknown, answering: boolean): Failure {
-  const { code = '', name, message } = rootOf(error);
+/**
+ * Classifies a failed request.
+ *
+ * @param hasStatus Whether the status line had arrived, so that the response was cut off.
+ */
+export function classifyFailure(error: unknown, hasStatus: boolean): Failure {
+  const { code = '', name, message } = firstErrorOf(error);
   const kind = kindOf(code, name, message);
   const isBreak = kind === 'reset' || kind === 'refused';
   return {
-    kind: answering && isBreak ? 'cut_off' : kind,
+    kind: hasStatus && isBreak ? 'cut_off' : kind,
     message: describeFailure(message) || code || name,
   };
 }
 
-/** An error that stands for several, one for each address tried, is told by its first. */
-function rootOf(error: unknown): Error & { code?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+/** Returns the first of several errors, one for each address that was tried. */
+function firstErrorOf(error: unknown): Error & { code?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return firstErrorOf(error.errors[0]);
   return toError(error);
 }
 

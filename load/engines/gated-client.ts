@@ -1,44 +1,48 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import type { AutocannonClient } from './autocannon-client.ts';
-import type { Deadlines } from './deadlines.ts';
-import { failureOf } from './failures.ts';
-import { BODY_BYTES_MAX, type Came, type Outgoing } from './transport.ts';
+import type { Deadline, Deadlines } from './deadlines.ts';
+import { classifyFailure } from './failures.ts';
+import { BODY_BYTES_MAX, type ExchangeResult, type OutgoingRequest } from './transport.ts';
 
-/** A connection of autocannon that sends when it is told to. */
+/** A connection of autocannon that sends only on demand. */
 export interface GatedClient {
-  send(outgoing: Outgoing, deadlineAtMs: number, ended: (came: Came) => void): void;
+  send(
+    outgoing: OutgoingRequest,
+    deadlineAtMs: number,
+    onEnd: (result: ExchangeResult) => void,
+  ): void;
 }
 
-/** What a gated client needs. */
+/** Dependencies of a gated client. */
 export interface GateParts {
   clock: Clock;
   deadlines: Deadlines;
-  /** Told when it can send again. */
+  /** Called when the client can send again. */
   free: (client: GatedClient) => void;
 }
 
-/** A reset on a connection that idled for longer may be the server closing it, not a fault. */
+/** A reset on a connection that was idle for longer counts as a close by the server, not as a fault. */
 const COLD_AFTER_MS = 100;
 
 /**
- * Puts a gate before a client: its own sending and connecting become answers to ours. What autocannon
- * does not see is seen here: which request a broken connection belonged to, and what its parser says.
+ * Puts a gate in front of a client, so that it sends and connects only on demand. The gate also records
+ * what autocannon ignores: which request a broken connection belonged to, and parser errors.
  */
-export function gatedClient(client: AutocannonClient, parts: GateParts): GatedClient {
+export function createGatedClient(client: AutocannonClient, parts: GateParts): GatedClient {
   return new Gate(client, parts);
 }
 
-/** A request under way. */
+/** A request in flight. */
 interface Current {
-  came: Came;
+  result: ExchangeResult;
   chunks: Uint8Array[];
   bytes: number;
-  written: boolean;
-  wasReused: boolean;
+  isWritten: boolean;
+  isReused: boolean;
   idleMs: number;
   deadlineAtMs: number;
-  deadline: { callOff(): void };
-  ended: (came: Came) => void;
+  deadline: Deadline;
+  onEnd: (result: ExchangeResult) => void;
 }
 
 class Gate implements GatedClient {
@@ -58,14 +62,14 @@ class Gate implements GatedClient {
     this.#parts = parts;
     this.#write = client._doRequest.bind(client);
     this.#connect = client._connect.bind(client);
-    client._doRequest = () => this.#whenReady();
-    client._connect = () => this.#whenClosed();
+    client._doRequest = () => this.#onReady();
+    client._connect = () => this.#onClosed();
     const destroy = client._destroyConnection.bind(client);
-    // At the end autocannon lets go of all its clients, also of those that never connected.
+    // When autocannon stops, it also destroys clients that never connected.
     client._destroyConnection = () => client.conn && destroy();
-    // As bytes: put together as text, a letter that two packets share would be lost.
-    client.pipelinedRequests.addBody = (data) => this.#take(data);
-    client.on('headers', ({ statusCode }) => this.#begins(statusCode));
+    // Collects bytes, because decoding each packet would break a character that spans two packets.
+    client.pipelinedRequests.addBody = (data) => this.#onData(data);
+    client.on('headers', ({ statusCode }) => this.#onStatus(statusCode));
     client.on('connError', (error) => {
       this.#error = error;
     });
@@ -77,18 +81,22 @@ class Gate implements GatedClient {
     };
   }
 
-  send({ method, path, headers, body }: Outgoing, deadlineAtMs: number, ended: Current['ended']) {
+  send(
+    { method, path, headers, body }: OutgoingRequest,
+    deadlineAtMs: number,
+    onEnd: Current['onEnd'],
+  ) {
     const sentMs = this.#parts.clock.monotonicMs();
     this.#current = {
-      came: { sentMs, endedMs: sentMs },
+      result: { sentMs, endedMs: sentMs },
       chunks: [],
       bytes: 0,
-      written: false,
-      wasReused: this.#connected && this.#exchanges > 0,
+      isWritten: false,
+      isReused: this.#connected && this.#exchanges > 0,
       idleMs: sentMs - this.#idleSinceMs,
       deadlineAtMs,
       deadline: this.#parts.deadlines.at(deadlineAtMs, () => this.#timeOut()),
-      ended,
+      onEnd,
     };
     this.#client.setRequests([
       {
@@ -96,44 +104,44 @@ class Gate implements GatedClient {
         path,
         headers,
         ...(body === undefined ? {} : { body }),
-        onResponse: (status, _body, _context, answerHeaders) =>
-          this.#answered(status, answerHeaders),
+        onResponse: (status, _body, _context, responseHeaders) =>
+          this.#onResponse(status, responseHeaders),
       },
     ]);
-    if (this.#connected) this.#whenReady();
+    if (this.#connected) this.#onReady();
     else {
       this.#connected = true;
       this.#exchanges = 0;
-      // It calls for the first request itself.
+      // autocannon asks for the first request itself.
       this.#connect();
     }
   }
 
-  /** The client would send: a connection begins, or an answer is done with. */
-  #whenReady(): void {
-    if (this.#current && !this.#current.written) {
-      this.#current.written = true;
+  /** Called when autocannon wants to send: a connection opened, or a response is complete. */
+  #onReady(): void {
+    if (this.#current && !this.#current.isWritten) {
+      this.#current.isWritten = true;
       this.#exchanges++;
       this.#write();
     } else if (!this.#current && !this.#closing) this.#rest();
   }
 
-  /** The client would connect: for the first time, or since its connection ended or failed. */
-  #whenClosed(): void {
+  /** Called when autocannon wants to connect: at the start, or after a connection ended or failed. */
+  #onClosed(): void {
     if (!this.#connected) {
       this.#client.timeoutTicker.clear();
       return;
     }
-    const error = this.#error ?? new Error('the other side closed the connection');
+    const error = this.#error ?? new Error('The sandbox closed the connection.');
     const current = this.#current;
     this.#closing = true;
-    // A body without a length ends with its connection.
-    if (current?.came.status !== undefined && !this.#error) this.#client.parser.finish();
+    // A body without a length ends when the connection closes.
+    if (current?.result.status !== undefined && !this.#error) this.#client.parser.finish();
     this.#closing = false;
     this.#error = undefined;
     if (current && this.#current) {
-      const failure = failureOf(error, current.came.status !== undefined);
-      const isCold = current.wasReused && current.idleMs >= COLD_AFTER_MS;
+      const failure = classifyFailure(error, current.result.status !== undefined);
+      const isCold = current.isReused && current.idleMs >= COLD_AFTER_MS;
       const isStale = failure.kind === 'reset' && isCold;
       this.#break(isStale ? { ...failure, kind: 'stale_connection' } : failure);
       return;
@@ -142,13 +150,13 @@ class Gate implements GatedClient {
     if (current) this.#rest();
   }
 
-  #begins(status: number): void {
+  #onStatus(status: number): void {
     const { clock } = this.#parts;
     if (!this.#current || status < 200) return;
-    this.#current.came = { ...this.#current.came, status, firstByteMs: clock.monotonicMs() };
+    this.#current.result = { ...this.#current.result, status, firstByteMs: clock.monotonicMs() };
   }
 
-  #take(data: Buffer): void {
+  #onData(data: Buffer): void {
     if (!this.#current) return;
     this.#current.chunks.push(data);
     this.#current.bytes += data.length;
@@ -157,41 +165,41 @@ class Gate implements GatedClient {
     }
   }
 
-  #answered(status: number, raw: Record<string, string | string[]>): void {
+  #onResponse(status: number, raw: Record<string, string | string[]>): void {
     const current = this.#current;
     if (!current) return;
     const headers = Object.fromEntries(
       Object.entries(raw).map(([name, value]) => [name.toLowerCase(), value]),
     );
-    const closes = /\bclose\b/i.test([headers['connection']].flat().join());
-    this.#end({ ...current.came, status, headers, body: Buffer.concat(current.chunks) });
-    if (closes) this.#disconnect();
-    // autocannon asks for the next request right after this: then it is free.
+    const isClosing = /\bclose\b/i.test([headers['connection']].flat().join());
+    this.#end({ ...current.result, status, headers, body: Buffer.concat(current.chunks) });
+    if (isClosing) this.#disconnect();
+    // autocannon asks for the next request right after this, which frees the client.
   }
 
   #timeOut(): void {
-    const { deadlineAtMs = 0, came } = this.#current ?? {};
-    const waitedMs = Math.round(deadlineAtMs - (came?.sentMs ?? 0));
-    this.#break({ kind: 'timeout', message: `no whole answer within ${waitedMs} ms` });
+    const { deadlineAtMs = 0, result } = this.#current ?? {};
+    const waitedMs = Math.round(deadlineAtMs - (result?.sentMs ?? 0));
+    this.#break({ kind: 'timeout', message: `no complete response within ${waitedMs} ms` });
   }
 
-  /** Ends the request with a fault, and its connection with it. */
-  #break(fault: NonNullable<Came['fault']>): void {
+  /** Ends the request with a fault and closes its connection. */
+  #break(fault: NonNullable<ExchangeResult['fault']>): void {
     const current = this.#current;
     if (!current) return;
     this.#disconnect();
-    this.#end({ ...current.came, fault });
+    this.#end({ ...current.result, fault });
     this.#rest();
   }
 
-  #end(came: Came): void {
+  #end(result: ExchangeResult): void {
     const current = this.#current;
     this.#current = undefined;
-    current?.deadline.callOff();
-    current?.ended({ ...came, endedMs: this.#parts.clock.monotonicMs() });
+    current?.deadline.cancel();
+    current?.onEnd({ ...result, endedMs: this.#parts.clock.monotonicMs() });
   }
 
-  /** Lets go of the connection; the next request opens another, with a parser that knows nothing. */
+  /** Closes the connection; the next request opens another one with a fresh parser. */
   #disconnect(): void {
     this.#connected = false;
     this.#client._destroyConnection();

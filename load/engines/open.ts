@@ -1,32 +1,37 @@
 import { rootCertificates } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Clock } from '../../src/platform/clock.ts';
-import { watchDeadlines, type Deadlines } from './deadlines.ts';
-import { failureOf } from './failures.ts';
-import { BODY_BYTES_MAX, type Came, type Outgoing, type Transport } from './transport.ts';
-import { versionOf } from './version-of.ts';
+import { createDeadlines, type Deadline, type Deadlines } from './deadlines.ts';
+import { classifyFailure } from './failures.ts';
+import {
+  BODY_BYTES_MAX,
+  versionOf,
+  type ExchangeResult,
+  type OutgoingRequest,
+  type Transport,
+} from './transport.ts';
 
-/** How the sandbox is reached. */
+/** Settings of the open transport. */
 export interface TransportOptions {
   /** Base URL; paths are appended to it. */
   target: string;
   clock: Clock;
-  /** PEM of a CA to trust besides the system's. */
+  /** PEM of a CA to trust in addition to the system's CAs. */
   ca?: string | undefined;
 }
 
-/** Idle connections are given up before most servers do, so that few requests meet a closing one. */
+/** Closes idle connections before most servers do, so that few requests meet a closing one. */
 const IDLE_MS_MAX = 1_000;
-/** A reset on a connection that idled for longer may be the server closing it, not a fault. */
+/** A reset on a connection that was idle for longer counts as a close by the server, not as a fault. */
 const COLD_AFTER_MS = 100;
-/** Idle connections that are kept for reuse, at most. */
+/** The most idle connections to keep for reuse. */
 const IDLE_MAX = 4_096;
 
 /**
- * HTTP/1.1 over undici, a connection for every request in flight: none waits for another, and there
- * is no cap that could hold one back. Nothing is retried.
+ * Creates a transport on undici with HTTP/1.1 and one connection per request in flight, without a
+ * limit, so that no request waits for another. Requests are never retried.
  */
-export function openTransport({ target, clock, ca }: TransportOptions): Transport {
+export function createOpenTransport({ target, clock, ca }: TransportOptions): Transport {
   const url = new URL(target);
   const base = url.pathname.replace(/\/+$/, '');
   const connect = buildConnector({
@@ -34,32 +39,32 @@ export function openTransport({ target, clock, ca }: TransportOptions): Transpor
     timeout: 0,
     ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
   });
-  const newConnection = (): Connection => connection(url.origin, connect, clock);
-  const deadlines = watchDeadlines(clock);
+  const newConnection = (): Connection => createConnection(url.origin, connect, clock);
+  const deadlines = createDeadlines(clock);
   const idle: Connection[] = [];
   const all = new Set<Connection>();
 
-  const free = (one: Connection): void => {
-    one.idleSinceMs = clock.monotonicMs();
-    if (idle.length < IDLE_MAX) idle.push(one);
-    else drop(one);
+  const release = (connection: Connection): void => {
+    connection.idleSinceMs = clock.monotonicMs();
+    if (idle.length < IDLE_MAX) idle.push(connection);
+    else drop(connection);
   };
-  const drop = (one: Connection): void => {
-    all.delete(one);
-    // Its sockets go at once; nothing waits for that.
-    one.client.destroy().catch(() => {});
+  const drop = (connection: Connection): void => {
+    all.delete(connection);
+    // destroy() closes the sockets immediately; its result does not matter.
+    connection.client.destroy().catch(() => {});
   };
   return {
     name: `undici ${versionOf('undici')}`,
     held: 0,
-    send(outgoing, deadlineAtMs, ended) {
-      // The one that was used last: the others may lapse.
-      const one = idle.pop() ?? newConnection();
-      all.add(one);
-      const exchange = new Exchange({ clock, one, deadlines, deadlineAtMs }, (came) => {
-        if (came.fault) drop(one);
-        else free(one);
-        ended(came);
+    send(outgoing, deadlineAtMs, onEnd) {
+      // Reuses the most recently used connection, so that the others can expire.
+      const connection = idle.pop() ?? newConnection();
+      all.add(connection);
+      const exchange = new Exchange({ clock, connection, deadlines, deadlineAtMs }, (result) => {
+        if (result.fault) drop(connection);
+        else release(connection);
+        onEnd(result);
       });
       exchange.start(base, outgoing);
     },
@@ -70,14 +75,18 @@ export function openTransport({ target, clock, ca }: TransportOptions): Transpor
   };
 }
 
-/** One connection, and what it went through since it was made. */
+/** A connection and its use so far. */
 interface Connection {
   client: Client;
   exchanges: number;
   idleSinceMs: number;
 }
 
-function connection(origin: string, connect: buildConnector.connector, clock: Clock): Connection {
+function createConnection(
+  origin: string,
+  connect: buildConnector.connector,
+  clock: Clock,
+): Connection {
   const client = new Client(origin, {
     connect,
     allowH2: false,
@@ -88,51 +97,51 @@ function connection(origin: string, connect: buildConnector.connector, clock: Cl
     keepAliveMaxTimeout: IDLE_MS_MAX,
     maxResponseSize: BODY_BYTES_MAX,
   });
-  const one: Connection = { client, exchanges: 0, idleSinceMs: clock.monotonicMs() };
+  const connection: Connection = { client, exchanges: 0, idleSinceMs: clock.monotonicMs() };
   client.on('connect', () => {
-    one.exchanges = 0;
+    connection.exchanges = 0;
   });
-  return one;
+  return connection;
 }
 
 interface ExchangeParts {
   clock: Clock;
-  one: Connection;
+  connection: Connection;
   deadlines: Deadlines;
   deadlineAtMs: number;
 }
 
-/** One request on its connection, from the send to its end. */
+/** A request on its connection, from send to end. */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #parts: ExchangeParts;
-  readonly #ended: (came: Came) => void;
+  readonly #onEnd: (result: ExchangeResult) => void;
   readonly #chunks: Uint8Array[] = [];
-  #came: Came;
-  #over = false;
+  #result: ExchangeResult;
+  #isOver = false;
   #idleMs = 0;
-  #wasUsed = false;
-  #deadline: { callOff(): void } | undefined;
+  #isReused = false;
+  #deadline: Deadline | undefined;
 
-  constructor(parts: ExchangeParts, ended: (came: Came) => void) {
+  constructor(parts: ExchangeParts, onEnd: (result: ExchangeResult) => void) {
     this.#parts = parts;
-    this.#ended = ended;
+    this.#onEnd = onEnd;
     const sentMs = parts.clock.monotonicMs();
-    this.#came = { sentMs, endedMs: sentMs };
+    this.#result = { sentMs, endedMs: sentMs };
   }
 
-  start(base: string, { method, path, headers, body }: Outgoing): void {
-    const { one, deadlines, deadlineAtMs } = this.#parts;
-    this.#idleMs = this.#came.sentMs - one.idleSinceMs;
+  start(base: string, { method, path, headers, body }: OutgoingRequest): void {
+    const { connection, deadlines, deadlineAtMs } = this.#parts;
+    this.#idleMs = this.#result.sentMs - connection.idleSinceMs;
     this.#deadline = deadlines.at(deadlineAtMs, () => this.#timeOut());
     try {
-      one.client.dispatch({ method, path: base + path, headers, body: body ?? null }, this);
+      connection.client.dispatch({ method, path: base + path, headers, body: body ?? null }, this);
     } catch (error) {
-      this.#fail(failureOf(error, false));
+      this.#fail(classifyFailure(error, false));
     }
   }
 
   onRequestStart(): void {
-    this.#wasUsed = this.#parts.one.exchanges++ > 0;
+    this.#isReused = this.#parts.connection.exchanges++ > 0;
   }
 
   onResponseStart(
@@ -141,7 +150,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return;
-    this.#came = { ...this.#came, status, headers, firstByteMs: this.#parts.clock.monotonicMs() };
+    this.#result = {
+      ...this.#result,
+      status,
+      headers,
+      firstByteMs: this.#parts.clock.monotonicMs(),
+    };
   }
 
   onResponseData(_controller: unknown, chunk: Uint8Array): void {
@@ -151,30 +165,30 @@ class Exchange implements Dispatcher.DispatchHandler {
   onResponseEnd(): void {
     const [first] = this.#chunks;
     this.#end({
-      ...this.#came,
+      ...this.#result,
       body: first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks),
     });
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    const failure = failureOf(error, this.#came.status !== undefined);
-    const isStale = failure.kind === 'reset' && this.#wasUsed && this.#idleMs >= COLD_AFTER_MS;
+    const failure = classifyFailure(error, this.#result.status !== undefined);
+    const isStale = failure.kind === 'reset' && this.#isReused && this.#idleMs >= COLD_AFTER_MS;
     this.#fail(isStale ? { ...failure, kind: 'stale_connection' } : failure);
   }
 
   #timeOut(): void {
-    const waitedMs = Math.round(this.#parts.deadlineAtMs - this.#came.sentMs);
-    this.#fail({ kind: 'timeout', message: `no whole answer within ${waitedMs} ms` });
+    const waitedMs = Math.round(this.#parts.deadlineAtMs - this.#result.sentMs);
+    this.#fail({ kind: 'timeout', message: `no complete response within ${waitedMs} ms` });
   }
 
-  #fail(fault: NonNullable<Came['fault']>): void {
-    this.#end({ ...this.#came, fault });
+  #fail(fault: NonNullable<ExchangeResult['fault']>): void {
+    this.#end({ ...this.#result, fault });
   }
 
-  #end(came: Came): void {
-    if (this.#over) return;
-    this.#over = true;
-    this.#deadline?.callOff();
-    this.#ended({ ...came, endedMs: this.#parts.clock.monotonicMs() });
+  #end(result: ExchangeResult): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#deadline?.cancel();
+    this.#onEnd({ ...result, endedMs: this.#parts.clock.monotonicMs() });
   }
 }

@@ -1,42 +1,53 @@
+import { createRequire } from 'node:module';
 import type { FaultKind } from '../../src/contract/index.ts';
 
-/** A request as it goes out. */
-export interface Outgoing {
+/** A request to send. */
+export interface OutgoingRequest {
   method: 'GET' | 'POST' | 'DELETE';
-  /** Below the base URL of the sandbox. */
+  /** Relative to the base URL of the sandbox. */
   path: string;
   headers: Record<string, string>;
   body?: string;
 }
 
-/** What came of a request: an answer, or the fault that kept it from coming. Times are monotonic. */
-export interface Came {
-  /** When it was handed to the network. */
+/** The result of a request: a response or a fault. Times are monotonic. */
+export interface ExchangeResult {
+  /** When the request was handed to the network. */
   sentMs: number;
-  /** When the status line was there. */
+  /** When the status line arrived. */
   firstByteMs?: number;
   endedMs: number;
-  /** The status, also of an answer that broke off. */
+  /** The status, even of an incomplete response. */
   status?: number;
   headers?: Record<string, string | string[] | undefined>;
-  /** The body of a whole answer, as it came. */
+  /** The raw body of a complete response. */
   body?: Uint8Array;
   fault?: { kind: FaultKind; message: string };
 }
 
-/** Sends requests to one sandbox, each at once. A request is never sent twice. */
+/** Sends requests to one sandbox immediately. A request is never retried. */
 export interface Transport {
-  /** Name and version. */
+  /** Name and version of the HTTP client. */
   readonly name: string;
   /**
-   * Sends; `ended` is called once, at the latest when the time `deadlineAtMs` has come. Never throws:
-   * what goes wrong is what came.
+   * Sends a request and calls `onEnd` exactly once, at the latest at the monotonic time `deadlineAtMs`.
+   * Never throws; a failure is part of the result.
    */
-  send(outgoing: Outgoing, deadlineAtMs: number, ended: (came: Came) => void): void;
-  /** Requests that had to wait for the transport itself: it was not big enough for the rate. */
+  send(
+    outgoing: OutgoingRequest,
+    deadlineAtMs: number,
+    onEnd: (result: ExchangeResult) => void,
+  ): void;
+  /** Requests that had to wait because the transport had too few connections. */
   readonly held: number;
   close(): Promise<void>;
 }
 
-/** The largest body that is read; nothing in the interface comes near it. */
+/** The largest response body that is read, far above anything in the interface. */
 export const BODY_BYTES_MAX = 4 * 1024 * 1024;
+
+/** Returns the version of an installed package. */
+export function versionOf(name: 'undici' | 'autocannon'): string {
+  const require = createRequire(import.meta.url);
+  return (require(`${name}/package.json`) as { version: string }).version;
+}

@@ -1,54 +1,54 @@
 import type { LoadPlan, MaxRate, RateStep } from '../../src/contract/index.ts';
-import type { ReportedRun } from '../report/report.ts';
+import type { CompletedRun } from '../report/report.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
-import { trimmed } from '../verdict/amounts.ts';
-import { rateStep } from './rate-step.ts';
-import { searchRate, type Bracket, type Tried } from './search.ts';
+import { formatDuration, formatQuantity } from '../../src/report-kit/format.ts';
+import { judgeStep } from './rate-step.ts';
+import { searchRate, type Bracket, type Attempt } from './search.ts';
 
-/** The most that the generator is trusted with: its lag stays below 10 ms. */
+/** The highest rate at which the load generator's send lag stays below 10 ms. */
 export const RATE_MAX = 2_000;
 const RATE_MIN = 1;
 const RATE_START_MIN = 10;
-/** A closed loop gets more out of a sandbox than arrivals that keep their rate. */
+/** The search starts at this share of the closed-loop rate, which is higher than a sustainable rate. */
 const PROBE_SHARE = 0.25;
-/** A rate that held for a step and not for the confirmation is lowered so often. */
+/** How often a rate is lowered that passed its step but not the confirmation. */
 const CONFIRMATIONS_MAX = 3;
 const STEP_DOWN = 0.9;
 
-/** What a search needs. */
+/** Dependencies of a search. */
 export interface FindMaxParts {
-  /** Answers a second in a closed loop. */
+  /** Responses per second in a closed loop. */
   probePerSecond: number;
   limits: GeneratorLimits;
-  /** Loads at a rate; undefined where the caller has stopped. */
-  runAt: (perSecond: number, length: 'step' | 'confirmation') => Promise<ReportedRun | undefined>;
+  /** Loads the sandbox at a rate; resolves to undefined if the caller has stopped. */
+  runAt: (perSecond: number, length: 'step' | 'confirmation') => Promise<CompletedRun | undefined>;
 }
 
-/** What a search found, with the last run that it made. */
-export interface Found {
+/** The result of a search, with its last run. */
+export interface SearchResult {
   maxRate: MaxRate;
-  /** The confirmation, or the last step where it did not come to one. */
-  run: ReportedRun | undefined;
+  /** The confirmation run, or the last step if there was no confirmation. */
+  run: CompletedRun | undefined;
 }
 
-/** Finds the rate that a sandbox holds: by steps, then between them, then confirmed for longer. */
-export async function findMax(parts: FindMaxParts): Promise<Found> {
+/** Finds the maximum rate that a sandbox sustains: in steps, by bisection, and with a longer confirmation. */
+export async function findMax(parts: FindMaxParts): Promise<SearchResult> {
   const { probePerSecond, limits, runAt } = parts;
   const steps: RateStep[] = [];
   const generatorFailedAt: number[] = [];
-  const last: { run?: ReportedRun } = {};
-  const attempt = async (perSecond: number, length: 'step' | 'confirmation'): Promise<Tried> => {
+  const last: { run?: CompletedRun } = {};
+  const attempt = async (perSecond: number, length: 'step' | 'confirmation'): Promise<Attempt> => {
     const run = await runAt(perSecond, length);
     if (!run) return { holds: undefined, last: true };
     last.run = run;
     const { stopped } = run.paced;
     if (stopped !== undefined && stopped.kind !== 'down') return { holds: undefined, last: true };
-    const { generatorFailed, ...step } = rateStep(run.plan, run.paced, limits);
+    const { generatorFailed, ...step } = judgeStep(run.plan, run.paced, limits);
     const { windowMs } = run.plan;
-    const why = length === 'step' ? '' : `, confirmation of ${trimmed(windowMs / 1000, 1)} s`;
-    steps.push({ ...step, reason: step.reason + why });
+    const suffix = length === 'step' ? '' : `, confirmation of ${formatDuration(windowMs)}`;
+    steps.push({ ...step, reason: step.reason + suffix });
     if (generatorFailed) generatorFailedAt.push(perSecond);
-    // Where the generator is at its end, a higher rate tells nothing; a lower one may.
+    // If the load generator could not keep up, a higher rate shows nothing; a lower one may.
     return { holds: step.holds, last: generatorFailed && length === 'step' };
   };
   const bracket = await searchRate(
@@ -62,8 +62,8 @@ export async function findMax(parts: FindMaxParts): Promise<Found> {
   const { sustains, fails, confirmed } = await confirm(bracket, (perSecond) =>
     attempt(perSecond, 'confirmation'),
   );
-  const ofGenerator = fails !== undefined && generatorFailedAt.includes(fails);
-  const failsAt = ofGenerator ? undefined : fails;
+  const isGeneratorLimit = fails !== undefined && generatorFailedAt.includes(fails);
+  const failsAt = isGeneratorLimit ? undefined : fails;
   return {
     run: last.run,
     maxRate: {
@@ -71,16 +71,20 @@ export async function findMax(parts: FindMaxParts): Promise<Found> {
       sustains: sustains ?? null,
       fails: failsAt ?? null,
       confirmed,
-      summary: inWords({ sustains, fails: failsAt }, confirmed, ofGenerator ? fails : undefined),
+      summary: describeResult(
+        { sustains, fails: failsAt },
+        confirmed,
+        isGeneratorLimit ? fails : undefined,
+      ),
       steps,
     },
   };
 }
 
-/** The rate that held must hold for longer, too; else one below it. */
+/** Confirms the sustained rate in a longer run; otherwise tries lower rates. */
 async function confirm(
   { sustains, fails }: Bracket,
-  attempt: (perSecond: number) => Promise<Tried>,
+  attempt: (perSecond: number) => Promise<Attempt>,
 ): Promise<Bracket & { confirmed: boolean }> {
   let rate = sustains;
   let failing = fails;
@@ -94,26 +98,30 @@ async function confirm(
   return { sustains: rate, fails: failing, confirmed: false };
 }
 
-function inWords(
+function describeResult(
   { sustains, fails }: Bracket,
   confirmed: boolean,
   generatorAt: number | undefined,
 ): string {
-  const rate = (perSecond: number): string => `${trimmed(perSecond, 1)} requests/s`;
+  const rate = (perSecond: number): string => formatQuantity(perSecond, 'requests/s');
   if (sustains === undefined) {
     return fails === undefined
-      ? 'No rate was tried to its end.'
-      : `Not even ${rate(fails)} is held.`;
+      ? 'No step of the search completed.'
+      : `The sandbox does not sustain even ${rate(fails)}.`;
   }
-  const held = `${confirmed ? 'Sustains' : 'Held for a step, not confirmed:'} ${rate(sustains)}`;
-  if (fails !== undefined) return `${held}; fails at ${rate(fails)}.`;
+  const sustained = confirmed
+    ? `The sandbox sustains ${rate(sustains)}`
+    : `The sandbox sustained ${rate(sustains)} for one step, which is not confirmed`;
+  if (fails !== undefined) return `${sustained}; it fails at ${rate(fails)}.`;
   if (generatorAt !== undefined) {
-    return `${held}; at ${rate(generatorAt)} this machine could not keep up.`;
+    return `${sustained}; at ${rate(generatorAt)} the load generator could not keep up.`;
   }
-  return sustains < RATE_MAX ? `${held}.` : `${held}, the most that is tried.`;
+  return sustains < RATE_MAX
+    ? `${sustained}.`
+    : `${sustained}, the highest rate that the search tries.`;
 }
 
-/** The plan of a step or of the confirmation. */
+/** Returns the plan of a step or of the confirmation. */
 export function planAt(
   plan: LoadPlan,
   perSecond: number,

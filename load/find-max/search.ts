@@ -1,39 +1,39 @@
-/** What came of one rate. */
-export interface Tried {
-  /** Undefined where it was not tried to its end, which says nothing. */
+/** The result of one rate. */
+export interface Attempt {
+  /** Undefined if the attempt did not complete. */
   holds: boolean | undefined;
-  /** No rate above it is to be tried, whatever came of it: the generator, or the caller, says so. */
+  /** Ends the search: the load generator reached its limit, or the caller stopped. */
   last?: boolean;
 }
 
-/** Where a search looks. */
+/** The range of a search. */
 export interface SearchBounds {
-  /** The rate to begin with. */
+  /** The first rate to try. */
   startPerSecond: number;
   minPerSecond: number;
   maxPerSecond: number;
 }
 
-/** The highest rate that held and the lowest that did not; undefined where there is none. */
+/** The highest rate that was sustained and the lowest that was not; undefined if there is none. */
 export interface Bracket {
   sustains: number | undefined;
   fails: number | undefined;
 }
 
-/** Each rate is so many times the one before. */
+/** The factor between consecutive rates. */
 const GROWTH = 1.5;
-/** Near enough: within 10 %. */
-const NEAR = 1.1;
-/** Whatever the answers: it takes 13 steps from 10 to 2000, and 5 to halve a gap down to 10 %. */
+/** The search ends when the two rates are within 10%. */
+const PRECISION = 1.1;
+/** A safety limit: 13 steps lead from 10 to 2,000 requests/s, and 5 more reach the precision. */
 const STEPS_MAX = 30;
 
 /**
- * Searches for the rate that is held: up by half again until one fails (or down until one holds),
- * then between the two until they are within 10 %.
+ * Searches for the maximum sustained rate: increases the rate by half until one fails (or decreases it
+ * until one is sustained), then bisects until the two rates are within 10%.
  */
 export async function searchRate(
   bounds: SearchBounds,
-  attempt: (perSecond: number) => Promise<Tried>,
+  attempt: (perSecond: number) => Promise<Attempt>,
 ): Promise<Bracket> {
   let [low, high]: (number | undefined)[] = [undefined, undefined];
   let rate: number | undefined = clamp(bounds.startPerSecond, bounds);
@@ -60,11 +60,11 @@ function nextRate(
     const down = clamp(high / GROWTH / GROWTH, bounds);
     return down >= high ? undefined : down;
   }
-  return high / low <= NEAR ? undefined : rounded(Math.sqrt(low * high));
+  return high / low <= PRECISION ? undefined : rounded(Math.sqrt(low * high));
 }
 
 const clamp = (rate: number, { minPerSecond, maxPerSecond }: SearchBounds): number =>
   rounded(Math.min(maxPerSecond, Math.max(minPerSecond, rate)));
 
-/** Three digits: people read it. */
+/** Rounds to three digits. */
 const rounded = (rate: number): number => Number(rate.toPrecision(3));

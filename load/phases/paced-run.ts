@@ -3,66 +3,66 @@ import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Transport } from '../engines/transport.ts';
 import type { LiveFigures } from '../options.ts';
-import { examiner, type ValidateExchange } from '../profiles/examine.ts';
+import { createResponseValidator, type ValidateExchange } from '../profiles/validate-response.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { recorder, type Recorder } from '../record/recorder.ts';
+import { createRecorder, type Recorder } from '../record/recorder.ts';
 import { dueTimes } from '../schedule/due-times.ts';
-import { inOrder, pace, type Due } from '../schedule/pace.ts';
-import { meter, type Cost } from '../self-check/meter.ts';
-import { driver, type Driver } from './driver.ts';
+import { mergeByTime, pace, type Due } from '../schedule/pace.ts';
+import { startMeter, type Cost } from '../self-check/meter.ts';
+import { createRequestSender, type RequestSender } from './request-sender.ts';
 import { stretchesOf } from './plan.ts';
-import { watch, type Stop } from './watch.ts';
+import { watchRun, type EarlyEnd } from './watch.ts';
 
-/** What a paced run needs. */
+/** Dependencies of a paced run. */
 export interface PacedRunParts {
   clock: Clock;
   chance: Random;
   transport: Transport;
   profile: Profile;
   plan: LoadPlan;
-  judge: ValidateExchange;
+  validateResponse: ValidateExchange;
   onTick: (live: LiveFigures) => void;
-  /** From the caller: stops at once. */
+  /** Stops the run immediately. */
   signal: AbortSignal;
 }
 
-/** What it saw. */
+/** The result of a paced run. */
 export interface PacedRun {
   record: Recorder;
-  /** How much of the window was run: all of it, unless it was stopped. */
+  /** The part of the steady state that was run: all of it unless the run ended early. */
   ranMs: number;
   missed: number;
   held: number;
   cost: Cost;
-  stopped: Stop | undefined;
+  stopped: EarlyEnd | undefined;
 }
 
-/** Between two requests this is enough to begin on time. */
+/** Time to prepare before the first request. */
 const LEAD_MS = 20;
 
 /**
- * Ramp, window and drain: what is due is sent, whatever became of the requests before it. The bounds
- * of the window are fixed before the first request.
+ * Runs ramp-up, steady state, and drain. Requests are sent when they are due, whatever happened to
+ * earlier ones. The start and end of the steady state are fixed before the first request.
  */
-export async function pacedRun(parts: PacedRunParts): Promise<PacedRun> {
+export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   const { clock, transport, profile, plan } = parts;
   const { main, streams } = profile;
-  const record = recorder({ windowMs: plan.windowMs, streams, main });
+  const record = createRecorder({ windowMs: plan.windowMs, streams, main });
   const windowStartMs = clock.monotonicMs() + LEAD_MS + plan.rampMs;
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
-  const over = new AbortController();
-  const stop = { reason: undefined as Stop | undefined };
-  const end = (reason: Stop): void => {
-    stop.reason ??= reason;
-    over.abort();
+  const finished = new AbortController();
+  const early = { end: undefined as EarlyEnd | undefined };
+  const end = (reason: EarlyEnd): void => {
+    early.end ??= reason;
+    finished.abort();
   };
-  const drive = driver({
+  const sender = createRequestSender({
     clock,
     transport,
     recorder: record,
-    examine: examiner(parts.judge, profile.markers),
+    validate: createResponseValidator(parts.validateResponse, profile.markers),
     windowStartMs,
-    onExamined: ({ fault, detail }) => {
+    onResult: ({ fault, detail }) => {
       if (fault === 'unauthorized') end({ kind: 'unauthorized', detail });
     },
   });
@@ -70,49 +70,52 @@ export async function pacedRun(parts: PacedRunParts): Promise<PacedRun> {
   parts.signal.addEventListener('abort', onSignal, { once: true });
   if (parts.signal.aborted) onSignal();
 
-  const watching = watch({ ...parts, record, sinceStart, end, over: over.signal });
+  const watching = watchRun({ ...parts, record, sinceStart, end, over: finished.signal });
   let measured: (() => Cost) | undefined;
-  const measureFrom = (): Due => ({ atMs: windowStartMs, fire: () => (measured = meter(clock)) });
+  const measureFrom = (): Due => ({
+    atMs: windowStartMs,
+    fire: () => (measured = startMeter(clock)),
+  });
   const windowEnd: Due = { atMs: windowStartMs + plan.windowMs, fire: () => {} };
-  const lists = [...duesOf(parts, drive, windowStartMs), [measureFrom()], [windowEnd]];
-  await pace(inOrder(lists), clock, over.signal);
+  const lists = [...duesOf(parts, sender, windowStartMs), [measureFrom()], [windowEnd]];
+  await pace(mergeByTime(lists), clock, finished.signal);
   const ranMs = Math.max(0, Math.min(plan.windowMs, sinceStart()));
   const cost = measured?.() ?? { cpuPercent: 0, loopBusy: 0 };
-  drive.stopSending();
-  if (stop.reason) drive.abandon();
-  await drive.drained();
-  over.abort();
+  sender.stopSending();
+  if (early.end) sender.abandon();
+  await sender.drained();
+  finished.abort();
   await watching;
   parts.signal.removeEventListener('abort', onSignal);
   return {
     record,
-    ranMs: stop.reason ? ranMs : plan.windowMs,
-    missed: drive.missed,
+    ranMs: early.end ? ranMs : plan.windowMs,
+    missed: sender.missed,
     held: transport.held,
     cost,
-    stopped: stop.reason,
+    stopped: early.end,
   };
 }
 
-/** Every stream in its own order of time. */
+/** Lists what is due, ordered by time within each stream. */
 function duesOf(
   { profile, plan, chance }: PacedRunParts,
-  drive: Driver,
+  sender: RequestSender,
   windowStartMs: number,
 ): Iterable<Due>[] {
   const beginMs = -plan.rampMs;
-  const open = profile.open.map(function* ({ stream, perSecond, shot }): Generator<Due> {
+  const open = profile.open.map(function* ({ stream, perSecond, nextRequest }): Generator<Due> {
     const stretches = stretchesOf(perSecond, plan.rampMs, plan.windowMs);
     const arrivals = stream === profile.main ? plan.arrivals : 'uniform';
     for (const atMs of dueTimes(stretches, arrivals, chance.fork(`arrivals of ${stream}`))) {
       const dueMs = beginMs + atMs;
-      yield { atMs: windowStartMs + dueMs, fire: () => drive.fire(shot(), dueMs) };
+      yield { atMs: windowStartMs + dueMs, fire: () => sender.send(nextRequest(), dueMs) };
     }
   });
-  // Users come one after the other over the ramp.
-  const users = profile.users.map((shot, index): Due => {
+  // Simulated users start one after another during the ramp-up.
+  const users = profile.users.map((nextRequest, index): Due => {
     const dueMs = beginMs + (plan.rampMs * index) / profile.users.length;
-    return { atMs: windowStartMs + dueMs, fire: () => drive.fire(shot(), dueMs) };
+    return { atMs: windowStartMs + dueMs, fire: () => sender.send(nextRequest(), dueMs) };
   });
   return [...open, users];
 }

@@ -4,33 +4,33 @@ import type { LiveFigures } from '../options.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Recorder } from '../record/recorder.ts';
 
-/** Why a run ends before its time. */
-export interface Stop {
+/** Why a run ended early. */
+export interface EarlyEnd {
   kind: 'interrupted' | 'unauthorized' | 'down';
   detail: string;
 }
 
-/** What is watched, and who is told. */
+/** Dependencies of the watch. */
 export interface WatchParts {
   clock: Clock;
   record: Recorder;
   profile: Profile;
   plan: LoadPlan;
-  /** Milliseconds since the window began. */
+  /** Milliseconds since the start of the steady state. */
   sinceStart: () => number;
   onTick: (live: LiveFigures) => void;
-  end: (stop: Stop) => void;
+  end: (earlyEnd: EarlyEnd) => void;
   over: AbortSignal;
 }
 
-/** More than half of the requests of so many seconds failed: the sandbox is down. */
+/** The sandbox is down if more than half of the requests in this many seconds failed. */
 const DOWN_AFTER_SECONDS = 10;
 const DOWN_SHARE = 0.5;
-/** Fewer requests than this show nothing. */
+/** Fewer requests show nothing. */
 const DOWN_REQUESTS_MIN = 20;
 
-/** Once a second tells how the run goes, and ends it where going on would show nothing new. */
-export async function watch(parts: WatchParts): Promise<void> {
+/** Reports the progress once per second, and ends the run if the sandbox is down. */
+export async function watchRun(parts: WatchParts): Promise<void> {
   const { clock, plan, record, sinceStart, over } = parts;
   if (over.aborted) return;
   const isOver = (): boolean => over.aborted;
@@ -42,12 +42,12 @@ export async function watch(parts: WatchParts): Promise<void> {
     if (nowMs < DOWN_AFTER_SECONDS * 1000 || nowMs > plan.windowMs) continue;
     const { ended, failed } = record.timeline.recentFaults(nowMs, DOWN_AFTER_SECONDS);
     if (ended < DOWN_REQUESTS_MIN || failed <= ended * DOWN_SHARE) continue;
-    const detail = `${failed} of the ${ended} requests that ended in ${DOWN_AFTER_SECONDS} s failed (${mostFrequent(record)})`;
+    const detail = `${failed} of ${ended} requests failed within ${DOWN_AFTER_SECONDS} s (${errorKinds(record)})`;
     parts.end({ kind: 'down', detail });
   }
 }
 
-function mostFrequent({ faultSamples }: Recorder): string {
+function errorKinds({ faultSamples }: Recorder): string {
   return [...new Set(faultSamples.map(({ kind }: { kind: FaultKind }) => kind))].join(', ');
 }
 
@@ -57,7 +57,7 @@ function liveFigures({ record, profile, plan }: WatchParts, nowMs: number): Live
   return {
     phase: nowMs < 0 ? 'ramp' : nowMs < plan.windowMs ? 'window' : 'drain',
     perSecond: record.timeline.recentRate(nowMs),
-    inFlight: record.underWay,
+    inFlight: record.inFlightCount,
     p50Ms: log.response.percentile(50),
     p99Ms: log.response.percentile(99),
     errors: errors.reduce((sum, times) => sum + times, 0),

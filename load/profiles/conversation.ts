@@ -1,34 +1,38 @@
 import { valueAt, type ChatMessage } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { chatShot, opening, replyAt, type ChatWords } from './chat-shot.ts';
-import type { Next, Shot } from './shot.ts';
+import { chatRequest, messageAt, openingMessage, type ChatContent } from './chat-request.ts';
+import type { FollowUp, PlannedRequest } from './planned-request.ts';
 
-/** Turns of a conversation. */
+/** Number of turns in a conversation. */
 export const TURNS = 5;
-/** How long a simulated user thinks before the next turn, on average. */
+/** Average time that a simulated user waits before the next turn. */
 export const THINK_MS = 1_000;
 
-/** Of a history, what one message is cut to: it grows with every turn. */
+/** Maximum length of one message in the history, which grows with every turn. */
 const CONTENT_LENGTH_MAX = 2_000;
 
 /**
- * A simulated user who holds one conversation after the other: each turn waits for the answer to
- * the one before, and goes along with the whole history. `nth` numbers the conversations of all.
+ * Returns the first request of a simulated user who has one conversation after another. Each turn waits
+ * for the previous response and sends the whole history. `nextIndex` numbers all conversations.
  */
-export function conversationShot(words: ChatWords, chance: Random, nth: () => number): Shot {
+export function conversationRequest(
+  content: ChatContent,
+  chance: Random,
+  nextIndex: () => number,
+): PlannedRequest {
   const think = (): number => THINK_MS * (0.5 + chance.fraction());
-  const begin = (): Shot => {
-    const number = nth();
-    return turn(number, [opening(number, words)]);
+  const begin = (): PlannedRequest => {
+    const index = nextIndex();
+    return turn(index, [openingMessage(index, content)]);
   };
-  const turn = (number: number, messages: readonly ChatMessage[]): Shot =>
-    chatShot(number, messages, words, (json): Next => {
-      const said = contentOf(json);
+  const turn = (index: number, messages: readonly ChatMessage[]): PlannedRequest =>
+    chatRequest(index, messages, content, (json): FollowUp => {
+      const text = contentOf(json);
       const turns = (messages.length + 1) / 2;
-      if (said === undefined || turns >= TURNS) return { shot: begin(), afterMs: think() };
-      const reply: ChatMessage = { role: 'assistant', content: said };
+      if (text === undefined || turns >= TURNS) return { request: begin(), afterMs: think() };
+      const reply: ChatMessage = { role: 'assistant', content: text };
       return {
-        shot: turn(number, [...messages, reply, replyAt(turns + 1, number, words)]),
+        request: turn(index, [...messages, reply, messageAt(turns + 1, index, content)]),
         afterMs: think(),
       };
     });

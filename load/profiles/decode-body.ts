@@ -8,8 +8,8 @@ const decoders: Partial<Record<string, (bytes: Uint8Array, bounds: ZlibOptions) 
   br: brotliDecompressSync,
 };
 
-/** A body as text, decoded as its Content-Encoding says; undefined where it is not what that says. */
-export function textOfBody(bytes: Uint8Array, encoding: string): string | undefined {
+/** Decodes a body by its Content-Encoding; returns undefined if the body does not match the header. */
+export function decodeBody(bytes: Uint8Array, encoding: string): string | undefined {
   const decode = decoders[encoding.trim().toLowerCase()];
   try {
     const plain =

@@ -1,65 +1,74 @@
-import type { LoadProfileName, StreamName } from '../../src/contract/index.ts';
+import {
+  healthTimeoutMs,
+  type LoadProfileName,
+  type StreamName,
+} from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { chatShot, opening, type ChatWords } from './chat-shot.ts';
-import { conversationShot } from './conversation.ts';
-import { healthShot } from './health-shot.ts';
-import { markers, type Markers, type Shot } from './shot.ts';
-import { userShot } from './user-shots.ts';
+import { chatRequest, openingMessage, type ChatContent } from './chat-request.ts';
+import { conversationRequest } from './conversation.ts';
+import { createMarkers, type Markers, type PlannedRequest } from './planned-request.ts';
+import { createUserRequest } from './user-requests.ts';
 
 export { THINK_MS } from './conversation.ts';
 
-/** What a profile sends: streams with a rate, users who talk, or both. */
+/** The traffic of a load test: streams at a fixed rate, simulated users, or both. */
 export interface Profile {
-  /** The stream that the charts are of. */
+  /** The stream that the charts show. */
   main: StreamName;
   streams: readonly StreamName[];
-  /** Streams that keep their rate, whatever the sandbox does. */
-  open: readonly { stream: StreamName; perSecond: number; shot: () => Shot }[];
-  /** The first request of each simulated user; the others follow on it. */
-  users: readonly (() => Shot)[];
+  /** Streams that keep their rate whatever the sandbox does. */
+  open: readonly { stream: StreamName; perSecond: number; nextRequest: () => PlannedRequest }[];
+  /** The first request of each simulated user; the others follow it. */
+  users: readonly (() => PlannedRequest)[];
   markers: Markers;
 }
 
-/** What a profile is made from. */
+/** Options of a profile. */
 export interface ProfileOptions {
   name: LoadProfileName;
   ratePerSecond: number;
-  /** Of the profile conversation. */
+  /** For the profile `conversation`. */
   simulatedUsers: number;
   apiKey: string | undefined;
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
   chance: Random;
-  /** What users say instead of what the kit has them say. */
-  lines?: ChatWords['lines'];
+  /** The messages of simulated users instead of the built-in ones. */
+  lines?: ChatContent['lines'];
 }
 
-/** Beside chat. In 60 s that makes as many answers as it takes to prove the target. */
-export const HEALTH_BESIDE_PER_SECOND = 5;
-/** Users created and deleted a second, beside chat. */
-export const USERS_BESIDE_PER_SECOND = 1;
+/** Health requests per second in addition to chat: in 60 s, enough responses to prove the target. */
+export const BACKGROUND_HEALTH_PER_SECOND = 5;
+/** Users created and deleted per second in addition to chat. */
+export const BACKGROUND_USERS_PER_SECOND = 1;
 
-/** Makes a profile. */
-export function profileOf(options: ProfileOptions): Profile {
+/** Creates a profile. */
+export function createProfile(options: ProfileOptions): Profile {
   const { name, ratePerSecond, simulatedUsers, apiKey, hasUsers, chance, lines } = options;
-  const names = markers(chance.fork('tag').id(4));
+  const markers = createMarkers(chance.fork('tag').id(4));
   const headers: Record<string, string> =
     apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const words: ChatWords = { markers: names, headers, lines };
+  const content: ChatContent = { markers, headers, lines };
   let conversations = 0;
-  let usersMade = 0;
+  let usersCreated = 0;
   const chat = {
     stream: 'chat' as const,
     perSecond: ratePerSecond,
-    shot: () => chatShot(conversations, [opening(conversations++, words)], words),
+    nextRequest: () =>
+      chatRequest(conversations, [openingMessage(conversations++, content)], content),
   };
-  const health = { stream: 'health' as const, perSecond: ratePerSecond, shot: healthShot };
-  const people = {
+  const health = {
+    stream: 'health' as const,
+    perSecond: ratePerSecond,
+    nextRequest: healthRequest,
+  };
+  const userLifecycle = {
     stream: 'users' as const,
-    perSecond: USERS_BESIDE_PER_SECOND,
-    shot: () => userShot(`sim_user_${names.session(usersMade++).slice(3)}`, headers),
+    perSecond: BACKGROUND_USERS_PER_SECOND,
+    nextRequest: () =>
+      createUserRequest(`sim_user_${markers.session(usersCreated++).slice(3)}`, headers),
   };
-  const base = { markers: names, users: [] };
+  const base = { markers, users: [] };
   switch (name) {
     case 'chat':
       return { ...base, main: 'chat', streams: ['chat'], open: [chat] };
@@ -69,16 +78,27 @@ export function profileOf(options: ProfileOptions): Profile {
       return { ...base, main: 'chat', streams: [], open: [] };
     case 'all':
     case 'mixed': {
-      const beside = { ...health, perSecond: HEALTH_BESIDE_PER_SECOND };
-      const open = hasUsers ? [chat, beside, people] : [chat, beside];
+      const background = { ...health, perSecond: BACKGROUND_HEALTH_PER_SECOND };
+      const open = hasUsers ? [chat, background, userLifecycle] : [chat, background];
       return { ...base, main: 'chat', streams: open.map(({ stream }) => stream), open };
     }
     case 'conversation': {
       const users = Array.from({ length: simulatedUsers }, (_, index) => {
-        const own = chance.fork(`user ${index}`);
-        return () => conversationShot(words, own, () => conversations++);
+        const userChance = chance.fork(`user ${index}`);
+        return () => conversationRequest(content, userChance, () => conversations++);
       });
       return { ...base, main: 'chat', streams: ['chat'], open: [], users };
     }
   }
+}
+
+/** Builds a health request as the service sends it before each simulation: without a key. */
+function healthRequest(): PlannedRequest {
+  return {
+    stream: 'health',
+    endpoint: 'health',
+    outgoing: { method: 'GET', path: '/health', headers: { accept: 'application/json' } },
+    deadlineMs: healthTimeoutMs,
+    markers: [],
+  };
 }

@@ -1,19 +1,19 @@
 import { build, type Histogram } from 'hdr-histogram-js';
 import type { LatencySummary } from '../../src/contract/index.ts';
 
-/** Durations, counted in microseconds with three digits. */
+/** A histogram of durations in microseconds, with three significant digits. */
 export interface Durations {
   record(ms: number): void;
   readonly count: number;
-  /** The value of a rank, 1 for the smallest; null of none. Milliseconds. */
+  /** Returns the value at a rank in milliseconds, 1 for the smallest; null if the histogram is empty. */
   atRank(rank: number): number | null;
-  /** Milliseconds; null of none. */
+  /** Returns a percentile in milliseconds; null if the histogram is empty. */
   percentile(percentile: number): number | null;
   summary(): LatencySummary;
 }
 
-/** An empty histogram that grows with what it is given. */
-export function durations(): Durations {
+/** Creates an empty histogram that grows as needed. */
+export function createHistogram(): Durations {
   const histogram: Histogram = build({
     bitBucketSize: 32,
     lowestDiscernibleValue: 1,
@@ -24,11 +24,11 @@ export function durations(): Durations {
   });
   let sumMs = 0;
   let maxMs = 0;
-  const percentile = (wanted: number): number | null =>
-    // The class of a value reaches up to 0.1 % beyond it.
+  const percentile = (percent: number): number | null =>
+    // The upper bound of a histogram bucket is up to 0.1% above the value.
     histogram.totalCount === 0
       ? null
-      : rounded(Math.min(maxMs, histogram.getValueAtPercentile(wanted) / 1000));
+      : rounded(Math.min(maxMs, histogram.getValueAtPercentile(percent) / 1000));
   return {
     record(ms) {
       histogram.recordValue(Math.max(0, Math.round(ms * 1000)));

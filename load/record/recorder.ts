@@ -5,36 +5,44 @@ import {
   type FaultSample,
   type StreamName,
 } from '../../src/contract/index.ts';
-import { inFlightSeries, type InFlightSeries } from './in-flight.ts';
-import { streamLog, type Ended, type StreamLog } from './stream-log.ts';
-import { timeline, type Timeline } from './timeline.ts';
+import { createStreamLog, type CompletedRequest, type StreamLog } from './stream-log.ts';
+import {
+  createInFlightSeries,
+  createTimeline,
+  type InFlightSeries,
+  type Timeline,
+} from './timeline.ts';
 
-/** Keeps what a run needs to be judged. All times are milliseconds since the window began. */
+/** Records a run. All times are milliseconds since the start of the steady state. */
 export interface Recorder {
   readonly timeline: Timeline;
   readonly inFlight: InFlightSeries;
   readonly faultSamples: readonly FaultSample[];
-  /** Requests of all kinds that are under way. */
-  readonly underWay: number;
+  /** Requests of all streams in flight. */
+  readonly inFlightCount: number;
   log(stream: StreamName): StreamLog;
   offered(stream: StreamName, dueMs: number): void;
   sent(stream: StreamName, dueMs: number, sentMs: number): void;
-  /** The network is done with it. */
+  /** Records that the response arrived. */
   arrived(stream: StreamName, endedMs: number): void;
-  /** It was looked at. */
-  ended(stream: StreamName, ended: Ended, words: { detail: string; session?: string }): void;
+  /** Records the validated result. */
+  completed(
+    stream: StreamName,
+    request: CompletedRequest,
+    details: { detail: string; session?: string },
+  ): void;
 }
 
-/** What is to be recorded. */
+/** Options of a recorder. */
 export interface RecorderOptions {
   windowMs: number;
   streams: readonly StreamName[];
-  /** The stream that the timeline is of. */
+  /** The stream that the timeline shows. */
   main: StreamName;
 }
 
-/** Only so many of each kind of error are kept in words. */
-const SAMPLES_A_KIND = 3;
+/** Number of examples to keep per kind of error. */
+const SAMPLES_PER_KIND = 3;
 const DETAIL_LENGTH_MAX = 200;
 
 const isMiss: Record<StreamName, (ms: number) => boolean> = {
@@ -43,32 +51,32 @@ const isMiss: Record<StreamName, (ms: number) => boolean> = {
   users: () => false,
 };
 
-/** Starts an empty record. */
-export function recorder({ windowMs, streams, main }: RecorderOptions): Recorder {
-  const logs = new Map(streams.map((stream) => [stream, streamLog(isMiss[stream])]));
+/** Creates an empty record. */
+export function createRecorder({ windowMs, streams, main }: RecorderOptions): Recorder {
+  const logs = new Map(streams.map((stream) => [stream, createStreamLog(isMiss[stream])]));
   const log = (stream: StreamName): StreamLog => {
-    const found = logs.get(stream);
-    if (!found) throw new Error(`the stream ${stream} is not recorded`);
-    return found;
+    const streamLog = logs.get(stream);
+    if (!streamLog) throw new Error(`The stream ${stream} is not recorded.`);
+    return streamLog;
   };
-  const seconds = timeline(windowMs);
-  const series = inFlightSeries(windowMs);
+  const seconds = createTimeline(windowMs);
+  const series = createInFlightSeries(windowMs);
   const faultSamples: FaultSample[] = [];
   const isJudged = (dueMs: number): boolean => dueMs >= 0 && dueMs < windowMs;
   const change = (stream: StreamName, atMs: number, by: 1 | -1): void => {
-    underWay += by;
+    inFlightCount += by;
     if (stream !== main) return;
-    ofMain += by;
-    series.set(atMs, ofMain);
+    mainInFlight += by;
+    series.set(atMs, mainInFlight);
   };
-  let underWay = 0;
-  let ofMain = 0;
+  let inFlightCount = 0;
+  let mainInFlight = 0;
   return {
     timeline: seconds,
     inFlight: series,
     faultSamples,
-    get underWay() {
-      return underWay;
+    get inFlightCount() {
+      return inFlightCount;
     },
     log,
     offered(stream, dueMs) {
@@ -78,16 +86,16 @@ export function recorder({ windowMs, streams, main }: RecorderOptions): Recorder
     sent(stream, dueMs, sentMs) {
       if (isJudged(dueMs)) log(stream).sent++;
       change(stream, sentMs, 1);
-      if (stream === main) seconds.sent(sentMs, ofMain);
+      if (stream === main) seconds.sent(sentMs, mainInFlight);
     },
     arrived(stream, endedMs) {
       change(stream, endedMs, -1);
-      if (stream === main) seconds.ended(endedMs, ofMain);
+      if (stream === main) seconds.ended(endedMs, mainInFlight);
     },
-    ended(stream, ended, { detail, session }) {
-      const { fault: kind, endedMs, dueMs } = ended;
-      if (isJudged(dueMs)) log(stream).add(ended);
-      if (stream === main && (ended.answered || kind === 'timeout')) {
+    completed(stream, request, { detail, session }) {
+      const { fault: kind, endedMs, dueMs } = request;
+      if (isJudged(dueMs)) log(stream).add(request);
+      if (stream === main && (request.hasResponse || kind === 'timeout')) {
         seconds.responseTime(dueMs, endedMs - dueMs);
       }
       if (kind === undefined) {
@@ -95,12 +103,12 @@ export function recorder({ windowMs, streams, main }: RecorderOptions): Recorder
         return;
       }
       seconds.fault(endedMs, kind);
-      if (!isJudged(dueMs) || timesSampled(faultSamples, kind) >= SAMPLES_A_KIND) return;
-      const said = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...(session && { session }) };
-      faultSamples.push({ kind, stream, atMs: Math.round(endedMs), ...said });
+      if (!isJudged(dueMs) || countSamples(faultSamples, kind) >= SAMPLES_PER_KIND) return;
+      const sample = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...(session && { session }) };
+      faultSamples.push({ kind, stream, atMs: Math.round(endedMs), ...sample });
     },
   };
 }
 
-const timesSampled = (samples: readonly FaultSample[], kind: FaultKind): number =>
+const countSamples = (samples: readonly FaultSample[], kind: FaultKind): number =>
   samples.filter((sample) => sample.kind === kind).length;

@@ -1,53 +1,58 @@
 import type { FaultKind, StreamReport } from '../../src/contract/index.ts';
-import type { Block } from '../verdict/bootstrap.ts';
-import { durations, type Durations } from './histogram.ts';
+import type { Block } from '../verdict/share.ts';
+import { createHistogram, type Durations } from './histogram.ts';
 
-/** A request that has come to its end and was looked at. Times: milliseconds since the window began. */
-export interface Ended {
-  /** When it was meant to leave. */
+/** A completed and validated request. Times are milliseconds since the start of the steady state. */
+export interface CompletedRequest {
+  /** The intended start. */
   dueMs: number;
   sentMs: number;
   firstByteMs?: number;
   endedMs: number;
-  /** How long it could take, from when it was due. */
+  /** The timeout, from the intended start. */
   deadlineMs: number;
-  /** Why it did not end well. */
+  /** Why the request failed. */
   fault?: FaultKind;
-  /** A whole 2xx answer came: its time is a response time. */
-  answered: boolean;
-  /** Requirements that the answer does not meet. */
+  /** Whether a complete 2xx response arrived, whose time counts as a response time. */
+  hasResponse: boolean;
+  /** Ids of the requirements that the response violates. */
   findings?: readonly string[];
-  /** The answer named a session. */
+  /** Whether the response contained a session id. */
   echoed?: boolean;
   retryAfterS?: number;
 }
 
-/** What became of the requests of one kind in the judged window. */
+/** Results of the requests of one stream in the steady state. */
 export interface StreamLog {
   offered: number;
   sent: number;
-  add(ended: Ended): void;
+  add(request: CompletedRequest): void;
   readonly response: Durations;
   readonly service: Durations;
   readonly lag: Durations;
   readonly errors: Readonly<Record<string, number>>;
   readonly ok: number;
   readonly echoed: number;
-  /** Requests, and those that failed, by 5 s. */
+  /** Requests, and failed requests, in blocks of 5 s. */
   readonly failures: Block[];
-  /** Response times, and those at or beyond the target, by 5 s. */
+  /** Response times, and those that missed the target, in blocks of 5 s. */
   readonly misses: Block[];
-  /** Every request: when it was due, and whether it failed. */
+  /** The due time of every request, and whether it failed. */
   readonly outcomes: { dueMs: number; failed: boolean }[];
   report(windowMs: number): StreamReport;
 }
 
-/** Failures that come together are counted together. */
+/** Failures within one block count as one burst. */
 const BLOCK_MS = 5_000;
 
-/** Starts the log of a stream whose answers should take less than `isMiss` says. */
-export function streamLog(isMiss: (ms: number) => boolean): StreamLog {
-  const [response, service, lag, firstByte] = [durations(), durations(), durations(), durations()];
+/** Creates the log of a stream. `isMiss` decides whether a response time misses the target. */
+export function createStreamLog(isMiss: (ms: number) => boolean): StreamLog {
+  const [response, service, lag, firstByte] = [
+    createHistogram(),
+    createHistogram(),
+    createHistogram(),
+    createHistogram(),
+  ];
   const errors: Record<string, number> = {};
   const findings: Record<string, number> = {};
   const failures: Block[] = [];
@@ -56,15 +61,15 @@ export function streamLog(isMiss: (ms: number) => boolean): StreamLog {
   let retryAfterS: number | undefined;
   let goodput = 0;
   const log = { offered: 0, sent: 0, ok: 0, echoed: 0 };
-  const takeTimes = (ended: Ended): void => {
-    // An answer that never came took at least as long as it was waited for.
-    const isTimeout = ended.fault === 'timeout';
-    if (!ended.answered && !isTimeout) return;
-    const tookMs = isTimeout ? ended.deadlineMs : ended.endedMs - ended.dueMs;
+  const recordTimes = (request: CompletedRequest): void => {
+    // A timed-out request took at least as long as its deadline.
+    const isTimeout = request.fault === 'timeout';
+    if (!request.hasResponse && !isTimeout) return;
+    const tookMs = isTimeout ? request.deadlineMs : request.endedMs - request.dueMs;
     response.record(tookMs);
-    service.record(isTimeout ? ended.deadlineMs : ended.endedMs - ended.sentMs);
-    count(misses, ended.dueMs, isMiss(tookMs));
-    if (ended.fault === undefined && !isMiss(tookMs)) goodput++;
+    service.record(isTimeout ? request.deadlineMs : request.endedMs - request.sentMs);
+    count(misses, request.dueMs, isMiss(tookMs));
+    if (request.fault === undefined && !isMiss(tookMs)) goodput++;
   };
   return Object.assign(log, {
     response,
@@ -74,20 +79,20 @@ export function streamLog(isMiss: (ms: number) => boolean): StreamLog {
     failures,
     misses,
     outcomes,
-    add(ended: Ended) {
-      lag.record(ended.sentMs - ended.dueMs);
-      if (ended.firstByteMs !== undefined) firstByte.record(ended.firstByteMs - ended.sentMs);
-      takeTimes(ended);
-      if (ended.fault === undefined) log.ok++;
-      else errors[ended.fault] = (errors[ended.fault] ?? 0) + 1;
-      if (ended.echoed === true) log.echoed++;
-      for (const id of ended.findings ?? []) findings[id] = (findings[id] ?? 0) + 1;
-      if (ended.retryAfterS !== undefined) {
-        retryAfterS = Math.max(retryAfterS ?? 0, ended.retryAfterS);
+    add(request: CompletedRequest) {
+      lag.record(request.sentMs - request.dueMs);
+      if (request.firstByteMs !== undefined) firstByte.record(request.firstByteMs - request.sentMs);
+      recordTimes(request);
+      if (request.fault === undefined) log.ok++;
+      else errors[request.fault] = (errors[request.fault] ?? 0) + 1;
+      if (request.echoed === true) log.echoed++;
+      for (const id of request.findings ?? []) findings[id] = (findings[id] ?? 0) + 1;
+      if (request.retryAfterS !== undefined) {
+        retryAfterS = Math.max(retryAfterS ?? 0, request.retryAfterS);
       }
-      const failed = ended.fault !== undefined;
-      count(failures, ended.dueMs, failed);
-      outcomes.push({ dueMs: ended.dueMs, failed });
+      const failed = request.fault !== undefined;
+      count(failures, request.dueMs, failed);
+      outcomes.push({ dueMs: request.dueMs, failed });
     },
     report: (windowMs: number): StreamReport => ({
       offered: log.offered,

@@ -1,11 +1,11 @@
 import type { FaultKind, LoadPhase, LoadSecond } from '../../src/contract/index.ts';
 
-/** Upper bounds of the classes of response times in the heat map, in milliseconds. */
+/** Upper bounds of the heat map rows, in milliseconds. */
 export const HEAT_BOUNDS_MS: readonly number[] = [
   5, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000,
 ];
 
-/** What happens, second by second. Times are milliseconds since the judged window began. */
+/** A record by seconds. Times are milliseconds since the start of the steady state. */
 export interface Timeline {
   offered(dueMs: number): void;
   sent(sentMs: number, inFlight: number): void;
@@ -13,9 +13,9 @@ export interface Timeline {
   ok(endedMs: number): void;
   fault(endedMs: number, kind: FaultKind): void;
   responseTime(dueMs: number, ms: number): void;
-  /** The share of requests that failed in the last whole seconds, and how many ended in them. */
+  /** Returns how many requests ended and failed in the last full seconds. */
   recentFaults(nowMs: number, seconds: number): { ended: number; failed: number };
-  /** Requests that were sent in the last whole second. */
+  /** Returns the number of requests sent in the last full second. */
   recentRate(nowMs: number): number;
   rows(): LoadSecond[];
 }
@@ -30,8 +30,8 @@ interface Second {
   responseTimes: number[];
 }
 
-/** Starts an empty timeline of a window of `windowMs`. */
-export function timeline(windowMs: number): Timeline {
+/** Creates an empty timeline for a steady state of `windowMs`. */
+export function createTimeline(windowMs: number): Timeline {
   const seconds = new Map<number, Second>();
   const at = (ms: number): Second => {
     const second = Math.floor(ms / 1000);
@@ -98,7 +98,7 @@ function rowsOf(seconds: ReadonlyMap<number, Second>, windowMs: number): LoadSec
       sent: row.sent ?? 0,
       done: row.done ?? 0,
       ok: row.ok ?? 0,
-      // A second in which nothing came or went is as the one before.
+      // A second without events has as many requests in flight as the previous one.
       inFlight: row.inFlight ?? before,
       ...percentilesOf(responseTimes),
       errors: { ...row.errors },
@@ -130,4 +130,35 @@ function heatOf(times: readonly number[]): number[] {
     counts[heat] = (counts[heat] ?? 0) + 1;
   }
   return counts;
+}
+
+/** Requests in flight during the steady state, sampled ten times per second. */
+export interface InFlightSeries {
+  /** Records that `count` requests are in flight from `atMs` on. */
+  set(atMs: number, count: number): void;
+  /** Returns the series up to `untilMs`. */
+  until(untilMs: number): number[];
+}
+
+/** Milliseconds per step of the series. */
+export const IN_FLIGHT_STEP_MS = 100;
+
+/** Creates an empty series. */
+export function createInFlightSeries(windowMs: number): InFlightSeries {
+  const counts: (number | undefined)[] = [];
+  let initial = 0;
+  return {
+    set(atMs, count) {
+      if (atMs < 0) initial = count;
+      else if (atMs < windowMs) counts[Math.floor(atMs / IN_FLIGHT_STEP_MS)] = count;
+    },
+    until(untilMs) {
+      const steps = Math.floor(Math.min(untilMs, windowMs) / IN_FLIGHT_STEP_MS);
+      let count = initial;
+      return Array.from({ length: steps }, (_, step) => {
+        count = counts[step] ?? count;
+        return count;
+      });
+    },
+  };
 }

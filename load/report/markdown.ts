@@ -1,11 +1,20 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
-import { instant, seconds } from '../verdict/amounts.ts';
-import { amount } from './terminal.ts';
-import { callsWords, callTimes, packetWords } from './terminal-voice.ts';
-import { hasRun, loadWords } from './what-ran.ts';
-import { showable } from './showable.ts';
+import { formatInstant, formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts';
+import { toPrintable } from '../../src/report-kit/printable.ts';
+import {
+  callTimes,
+  comparisonHeading,
+  describeCalls,
+  describeLoad,
+  describePackets,
+  describeSelfCheck,
+  formatTime,
+  hasRun,
+  targetColumns,
+} from './wording.ts';
 
-const marks = {
+const icons = {
   PASS: '✅',
   FAIL: '❌',
   'NOT PROVEN': '❔',
@@ -13,95 +22,88 @@ const marks = {
   'NOT TESTED': '➖',
 };
 
-/** The report as Markdown, for the summary of a CI step: the verdict, then every target. */
-export function markdownReport(given: LoadReport): string {
-  const report = showable(given);
+/** Writes the report as Markdown for the summary of a CI step: the verdict, then every target. */
+export function markdownReport(original: LoadReport): string {
+  const report = toPrintable(original);
   const { verdict, sentence, blockedBy, aborted, selfCheck, plan, notes, targets, findMax } =
     report;
-  const cause = blockedBy ? [`**${cell(blockedBy.message)}** ${cell(blockedBy.cure)}`, ''] : [];
+  const columns = ['target', ...Object.values(targetColumns), 'verdict', 'reason'];
   const lines = [
     `## sandbox-kit load: ${verdict}`,
     '',
-    cell(sentence),
+    escapeMarkdown(sentence),
     '',
-    ...cause,
-    ...(aborted === undefined ? [] : [`**${cell(aborted)}**`, '']),
-    ...(selfCheck.valid || blockedBy
+    ...(blockedBy
+      ? [`**${escapeMarkdown(blockedBy.message)}** ${escapeMarkdown(blockedBy.cure)}`, '']
+      : []),
+    ...(aborted === undefined ? [] : [`**${escapeMarkdown(aborted)}**`, '']),
+    ...(blockedBy || selfCheck.figures.length === 0
       ? []
-      : selfCheck.reasons.map((reason) => `> ${cell(reason)}\n`)),
-    ...(hasRun(report) ? [...HEAD, ...targets.map(rowOf), ''] : []),
-    ...voiceOf(report),
-    ...(findMax ? [cell(findMax.summary), ''] : []),
-    ...comparisonOf(report),
-    `${cell(report.sandbox)}, ${loadWords(report)} for ${plan.windowMs / 1000} s, profile ${plan.profile}, engine ${plan.engine}, seed ${cell(report.seed)}.`,
-    ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${cell(note)}`)]),
+      : [describeSelfCheck(report), ...selfCheck.reasons].map(
+          (text) => `> ${escapeMarkdown(text)}\n`,
+        )),
+    ...(hasRun(report) ? [...markdownTable(columns, targets.map(targetCells)), ''] : []),
+    ...voiceLines(report),
+    ...(findMax ? [escapeMarkdown(findMax.summary), ''] : []),
+    ...comparisonLines(report),
+    `${escapeMarkdown(report.sandbox)}, ${describeLoad(report)}, profile ${plan.profile}, engine ${plan.engine}, seed ${escapeMarkdown(report.seed)}.`,
+    ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${escapeMarkdown(note)}`)]),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-const HEAD = [
-  '| target | asked | measured | at 95 % | samples | verdict | why |',
-  '|---|---|---|---|---|---|---|',
-];
+const figure = (value: number | null, unit: string): string =>
+  value === null ? '' : formatQuantity(value, unit);
 
-function rowOf(target: LoadTarget): string {
+function targetCells(target: LoadTarget): string[] {
   const { statement, unit, measured, bound95, samples, verdict, reason } = target;
-  const figure = (value: number | null): string => (value === null ? '' : amount(value, unit));
-  const cells = [
+  return [
     statement,
-    figure(target.target),
-    figure(measured),
-    figure(bound95),
-    samples === 0 ? '' : String(samples),
-    `${marks[verdict]} ${verdict}`,
+    figure(target.target, unit),
+    figure(measured, unit),
+    figure(bound95, unit),
+    samples === 0 ? '' : formatNumber(samples),
+    `${icons[verdict]} ${verdict}`,
     reason,
   ];
-  return `| ${cells.map(cell).join(' | ')} |`;
 }
 
-function voiceOf({ voice }: LoadReport): string[] {
+function voiceLines({ voice }: LoadReport): string[] {
   if (!voice) return [];
-  const figure = (ms: number | null): string => (ms === null ? '' : seconds(ms));
+  const rows = callTimes.map(([key, title]) => {
+    const { p50, p95, max } = voice[key];
+    return [title, ...[p50, p95, max].map((ms) => formatTime(ms, ''))];
+  });
   return [
-    `### ${cell(callsWords(voice))}`,
+    `### ${escapeMarkdown(describeCalls(voice))}`,
     '',
-    '| | p50 | p95 | max |',
-    '|---|---|---|---|',
-    ...callTimes.map(([key, title]) => {
-      const { p50, p95, max } = voice[key];
-      return `| ${[title, figure(p50), figure(p95), figure(max)].map(cell).join(' | ')} |`;
-    }),
+    ...markdownTable(['time', 'p50', 'p95', 'max'], rows),
     '',
-    cell(packetWords(voice)),
+    escapeMarkdown(describePackets(voice)),
     '',
     ...voice.faultSamples.map(
-      ({ kind, call, detail }) => `- ${cell(`${kind}, call ${call + 1}: ${detail}`)}`,
+      ({ kind, call, detail }) => `- ${escapeMarkdown(`${kind}, call ${call + 1}: ${detail}`)}`,
     ),
     ...(voice.faultSamples.length === 0 ? [] : ['']),
   ];
 }
 
-function comparisonOf({ comparison }: LoadReport): string[] {
+function comparisonLines({ comparison }: LoadReport): string[] {
   if (!comparison) return [];
   const { startedAt, rows, differences } = comparison;
   return [
-    `### Against the run of ${cell(instant(startedAt))}`,
+    `### ${comparisonHeading} ${escapeMarkdown(formatInstant(startedAt))}`,
     '',
-    ...differences.map((difference) => `> ${cell(difference)}\n`),
-    '| target | before | now | change |',
-    '|---|---|---|---|',
-    ...rows.map(({ id, unit, before, now, change }) => {
-      const figure = (value: number | null): string => (value === null ? '' : amount(value, unit));
-      return `| ${[id, figure(before), figure(now), change].map(cell).join(' | ')} |`;
-    }),
+    ...differences.map((difference) => `> ${escapeMarkdown(difference)}\n`),
+    ...markdownTable(
+      ['target', 'before', 'now', 'change'],
+      rows.map(({ id, unit, before, now, change }) => [
+        id,
+        figure(before, unit),
+        figure(now, unit),
+        change,
+      ]),
+    ),
     '',
   ];
-}
-
-/** What comes from a sandbox is text: never markup, a link, a mention or a formula. */
-function cell(text: string): string {
-  return text.replaceAll(
-    /[&<>|`*_[\]\\~$@:#!]|(?<=\bwww)\./gi,
-    (mark) => `&#${mark.charCodeAt(0)};`,
-  );
 }

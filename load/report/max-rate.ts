@@ -5,60 +5,63 @@ import {
   type MaxRate,
 } from '../../src/contract/index.ts';
 import type { LoadOptions } from '../options.ts';
-import { trimmed } from '../verdict/amounts.ts';
-import { exitCodeOf, wholeVerdict } from '../verdict/whole.ts';
-import { sentenceOf } from './sentence.ts';
+import { formatNumber } from '../../src/report-kit/format.ts';
+import { decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
+import { describeVerdict } from './wording.ts';
 
-/** The report of the last run of a search, with what the search says of the rate. */
+/** Adds the result of the search for the maximum rate to the report of its last run. */
 export function withMaxRate(
   report: LoadReport,
-  found: MaxRate,
+  searchResult: MaxRate,
   { acceptNotProven }: Pick<LoadOptions, 'acceptNotProven'>,
 ): LoadReport {
-  const maxRate = report.selfCheck.valid ? found : unconfirmed(found);
+  const maxRate = report.selfCheck.valid ? searchResult : markUnconfirmed(searchResult);
   const targets = report.targets.map((target) =>
-    target.id === 'chat-throughput' ? judgedBySearch(target, maxRate) : target,
+    target.id === 'chat-throughput' ? judgeBySearch(target, maxRate) : target,
   );
-  const verdict = wholeVerdict(targets, report.selfCheck);
+  const verdict = decideRunVerdict(targets, report.selfCheck);
   const { selfCheck, plan, blockedBy } = report;
   return {
     ...report,
     verdict,
     exitCode: exitCodeOf(verdict, acceptNotProven),
-    sentence: inOrder(
+    sentence: joinSentences(
       verdict,
       maxRate.summary,
-      sentenceOf({ verdict, targets, selfCheck, plan, blockedBy }),
+      describeVerdict({ verdict, targets, selfCheck, plan, blockedBy }),
     ),
     targets,
     findMax: maxRate,
   };
 }
 
-/** Why nothing is judged comes first: what follows is no more than what was seen until then. */
-const inOrder = (verdict: LoadReport['verdict'], says: string, sentence: string): string =>
-  verdict === 'INVALID RUN' ? `${sentence} ${says}` : `${says} ${sentence}`;
+/** Puts the summary of the search first, unless the run is invalid. */
+const joinSentences = (
+  verdict: LoadReport['verdict'],
+  summary: string,
+  sentence: string,
+): string => (verdict === 'INVALID RUN' ? `${sentence} ${summary}` : `${summary} ${sentence}`);
 
-/** What a search found that broke off, or whose last run is not to be trusted. */
-function unconfirmed(found: MaxRate): MaxRate {
-  const { sustains } = found;
+/** Marks the result of a search as unconfirmed because its last run is invalid. */
+function markUnconfirmed(searchResult: MaxRate): MaxRate {
+  const { sustains } = searchResult;
   const summary =
     sustains === null
-      ? 'No rate was seen to be held.'
-      : `${trimmed(sustains, 1)} requests/s held for a step, which is not confirmed.`;
-  return { ...found, confirmed: false, summary };
+      ? 'No rate was sustained.'
+      : `${formatNumber(sustains, 1)} requests/s was sustained for one step and is not confirmed.`;
+  return { ...searchResult, confirmed: false, summary };
 }
 
-/** Where a rate at or below the target failed, the search itself has shown that it is missed. */
-function judgedBySearch(target: LoadTarget, { fails, sustains, summary }: MaxRate): LoadTarget {
+/** Fails the throughput target if the search failed at the required rate or below. */
+function judgeBySearch(target: LoadTarget, { fails, sustains, summary }: MaxRate): LoadTarget {
   if (target.verdict === 'INVALID RUN') return target;
-  const wanted = chatRequestsPerSecondTarget;
-  if (fails === null || fails > wanted) return target;
+  const required = chatRequestsPerSecondTarget;
+  if (fails === null || fails > required) return target;
   return {
     ...target,
-    target: wanted,
+    target: required,
     measured: sustains,
     verdict: 'FAIL',
-    reason: `${summary} ${trimmed(wanted, 0)} are asked for. ${target.reason}`,
+    reason: `${summary} Required: ${required} requests/s. ${target.reason}`,
   };
 }

@@ -1,31 +1,37 @@
 import { availableParallelism, cpus } from 'node:os';
 import type {
+  CurvePoint,
   GeneratorMachine,
   LoadBlocker,
   LoadPlan,
   LoadReport,
   SelfCheck,
   StreamName,
+  StreamReport,
   WarmUp,
 } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { isoTime } from '../../src/platform/clock.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadOptions } from '../options.ts';
 import type { PacedRun } from '../phases/paced-run.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { IN_FLIGHT_STEP_MS } from '../record/in-flight.ts';
-import { HEAT_BOUNDS_MS } from '../record/timeline.ts';
-import { selfCheck } from '../self-check/self-check.ts';
-import { judgeRun, type SeenStream } from '../verdict/judge-run.ts';
-import { outagesOf } from '../verdict/outages.ts';
-import { notTested, rows } from '../verdict/targets.ts';
-import { exitCodeOf, underSelfCheck, wholeVerdict } from '../verdict/whole.ts';
-import { curveOf } from './curve.ts';
-import { notesOn } from './notes.ts';
-import { sentenceOf } from './sentence.ts';
+import type { Durations } from '../record/histogram.ts';
+import { HEAT_BOUNDS_MS, IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
+import { checkGenerator } from '../self-check/self-check.ts';
+import { findOutages } from '../verdict/availability.ts';
+import { judgeRun, type StreamMeasurements } from '../verdict/judge-run.ts';
+import {
+  applySelfCheck,
+  decideRunVerdict,
+  exitCodeOf,
+  notTested,
+  targetRows,
+} from '../verdict/targets.ts';
+import { describeVerdict } from './wording.ts';
 
-/** A run as its report needs it. */
-export interface ReportedRun {
+/** A completed run of requests. */
+export interface CompletedRun {
   plan: LoadPlan;
   startedAtMs: number;
   engine: string;
@@ -34,65 +40,72 @@ export interface ReportedRun {
   paced: PacedRun;
 }
 
-/** Makes the report of a run. */
-export function reportOf(options: LoadOptions, run: ReportedRun): LoadReport {
+/** Builds the report of a run. */
+export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport {
   const { plan, paced, profile } = run;
   const { record, ranMs, stopped } = paced;
-  const seen = new Map(profile.streams.map((name) => [name, seenStream(run, name)] as const));
+  const streamsByName = new Map(
+    profile.streams.map((name) => [name, measureStream(run, name)] as const),
+  );
   const { targets, trend } = judgeRun(
     {
       plan,
       ranMs,
-      streams: seen,
+      streams: streamsByName,
       inFlight: record.inFlight.until(ranMs),
       stepMs: IN_FLIGHT_STEP_MS,
     },
     seededRandom(`${options.seed}/verdict`),
   );
-  const check = checkOf(options, run);
-  const judged = underSelfCheck(targets, check);
-  const verdict = wholeVerdict(judged, check);
+  const check = runSelfCheck(options, run);
+  const judged = applySelfCheck(targets, check);
+  const verdict = decideRunVerdict(judged, check);
   const main = record.log(profile.main);
   const streams = profile.streams.map((name) => [name, record.log(name).report(ranMs)] as const);
   const outcomes = profile.streams.map((name) => record.log(name).outcomes);
-  const head = headOf(options, run);
-  const blockedBy = stopped?.kind === 'unauthorized' ? keyRefused(stopped.detail) : undefined;
+  const head = reportHead(options, run);
+  const blockedBy = stopped?.kind === 'unauthorized' ? keyRevoked(stopped.detail) : undefined;
   return {
     verdict,
     exitCode: exitCodeOf(verdict, options.acceptNotProven),
-    sentence: sentenceOf({ verdict, targets: judged, selfCheck: check, blockedBy, plan }),
+    sentence: describeVerdict({ verdict, targets: judged, selfCheck: check, blockedBy, plan }),
     ...head,
     ...(blockedBy && { blockedBy }),
-    ...(stopped?.kind === 'down' && { aborted: `The sandbox is down: ${stopped.detail}.` }),
+    ...(stopped?.kind === 'down' && {
+      aborted: `The run was aborted because the sandbox is down: ${stopped.detail}.`,
+    }),
     plan,
     targets: judged,
     selfCheck: check,
     ...Object.fromEntries(streams),
     streams: [...profile.streams],
     ...(run.warmUp && { warmUp: run.warmUp }),
-    outages: outagesOf(outcomes, ranMs),
+    outages: findOutages(outcomes, ranMs),
     ...(trend && { trend }),
     timeline: record.timeline.rows(),
     heatBoundsMs: [...HEAT_BOUNDS_MS],
-    curve: curveOf(main.response, main.service),
+    curve: latencyCurve(main.response, main.service),
     faultSamples: [...record.faultSamples],
-    machine: machineOf(run),
-    notes: notesOn(plan, Object.fromEntries(streams)),
+    machine: describeMachine(run.engine, paced.cost.cpuPercent),
+    notes: [
+      ...streams.flatMap(([name, stream]) => streamNotes(name, stream)),
+      ...engineNotes(plan),
+    ],
   };
 }
 
-/** The report of a run that stopped before its first request. */
-export function reportBlocked(
+/** Builds the report of a run that stopped before its first request. */
+export function buildBlockedReport(
   options: LoadOptions,
-  run: Pick<ReportedRun, 'plan' | 'startedAtMs'>,
+  run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
   blockedBy: LoadBlocker,
 ): LoadReport {
   const { plan } = run;
-  const selfChecked: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
-  const asked = askedOf(plan);
-  const targets = Object.values(rows).map((row) => ({
+  const failedCheck: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
+  const planned = plannedTargets(plan);
+  const targets = Object.values(targetRows).map((row) => ({
     ...notTested(row),
-    ...(asked.includes(row.id)
+    ...(planned.includes(row.id)
       ? { verdict: 'INVALID RUN' as const, reason: blockedBy.message }
       : {}),
   }));
@@ -100,11 +113,11 @@ export function reportBlocked(
     verdict: 'INVALID RUN',
     exitCode: 3,
     sentence: `Not judged: ${blockedBy.message}`,
-    ...headOf(options, run),
+    ...reportHead(options, run),
     blockedBy,
     plan,
     targets,
-    selfCheck: selfChecked,
+    selfCheck: failedCheck,
     streams: [],
     timeline: [],
     faultSamples: [],
@@ -112,18 +125,18 @@ export function reportBlocked(
   };
 }
 
-/** The report of a run that sends no requests: nothing but what it was to be. */
-export function reportOfNothing(
+/** Builds the report of a run without requests, to which the results of calls are added. */
+export function buildEmptyReport(
   options: LoadOptions,
-  run: Pick<ReportedRun, 'plan' | 'startedAtMs'>,
+  run: Pick<CompletedRun, 'plan' | 'startedAtMs'>,
 ): LoadReport {
   return {
     verdict: 'NOT TESTED',
     exitCode: 3,
-    sentence: 'Nothing was tested.',
-    ...headOf(options, run),
+    sentence: 'The run tested no target.',
+    ...reportHead(options, run),
     plan: run.plan,
-    targets: Object.values(rows).map((row) => notTested(row)),
+    targets: Object.values(targetRows).map((row) => notTested(row)),
     selfCheck: { valid: true, reasons: [], figures: [] },
     streams: [],
     timeline: [],
@@ -132,7 +145,7 @@ export function reportOfNothing(
   };
 }
 
-function askedOf({ profile }: LoadPlan): string[] {
+function plannedTargets({ profile }: LoadPlan): string[] {
   const voice = ['voice-latency', 'voice-connections'];
   if (profile === 'voice') return voice;
   const chat = ['chat-latency', 'chat-throughput', 'chat-sessions', 'availability'];
@@ -141,15 +154,15 @@ function askedOf({ profile }: LoadPlan): string[] {
   return profile === 'mixed' ? [...chat, 'health-latency'] : chat;
 }
 
-function headOf(
+function reportHead(
   { kitVersion, sandbox, seed, clock }: LoadOptions,
-  { startedAtMs }: Pick<ReportedRun, 'startedAtMs'>,
+  { startedAtMs }: Pick<CompletedRun, 'startedAtMs'>,
 ): Pick<LoadReport, 'kitVersion' | 'sandbox' | 'seed' | 'startedAt' | 'endedAt'> {
   const [startedAt, endedAt] = [isoTime(startedAtMs), isoTime(clock.nowMs())];
   return { kitVersion, sandbox, seed, startedAt, endedAt };
 }
 
-function seenStream({ paced: { record } }: ReportedRun, name: StreamName): SeenStream {
+function measureStream({ paced: { record } }: CompletedRun, name: StreamName): StreamMeasurements {
   const log = record.log(name);
   const { response, misses, failures, errors, offered, echoed } = log;
   return {
@@ -164,7 +177,7 @@ function seenStream({ paced: { record } }: ReportedRun, name: StreamName): SeenS
   };
 }
 
-function checkOf({ generatorLimits }: LoadOptions, run: ReportedRun): SelfCheck {
+function runSelfCheck({ generatorLimits }: LoadOptions, run: CompletedRun): SelfCheck {
   const { paced, profile, plan } = run;
   const { record, missed, held, cost, stopped } = paced;
   const lag = record.log(profile.main).lag.summary();
@@ -173,35 +186,73 @@ function checkOf({ generatorLimits }: LoadOptions, run: ReportedRun): SelfCheck 
     .reduce((sum, times) => sum + times, 0);
   const ranS = Math.floor(paced.ranMs / 1000);
   const reasons = {
-    interrupted: [`The run was interrupted after ${ranS} of ${plan.windowMs / 1000} s.`],
-    unauthorized: [keyRefused(stopped?.detail ?? '').message],
+    interrupted: [`The run was interrupted after ${ranS} s of ${plan.windowMs / 1000} s.`],
+    unauthorized: [keyRevoked(stopped?.detail ?? '').message],
     down: [],
   };
-  return selfCheck(
+  return checkGenerator(
     { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, held, localFaults, cost },
     generatorLimits,
     stopped ? reasons[stopped.kind] : [],
   );
 }
 
-const keyRefused = (detail: string): LoadBlocker => ({
-  message: `The sandbox refused the key in the middle of the run (${detail}).`,
-  cure: 'Give a key that stays valid, and look for what revokes it under load.',
+const keyRevoked = (detail: string): LoadBlocker => ({
+  message: `The sandbox refused the key during the run (${detail}).`,
+  cure: 'Use a key that stays valid for the whole run, and check what revokes it under load.',
 });
 
-/** This machine, and what the generator took of it. */
-export function machineOf({
-  paced,
-  engine,
-}: {
-  paced: { cost: { cpuPercent: number } };
-  engine: string;
-}): GeneratorMachine {
+/** Describes this machine and the processor time that the load generator used. */
+export function describeMachine(engineVersion: string, cpuPercent: number): GeneratorMachine {
   return {
     node: process.version,
     cpus: availableParallelism(),
     cpuModel: cpus()[0]?.model ?? 'unknown',
-    cpuPercent: paced.cost.cpuPercent,
-    engineVersion: engine,
+    cpuPercent,
+    engineVersion,
   };
 }
+
+/** Percentiles of the latency curve, whose axis gives each additional nine the same width. */
+const CURVE_PERCENTILES = [
+  0, 10, 20, 30, 40, 50, 60, 70, 75, 80, 85, 90, 92.5, 95, 96, 97, 98, 98.5, 99, 99.25, 99.5, 99.75,
+  99.9, 99.95, 99.99, 99.999,
+];
+
+/** Returns response and service times by percentile, up to the last percentile with a sample. */
+function latencyCurve(response: Durations, service: Durations): CurvePoint[] {
+  return CURVE_PERCENTILES.filter((percentile) => (1 - percentile / 100) * response.count >= 1).map(
+    (percentile) => ({
+      percentile,
+      responseMs: response.percentile(percentile) ?? 0,
+      serviceMs: service.percentile(percentile) ?? 0,
+    }),
+  );
+}
+
+function streamNotes(name: string, { errors, retryAfterS }: StreamReport): string[] {
+  const limited = errors['rate_limited'] ?? 0;
+  const stale = errors['stale_connection'] ?? 0;
+  const after = retryAfterS === undefined ? '' : ` (Retry-After up to ${retryAfterS} s)`;
+  return [
+    ...(limited === 0
+      ? []
+      : [
+          `A rate limit refused ${formatCount(limited, `${name} request`)} with HTTP 429${after}. This shows the limit, not the speed of the sandbox. Raise the limit for this key and run again.`,
+        ]),
+    ...(stale === 0
+      ? []
+      : [
+          `The sandbox closed an idle connection just as ${formatCount(stale, `${name} request`)} reused it. Keep idle connections open for longer than 1 s.`,
+        ]),
+  ];
+}
+
+/** Lists the limitations of autocannon; the engine `open` has none of them. */
+const engineNotes = ({ engine }: LoadPlan): string[] =>
+  engine === 'autocannon'
+    ? [
+        'autocannon does not verify TLS certificates; only the preflight did.',
+        'autocannon cannot attribute a reset to a request, and records no latency for resets and timeouts. The kit counted both on the sockets.',
+      ]
+    : [];

@@ -1,25 +1,37 @@
 import type {
+  LatencySummary,
   LoadReport,
-  LoadTarget,
   LoadVerdict,
   StreamReport,
+  VoiceLoad,
+  VoiceSummary,
 } from '../../src/contract/index.ts';
-import { wrap, type ApplyStyle, type Style } from '../../src/report-kit/terminal.ts';
-import { faultWords } from '../record/fault-words.ts';
-import { grouped, instant, seconds, trimmed } from '../verdict/amounts.ts';
-import { showable } from './showable.ts';
-import { voiceBlock } from './terminal-voice.ts';
-import { hasRun } from './what-ran.ts';
+import { formatInstant, formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { toPrintable } from '../../src/report-kit/printable.ts';
+import {
+  hangingIndent,
+  labeled,
+  wrap,
+  wrapList,
+  type Style,
+  type TextLayout,
+} from '../../src/report-kit/terminal.ts';
+import { callFaultDescriptions, faultDescriptions } from '../record/fault-descriptions.ts';
+import {
+  callTimes,
+  comparisonHeading,
+  describeBound,
+  describeCalls,
+  describeOutages,
+  describePackets,
+  describeSelfCheck,
+  describeStream,
+  formatTime,
+  hasRun,
+  requestTimes,
+} from './wording.ts';
 
-/** How a report is written for people. */
-export interface TerminalOptions {
-  style: ApplyStyle;
-  /** Characters a line. */
-  width: number;
-}
-
-/** The colour of a verdict. */
-export const verdictStyles: Record<LoadVerdict, Style> = {
+const verdictStyles: Record<LoadVerdict, Style> = {
   PASS: 'green',
   FAIL: 'red',
   'NOT PROVEN': 'yellow',
@@ -27,171 +39,172 @@ export const verdictStyles: Record<LoadVerdict, Style> = {
   'NOT TESTED': 'dim',
 };
 
-/** The report for people: every target with its bound, the generator's own health, then the verdict. */
-export function terminalReport(given: LoadReport, options: TerminalOptions): string {
-  const report = showable(given);
+/** Lays out the report for people: targets, measurements, the self-check, and the verdict last. */
+export function terminalReport(original: LoadReport, layout: TextLayout): string {
+  const report = toPrintable(original);
   const blocks = [
-    ...gateBlock(report, options),
-    ...targetsBlock(report, options),
-    ...streamBlocks(report, options),
-    ...voiceBlock(report, options),
-    ...outageBlock(report, options),
-    ...findMaxBlock(report, options),
-    ...comparisonBlock(report, options),
-    ...selfCheckBlock(report, options),
-    ...notesBlock(report, options),
-    verdictBlock(report, options),
-  ];
-  return `${blocks.join('\n\n')}\n`;
+    blockingLines(report, layout),
+    targetLines(report, layout),
+    ...streamBlocks(report, layout),
+    voiceLines(report, layout),
+    outageLines(report, layout),
+    findMaxLines(report, layout),
+    comparisonLines(report, layout),
+    selfCheckLines(report, layout),
+    noteLines(report, layout),
+    verdictLines(report, layout),
+  ].filter((lines) => lines.length > 0);
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function gateBlock(
-  { blockedBy, aborted }: LoadReport,
-  { style, width }: TerminalOptions,
-): string[] {
-  const lines = [
+function blockingLines({ blockedBy, aborted }: LoadReport, { style, width }: TextLayout): string[] {
+  return [
     ...(blockedBy ? wrap(blockedBy.message, width).map((line) => style('red', line)) : []),
     ...(blockedBy ? wrap(blockedBy.cure, width) : []),
     ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => style('red', line))),
   ];
-  return lines.length === 0 ? [] : [lines.join('\n')];
 }
 
-const WORD_WIDTH = 11;
-const INDENT = ' '.repeat(WORD_WIDTH + 2);
+const VERDICT_WIDTH = 11;
 
-function targetsBlock(report: LoadReport, { style, width }: TerminalOptions): string[] {
-  const { targets } = report;
+function targetLines(report: LoadReport, { style, width }: TextLayout): string[] {
   if (!hasRun(report)) return [];
-  const lines = targets.flatMap((target) => {
-    const color = verdictStyles[target.verdict];
-    const word = style(color, target.verdict.padEnd(WORD_WIDTH));
-    const room = width - WORD_WIDTH - 2;
-    const [statement = '', ...more] = wrap(target.statement, room);
-    const why = wrap(`${target.reason}${boundOf(target)}`, room);
-    const dim = why.map((line) => style('dim', line));
-    return [`${word}  ${statement}`, ...[...more, ...dim].map((line) => INDENT + line)];
+  const textWidth = width - VERDICT_WIDTH - 2;
+  return report.targets.flatMap((target) => {
+    const { verdict, statement, reason } = target;
+    const label = `${style(verdictStyles[verdict], verdict.padEnd(VERDICT_WIDTH))}  `;
+    const details = wrap(`${reason} ${describeBound(target)}`.trimEnd(), textWidth);
+    return hangingIndent(label, [
+      ...wrap(statement, textWidth),
+      ...details.map((line) => style('dim', line)),
+    ]);
   });
-  return [lines.join('\n')];
 }
 
-/** "At 95 %: at least 99.94 %." */
-function boundOf({ bound95, unit, id }: LoadTarget): string {
-  // Of connections it is the count that was seen.
-  if (bound95 === null || unit === 'connections') return '';
-  const side = id.endsWith('latency') ? 'at most' : 'at least';
-  return ` At 95 %: ${side} ${amount(bound95, unit)}.`;
-}
-
-/** A figure with its unit. */
-export function amount(value: number, unit: string): string {
-  return unit === 'ms' ? seconds(value) : `${trimmed(value, unit === '%' ? 3 : 2)} ${unit}`;
-}
-
-function streamBlocks(report: LoadReport, options: TerminalOptions): string[] {
+function streamBlocks(report: LoadReport, layout: TextLayout): string[][] {
   return report.streams.flatMap((name) => {
     const stream = report[name];
-    return stream ? [streamBlock(name, stream, options)] : [];
+    return stream ? [streamLines(name, stream, layout)] : [];
   });
 }
 
-function streamBlock(name: string, stream: StreamReport, options: TerminalOptions): string {
-  const { style, width } = options;
-  const { errors } = stream;
-  const head = amountsOf(name, stream);
+function streamLines(name: string, stream: StreamReport, { style, width }: TextLayout): string[] {
   const columns = ['p50', 'p90', 'p99', 'max', 'mean'] as const;
-  const times = (title: string, summary: StreamReport['latencyMs']): string =>
-    `  ${title.padEnd(24)}${columns.map((column) => short(summary[column]).padStart(9)).join('')}`;
-  return [
-    `${style('bold', name)}  ${head}`,
-    style('dim', `  ${''.padEnd(24)}${columns.map((column) => column.padStart(9)).join('')}`),
-    times('from the intended start', stream.latencyMs),
-    times('service', stream.serviceMs),
-    times("the generator's lag", stream.lagMs),
-    ...Object.entries(errors).flatMap(([kind, times]) => {
-      const words = `${kind}: ${faultWords[kind as keyof typeof faultWords]}`;
-      return hanging(`  ${style('red', grouped(times).padStart(7))}  `, 11, words, width);
-    }),
-  ].join('\n');
-}
-
-/** "6 000 due (100/s), 6 000 sent, 5 998 ok, 5 990 ok and in time". */
-export function amountsOf(name: string, stream: StreamReport): string {
-  const { offered, sent, ok, goodput, offeredPerSecond } = stream;
-  const rate = `${grouped(offered)} due (${trimmed(offeredPerSecond, 2)}/s)`;
-  // Nothing is asked of how long users take to be created.
-  const inTime = name === 'users' ? '' : `, ${grouped(goodput)} ok and in time`;
-  return `${rate}, ${grouped(sent)} sent, ${grouped(ok)} ok${inTime}`;
-}
-
-/** Text behind a head that takes `indent` columns, and below itself. */
-function hanging(head: string, indent: number, text: string, width: number): string[] {
-  const [first = '', ...more] = wrap(text, width - indent);
-  return [head + first, ...more.map((line) => ' '.repeat(indent) + line)];
-}
-
-const short = (ms: number | null): string => (ms === null ? '-' : seconds(ms));
-
-function outageBlock({ outages, chat }: LoadReport, { width }: TerminalOptions): string[] {
-  if (!outages || outages.incidents === 0) return [];
-  const { incidents, longestMs, cleanSeconds, seconds: all } = outages;
-  const many = `${grouped(incidents)} run${incidents === 1 ? '' : 's'} of failures`;
-  const line = `${many}, the longest for ${seconds(longestMs)}; ${cleanSeconds} of ${all} seconds were clean`;
-  const found = Object.entries(chat?.findings ?? {}).map(([id, times]) => `${id} ${times}`);
-  const unmet = found.length === 0 ? [] : [`requirements not met: ${found.join(', ')}`];
-  return [[line, ...unmet].flatMap((text) => wrap(text, width)).join('\n')];
-}
-
-function findMaxBlock({ findMax }: LoadReport, { style, width }: TerminalOptions): string[] {
-  if (!findMax) return [];
-  const steps = findMax.steps.flatMap(({ ratePerSecond, holds, reason }) => {
-    const word = holds ? style('green', 'holds') : style('red', 'fails');
-    return hanging(`  ${trimmed(ratePerSecond, 1).padStart(8)}/s  ${word}  `, 21, reason, width);
+  const errors = Object.entries(stream.errors).flatMap(([kind, count]) => {
+    const description = faultDescriptions[kind as keyof typeof faultDescriptions];
+    return labeled(errorLabel(count, style), `${kind}: ${description}`, width);
   });
   return [
-    [style('bold', 'The rate that is held'), ...steps, ...wrap(findMax.summary, width)].join('\n'),
+    ...labeled(`${style('bold', name)}  `, describeStream(name, stream), width),
+    style('dim', timeRow('', columns)),
+    ...requestTimes.map(([key, title]) => {
+      const summary: LatencySummary = stream[key];
+      return timeRow(
+        title,
+        columns.map((column) => formatTime(summary[column])),
+      );
+    }),
+    ...errors,
   ];
 }
 
-function comparisonBlock(report: LoadReport, { style, width }: TerminalOptions): string[] {
-  const { comparison } = report;
+const timeRow = (title: string, cells: readonly string[]): string =>
+  `  ${title.padEnd(24)}${cells.map((cell) => cell.padStart(9)).join('')}`;
+
+const errorLabel = (count: number, style: TextLayout['style']): string =>
+  `  ${style('red', formatNumber(count).padStart(7))}  `;
+
+function voiceLines({ voice }: LoadReport, { style, width }: TextLayout): string[] {
+  if (!voice) return [];
+  const columns = ['p50', 'p90', 'p95', 'max', 'mean'] as const;
+  const times = callTimes.map(([key, title]) => {
+    const summary: VoiceSummary = voice[key];
+    return timeRow(
+      title,
+      columns.map((column) => formatTime(summary[column])),
+    );
+  });
+  return [
+    `${style('bold', 'voice')}  ${describeCalls(voice)}`,
+    style('dim', timeRow('', columns)),
+    ...times,
+    ...labeled('  ', describePackets(voice), width),
+    ...callErrorLines(voice, { style, width }),
+  ];
+}
+
+function callErrorLines({ errors, faultSamples }: VoiceLoad, layout: TextLayout): string[] {
+  const { style, width } = layout;
+  const samples = faultSamples.flatMap(({ call, detail }) =>
+    labeled(' '.repeat(11), `call ${call + 1}: ${detail}`, width),
+  );
+  return [
+    ...Object.entries(errors).flatMap(([kind, count]) => {
+      const description = callFaultDescriptions[kind as keyof typeof callFaultDescriptions];
+      return labeled(errorLabel(count, style), `${kind}: ${description}`, width);
+    }),
+    ...samples.map((line) => style('dim', line)),
+  ];
+}
+
+function outageLines({ outages, chat }: LoadReport, { width }: TextLayout): string[] {
+  if (!outages || outages.incidents === 0) return [];
+  const violations = Object.entries(chat?.findings ?? {}).map(([id, count]) => `${id} (${count})`);
+  return [
+    ...wrap(`${describeOutages(outages)}.`, width),
+    ...(violations.length === 0
+      ? []
+      : wrap(`Requirements that responses violated: ${violations.join(', ')}.`, width)),
+  ];
+}
+
+function findMaxLines({ findMax }: LoadReport, { style, width }: TextLayout): string[] {
+  if (!findMax) return [];
+  const steps = findMax.steps.flatMap(({ ratePerSecond, holds, reason }) => {
+    const result = holds ? style('green', 'sustained') : style('red', 'failed   ');
+    const rate = formatNumber(ratePerSecond, 1).padStart(8);
+    return labeled(`  ${rate}/s  ${result}  `, reason, width);
+  });
+  return [style('bold', 'Maximum rate'), ...steps, ...wrap(findMax.summary, width)];
+}
+
+function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayout): string[] {
   if (!comparison) return [];
   const rows = comparison.rows.map(({ id, unit, before, now, change }) => {
     const figure = (value: number | null): string =>
-      (value === null ? '-' : amount(value, unit)).padStart(16);
+      (value === null ? '-' : formatQuantity(value, unit)).padStart(16);
     const color = change === 'worse' ? 'red' : change === 'better' ? 'green' : 'dim';
     return `  ${id.padEnd(18)}${figure(before)}${figure(now)}  ${style(color, change)}`;
   });
-  const differ = comparison.differences
-    .flatMap((difference) => wrap(difference, width - 2))
-    .map((line) => style('yellow', `  ${line}`));
-  const head = style('bold', `Against the run of ${instant(comparison.startedAt)}`);
-  return [[head, ...rows, ...differ].join('\n')];
+  const columns = `  ${'target'.padEnd(18)}${'before'.padStart(16)}${'now'.padStart(16)}  change`;
+  return [
+    style('bold', `${comparisonHeading} ${formatInstant(comparison.startedAt)}`),
+    ...(rows.length === 0 ? [] : [style('dim', columns)]),
+    ...rows,
+    ...comparison.differences
+      .flatMap((difference) => labeled('  ', difference, width))
+      .map((line) => style('yellow', line)),
+  ];
 }
 
-function selfCheckBlock({ selfCheck }: LoadReport, { style, width }: TerminalOptions): string[] {
-  const { valid, reasons, figures: rows } = selfCheck;
-  if (rows.length === 0) return [];
-  const held = rows
-    .map(({ name, value, unit }) => `${name} ${trimmed(value, 1)} ${unit}`.trim())
-    .join(', ');
-  const head = valid
-    ? `${style('green', 'The generator kept up')}: `
-    : `${style('yellow', 'The generator, or the run, is not to be trusted')}: `;
-  const plain = wrap(`${valid ? 'The generator kept up: ' : ''}${held}`, width).join('\n');
-  if (valid) return [plain.replace('The generator kept up: ', () => head)];
-  return [[head.trimEnd(), ...reasons.flatMap((reason) => wrap(reason, width)), plain].join('\n')];
+function selfCheckLines(report: LoadReport, { style, width }: TextLayout): string[] {
+  const { valid, reasons, figures } = report.selfCheck;
+  if (figures.length === 0) return [];
+  const summary = wrap(describeSelfCheck(report), width);
+  const values = figures.map(({ name, value, unit }) => `${name} ${formatQuantity(value, unit)}`);
+  return [
+    ...summary.map((line) => style(valid ? 'green' : 'yellow', line)),
+    ...reasons.flatMap((reason) => wrap(reason, width)),
+    ...hangingIndent('  ', wrapList(values, width - 2)).map((line) => style('dim', line)),
+  ];
 }
 
-function notesBlock({ notes }: LoadReport, { style, width }: TerminalOptions): string[] {
+function noteLines({ notes }: LoadReport, { style, width }: TextLayout): string[] {
   if (notes.length === 0) return [];
-  const lines = notes.flatMap((note) => wrap(`- ${note}`, width));
-  return [[style('bold', 'To know besides'), ...lines].join('\n')];
+  return [style('bold', 'Notes'), ...notes.flatMap((note) => labeled('- ', note, width))];
 }
 
-function verdictBlock({ verdict, sentence }: LoadReport, options: TerminalOptions): string {
-  const { style, width } = options;
-  const [first = '', ...more] = wrap(`${verdict}  ${sentence}`, width);
-  const styled = style(verdictStyles[verdict], style('bold', verdict));
-  return [first.replace(verdict, () => styled), ...more].join('\n');
+function verdictLines({ verdict, sentence }: LoadReport, { style, width }: TextLayout): string[] {
+  const label = style(verdictStyles[verdict], style('bold', verdict));
+  return labeled(`${label}  `, sentence, width);
 }

@@ -1,8 +1,10 @@
 import type {
   CallerCosts,
   CallVerdict,
+  LoadReport,
   LoadVerdict,
   VoiceLoad,
+  VoiceSecond,
   VoiceSummary,
 } from '../../src/contract/index.ts';
 import {
@@ -10,33 +12,106 @@ import {
   findPercentile,
   type LatencyJudgment,
 } from '../../src/voice/latency/index.ts';
-import { callFaultWords } from '../record/call-fault-words.ts';
-import type { SeenCalls } from '../verdict/voice.ts';
+import { seededRandom } from '../../src/platform/random.ts';
+import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
+import type { LoadOptions } from '../options.ts';
+import { callFaultDescriptions } from '../record/fault-descriptions.ts';
+import { checkCallers, mergeSelfChecks } from '../self-check/self-check.ts';
+import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
+import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from '../verdict/voice.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
-import { voiceSeconds } from './voice-seconds.ts';
+import { describeMachine } from './report.ts';
+import { describeVerdict } from './wording.ts';
 
-/** A call, and what is known of its latency; nothing of one that was not held. */
-export interface JudgedCall {
+/** Adds the calls of a run to its report, and judges the run again with them. */
+export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOptions): LoadReport {
+  const { plan, blockedBy } = report;
+  const placed = plan.calls ?? 0;
+  const judged = judgeCalls(run);
+  const measurements = measureCalls(run, placed, judged);
+  const localFaults = run.calls.filter(({ fault }) => fault?.kind === 'local').length;
+  const costs = callerCosts(run);
+  const selfCheck = mergeSelfChecks(
+    report.selfCheck,
+    checkCallers(costs, localFaults, options.voice?.callerLimits, earlyEndReasons(run, report)),
+  );
+  const chance = seededRandom(`${options.seed}/voice`);
+  const voiceTargets = [judgeVoiceLatency(measurements, chance), judgeConnections(measurements)];
+  const targets = applySelfCheck(
+    report.targets.map((target) => voiceTargets.find(({ id }) => id === target.id) ?? target),
+    selfCheck,
+  );
+  const verdict = decideRunVerdict(targets, selfCheck);
+  const voice = summarizeCalls(run, placed, judged);
+  return {
+    ...report,
+    verdict,
+    exitCode: exitCodeOf(verdict, options.acceptNotProven),
+    sentence: describeVerdict({ verdict, targets, selfCheck, blockedBy, plan }),
+    targets,
+    selfCheck,
+    machine: report.machine ?? describeMachine('WebRTC calls', costs.cpuPercent),
+    voice: { ...voice, perCall: invalidateCalls(voice.perCall, selfCheck.valid) },
+    notes: [...report.notes, ...voiceNotes(voice)],
+  };
+}
+
+/** Returns why a run of calls ended early. */
+function earlyEndReasons(
+  { ended, wasInterrupted, ranMs }: VoiceRun,
+  { plan, streams }: LoadReport,
+): string[] {
+  const crashed = ended.map(
+    ({ calls, how }) =>
+      `A process of the load generator with ${formatCount(calls, 'call')} ended early (${how}).`,
+  );
+  // A run with requests reports the interruption itself.
+  if (!wasInterrupted || streams.length > 0) return crashed;
+  const ranS = Math.floor(ranMs / 1_000);
+  return [...crashed, `The run was interrupted after ${ranS} s of ${plan.windowMs / 1_000} s.`];
+}
+
+function voiceNotes({ turns, unansweredTurns, turnResponseMs }: VoiceLoad): string[] {
+  return [
+    'The time to connect includes about 100 ms that the kit itself waits before the media handshake.',
+    ...(unansweredTurns === 0
+      ? []
+      : [
+          `${formatNumber(unansweredTurns)} of ${formatCount(turns, 'turn')} got no audible response within 10 s.`,
+        ]),
+    ...((turnResponseMs.p50 ?? 0) < 0
+      ? [
+          'The agent mostly spoke before the simulated user had finished, so the response latency does not show its speed.',
+        ]
+      : []),
+  ];
+}
+
+/** A call and its latency verdict; undefined if the call was not held. */
+interface JudgedCall {
   call: CallOutcome;
   latency: LatencyJudgment | undefined;
 }
 
-/** Each call against the audio latency target. */
-export function judgedCalls({ calls }: VoiceRun): JudgedCall[] {
+/** Judges each held call against the audio latency target. */
+function judgeCalls({ calls }: VoiceRun): JudgedCall[] {
   return calls.map((call) => {
     const { isHeld, pathMs, turnResponsesMs } = call;
     return { call, latency: isHeld ? judgeAudioLatency({ pathMs, turnResponsesMs }) : undefined };
   });
 }
 
-/** What is judged of the calls. */
-export function seenCalls(run: VoiceRun, placed: number, judged: readonly JudgedCall[]): SeenCalls {
+function measureCalls(
+  run: VoiceRun,
+  placed: number,
+  judged: readonly JudgedCall[],
+): CallMeasurements {
   return {
     calls: placed,
     held: judged.filter(({ call }) => call.isHeld).length,
-    kinds: Object.entries(errorsOf(run.calls))
-      .map(([kind, times]) => `${kind} ${times}`)
+    errorCounts: Object.entries(countErrors(run.calls))
+      .map(([kind, times]) => `${formatNumber(times)} ${kind}`)
       .join(', '),
     ranMs: run.ranMs,
     latencies: judged.flatMap(({ call: { pathMs }, latency }) =>
@@ -45,34 +120,35 @@ export function seenCalls(run: VoiceRun, placed: number, judged: readonly Judged
   };
 }
 
-/** The part of a report that is about calls. */
-export function voiceLoad(run: VoiceRun, placed: number, judged: readonly JudgedCall[]): VoiceLoad {
+/** Builds the part of a report that describes the calls. */
+function summarizeCalls(run: VoiceRun, placed: number, judged: readonly JudgedCall[]): VoiceLoad {
   const { calls } = run;
-  const known = (pick: (call: CallOutcome) => number | undefined): VoiceSummary =>
-    summaryOf(calls.flatMap((call) => pick(call) ?? []));
+  const summarize = (pick: (call: CallOutcome) => number | undefined): VoiceSummary =>
+    summarizeTimes(calls.flatMap((call) => pick(call) ?? []));
   const sum = (pick: (call: CallOutcome) => number): number =>
     calls.reduce((total, call) => total + pick(call), 0);
   const latencies = judged.flatMap(({ latency }) => latency?.verdict ?? []);
-  const verdicts = (wanted: string): number => latencies.filter((one) => one === wanted).length;
+  const countOf = (verdict: string): number =>
+    latencies.filter((latency) => latency === verdict).length;
   const connected = calls.filter(({ isConnected }) => isConnected);
   return {
     calls: placed,
     connected: connected.length,
     held: calls.filter(({ isHeld }) => isHeld).length,
     lost: connected.filter(({ isHeld, fault }) => !isHeld && fault !== undefined).length,
-    errors: errorsOf(calls),
+    errors: countErrors(calls),
     latencyVerdicts: {
-      met: verdicts('met'),
-      missed: verdicts('missed'),
-      notProven: verdicts('not_proven'),
+      met: countOf('met'),
+      missed: countOf('missed'),
+      notProven: countOf('not_proven'),
     },
-    readyMs: known(({ readyMs }) => readyMs),
-    setupMs: known(({ setupMs }) => setupMs),
-    firstPacketMs: known(({ firstPacketMs }) => firstPacketMs),
-    audioPathLatencyMs: known(({ pathMs }) => pathMs),
-    roundTripMs: summaryOf(calls.flatMap(({ roundTripsMs }) => roundTripsMs)),
-    jitterMs: known(({ jitterMs }) => jitterMs),
-    turnResponseMs: summaryOf(calls.flatMap(({ turnResponsesMs }) => turnResponsesMs)),
+    readyMs: summarize(({ readyMs }) => readyMs),
+    setupMs: summarize(({ setupMs }) => setupMs),
+    firstPacketMs: summarize(({ firstPacketMs }) => firstPacketMs),
+    audioPathLatencyMs: summarize(({ pathMs }) => pathMs),
+    roundTripMs: summarizeTimes(calls.flatMap(({ roundTripsMs }) => roundTripsMs)),
+    jitterMs: summarize(({ jitterMs }) => jitterMs),
+    turnResponseMs: summarizeTimes(calls.flatMap(({ turnResponsesMs }) => turnResponsesMs)),
     turns: sum(({ turns }) => turns),
     unansweredTurns: sum(({ unansweredTurns }) => unansweredTurns),
     packets: {
@@ -84,14 +160,14 @@ export function voiceLoad(run: VoiceRun, placed: number, judged: readonly Judged
       longestGapMs: rounded(Math.max(0, ...calls.map(({ longestGapMs }) => longestGapMs))),
     },
     callers: callerCosts(run),
-    perCall: judged.map(verdictOf),
-    faultSamples: samplesOf(run),
-    timeline: voiceSeconds(run),
+    perCall: judged.map(reportCall),
+    faultSamples: sampleFaults(run),
+    timeline: mergeSeconds(run),
   };
 }
 
-/** The processes at their worst. */
-export function callerCosts({ costs, ended, processes }: VoiceRun): CallerCosts {
+/** Returns the worst figures of all processes that placed calls. */
+function callerCosts({ costs, ended, processes }: VoiceRun): CallerCosts {
   const worst = (values: readonly number[]): number => rounded(Math.max(0, ...values));
   return {
     processes,
@@ -103,30 +179,30 @@ export function callerCosts({ costs, ended, processes }: VoiceRun): CallerCosts 
   };
 }
 
-/** Where the callers did not keep up, no call is judged. */
-export function underCallerCheck(perCall: readonly CallVerdict[], isValid: boolean): CallVerdict[] {
+/** Replaces the verdicts of all calls with INVALID RUN when the self-check failed. */
+function invalidateCalls(perCall: readonly CallVerdict[], isValid: boolean): CallVerdict[] {
   if (isValid) return [...perCall];
   return perCall.map((call) =>
     call.verdict === 'NOT TESTED' ? call : { ...call, verdict: 'INVALID RUN' },
   );
 }
 
-const words: Record<LatencyJudgment['verdict'], LoadVerdict> = {
+const loadVerdicts: Record<LatencyJudgment['verdict'], LoadVerdict> = {
   met: 'PASS',
   missed: 'FAIL',
   not_proven: 'NOT PROVEN',
 };
 
-function verdictOf({ call, latency }: JudgedCall): CallVerdict {
+function reportCall({ call, latency }: JudgedCall): CallVerdict {
   const { nth, fault, setupMs, pathMs, turnResponsesMs, lost } = call;
   const reason = latency
     ? `${latency.reason}.`
     : fault
-      ? `${callFaultWords[fault.kind]}: ${fault.detail}`
-      : 'There was no window for it.';
+      ? `${callFaultDescriptions[fault.kind]}: ${fault.detail}`
+      : 'The run ended before the steady state.';
   return {
     call: nth,
-    verdict: latency ? words[latency.verdict] : fault ? 'FAIL' : 'NOT TESTED',
+    verdict: latency ? loadVerdicts[latency.verdict] : fault ? 'FAIL' : 'NOT TESTED',
     reason,
     ...(fault && { fault: fault.kind }),
     setupMs: orNull(setupMs),
@@ -136,30 +212,50 @@ function verdictOf({ call, latency }: JudgedCall): CallVerdict {
   };
 }
 
-function errorsOf(calls: readonly CallOutcome[]): VoiceLoad['errors'] {
+function countErrors(calls: readonly CallOutcome[]): VoiceLoad['errors'] {
   const counts = new Map<string, number>();
   for (const { fault } of calls) {
     if (fault) counts.set(fault.kind, (counts.get(fault.kind) ?? 0) + 1);
   }
-  return Object.fromEntries([...counts].sort(([, one], [, other]) => other - one));
+  return Object.fromEntries([...counts].sort(([, left], [, right]) => right - left));
 }
 
-const SAMPLES_OF_A_KIND = 3;
+const SAMPLES_PER_KIND = 3;
 
-function samplesOf({ calls, windowStartMs }: VoiceRun): VoiceLoad['faultSamples'] {
-  const seen = new Map<string, number>();
+function sampleFaults({ calls, windowStartMs }: VoiceRun): VoiceLoad['faultSamples'] {
+  const counts = new Map<string, number>();
   return calls.flatMap(({ nth, session, fault }) => {
     if (!fault) return [];
     const { kind, detail } = fault;
-    const times = (seen.get(kind) ?? 0) + 1;
-    seen.set(kind, times);
-    if (times > SAMPLES_OF_A_KIND) return [];
+    const times = (counts.get(kind) ?? 0) + 1;
+    counts.set(kind, times);
+    if (times > SAMPLES_PER_KIND) return [];
     const atMs = fault.atMs - (windowStartMs ?? fault.atMs);
     return [{ kind, call: nth, atMs: Math.round(atMs), session, detail }];
   });
 }
 
-function summaryOf(values: readonly number[]): VoiceSummary {
+/** Adds up the seconds of all processes, counted from the start of the steady state. */
+function mergeSeconds({ seconds, windowStartMs }: VoiceRun): VoiceSecond[] {
+  const first = Math.min(...seconds.map(({ epochS }) => epochS));
+  const zero = windowStartMs === undefined ? first : Math.floor(windowStartMs / 1_000);
+  const bySecond = new Map<number, VoiceSecond>();
+  for (const { epochS, up, sent, received, gaps, sendLateMaxMs } of seconds) {
+    const second = epochS - zero;
+    const sum = bySecond.get(second);
+    bySecond.set(second, {
+      second,
+      up: up + (sum?.up ?? 0),
+      sent: sent + (sum?.sent ?? 0),
+      received: received + (sum?.received ?? 0),
+      gaps: gaps + (sum?.gaps ?? 0),
+      sendLateMaxMs: rounded(Math.max(sendLateMaxMs, sum?.sendLateMaxMs ?? 0)),
+    });
+  }
+  return [...bySecond.values()].sort((left, right) => left.second - right.second);
+}
+
+function summarizeTimes(values: readonly number[]): VoiceSummary {
   const at = (percent: number): number | null => orNull(findPercentile(values, percent));
   const total = values.reduce((sum, value) => sum + value, 0);
   return {

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** What the generator cost over a time. */
+/** Resources that the load generator used. */
 export interface Cost {
   /** Processor time, as a percentage of one core. */
   cpuPercent: number;
@@ -9,8 +9,8 @@ export interface Cost {
   loopBusy: number;
 }
 
-/** Begins to measure; the function that it gives ends that. */
-export function meter(clock: Clock): () => Cost {
+/** Starts measuring; the returned function stops and returns the result. */
+export function startMeter(clock: Clock): () => Cost {
   const startMs = clock.monotonicMs();
   const cpu = process.cpuUsage();
   const loop = performance.eventLoopUtilization();

@@ -1,32 +1,32 @@
-import type { SelfCheck, SelfCheckFigure } from '../../src/contract/index.ts';
-import { seconds, trimmed } from '../verdict/amounts.ts';
+import type { CallerCosts, SelfCheck, SelfCheckFigure } from '../../src/contract/index.ts';
+import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
 import type { Cost } from './meter.ts';
 
-/** What is known of the generator after a run. */
+/** Measurements of the load generator itself. */
 export interface GeneratorFigures {
-  /** How late requests left: 99th percentile and latest, in milliseconds; null where none did. */
+  /** Send lag: how late requests left, in milliseconds; null if none were sent. */
   lagP99Ms: number | null;
   lagMaxMs: number | null;
-  /** Requests that were due and never left. */
+  /** Requests that were due and never sent. */
   missed: number;
-  /** Requests that had to wait for the transport. */
+  /** Requests that had to wait for a connection. */
   held: number;
-  /** Failures of this machine: no more ports, files or memory. */
+  /** Failures of this machine: no more ports, files, or memory. */
   localFaults: number;
   cost: Cost;
 }
 
-/** How much of the generator's own doing may be in what is measured. */
+/** The most that the load generator may contribute to what it measures. */
 export interface GeneratorLimits {
   lagP99MsMax: number;
   lagMsMax: number;
   /** Share of the time in which the event loop was busy, 0 to 1. */
   loopBusyMax: number;
-  /** Of one core. */
+  /** Percent of one core. */
   cpuPercentMax: number;
 }
 
-/** 5 % of the chat target at the latest, 1 % as a rule. */
+/** A send lag of at most 1% of the chat target at p99, and 5% at most. */
 export const GENERATOR_LIMITS: GeneratorLimits = {
   lagP99MsMax: 50,
   lagMsMax: 250,
@@ -34,41 +34,100 @@ export const GENERATOR_LIMITS: GeneratorLimits = {
   cpuPercentMax: 70,
 };
 
-/**
- * Whether the generator kept up. Where it did not, what was measured is of the generator, and no
- * target is judged.
- */
-export function selfCheck(
-  figures: GeneratorFigures,
-  limits: GeneratorLimits = GENERATOR_LIMITS,
-  more: readonly string[] = [],
-): SelfCheck {
-  const { lagP99Ms, lagMaxMs, missed, held, localFaults, cost } = figures;
-  const rows: SelfCheckFigure[] = [
-    row('send lag p99', lagP99Ms ?? 0, limits.lagP99MsMax, 'ms'),
-    row('send lag max', lagMaxMs ?? 0, limits.lagMsMax, 'ms'),
-    row('requests not sent', missed, 0, ''),
-    row('requests held back', held, 0, ''),
-    row('local errors', localFaults, 0, ''),
-    row('event loop busy', Math.round(cost.loopBusy * 1000) / 10, limits.loopBusyMax * 100, '%'),
-    row('processor', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),
-  ];
-  const broken = rows.filter(({ holds }) => !holds);
-  const reasons = [...more, ...(broken.length === 0 ? [] : [lateSentence(broken, '--rate')])];
-  return { valid: reasons.length === 0, reasons, figures: rows };
+/** The most that the processes that place calls may contribute to what they measure. */
+export interface CallerLimits {
+  sendLateP99MsMax: number;
+  loopLateP99MsMax: number;
+  /** Percent of one core, for each process. */
+  cpuPercentMax: number;
 }
 
-/** One figure against what is allowed of it. */
-export function row(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
+/** One audio frame (a tenth of the audio latency target), and some spare processor time. */
+export const CALLER_LIMITS: CallerLimits = {
+  sendLateP99MsMax: 20,
+  loopLateP99MsMax: 20,
+  cpuPercentMax: 85,
+};
+
+/**
+ * Checks whether the load generator kept up. If it did not, the measurements describe the generator,
+ * and no target is judged.
+ *
+ * @param otherReasons What else makes the run invalid.
+ */
+export function checkGenerator(
+  generator: GeneratorFigures,
+  limits: GeneratorLimits = GENERATOR_LIMITS,
+  otherReasons: readonly string[] = [],
+): SelfCheck {
+  const { lagP99Ms, lagMaxMs, missed, held, localFaults, cost } = generator;
+  const figures = [
+    figure('send lag p99', lagP99Ms ?? 0, limits.lagP99MsMax, 'ms'),
+    figure('send lag max', lagMaxMs ?? 0, limits.lagMsMax, 'ms'),
+    figure('requests not sent', missed, 0, ''),
+    figure('requests delayed', held, 0, ''),
+    figure('local errors', localFaults, 0, ''),
+    figure('event loop busy', Math.round(cost.loopBusy * 1000) / 10, limits.loopBusyMax * 100, '%'),
+    figure('CPU', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),
+  ];
+  const exceeded = figures.filter(({ holds }) => !holds);
+  return selfCheckOf(figures, exceeded, '--rate', otherReasons);
+}
+
+/**
+ * Checks whether the processes that placed the calls kept up.
+ *
+ * @param otherReasons What else makes the run invalid.
+ */
+export function checkCallers(
+  costs: CallerCosts,
+  localFaults: number,
+  limits: CallerLimits = CALLER_LIMITS,
+  otherReasons: readonly string[] = [],
+): SelfCheck {
+  const ended = figure('processes that ended early', costs.ended, 0, '');
+  const figures = [
+    figure('audio send lag p99', costs.sendLateP99Ms, limits.sendLateP99MsMax, 'ms'),
+    figure('event loop delay p99', costs.loopLateP99Ms, limits.loopLateP99MsMax, 'ms'),
+    figure('CPU of callers', costs.cpuPercent, limits.cpuPercentMax, '% of a core'),
+    ended,
+    figure('local errors of calls', localFaults, 0, ''),
+  ];
+  // Each process that ended early has a reason of its own.
+  const exceeded = figures.filter((each) => !each.holds && each !== ended);
+  return selfCheckOf(figures, exceeded, '--calls', otherReasons);
+}
+
+/** Combines the self-checks of requests and of calls. */
+export function mergeSelfChecks(requests: SelfCheck, calls: SelfCheck): SelfCheck {
+  return {
+    valid: requests.valid && calls.valid,
+    reasons: [...requests.reasons, ...calls.reasons],
+    figures: [...requests.figures, ...calls.figures],
+  };
+}
+
+function figure(name: string, value: number, limit: number, unit: string): SelfCheckFigure {
   return { name, value: Math.round(value * 100) / 100, limit, unit, holds: value <= limit };
 }
 
-/** That the generator could not keep up, and where; `flag` makes it do less. */
-export function lateSentence(broken: readonly SelfCheckFigure[], flag: string): string {
-  const amount = (value: number, unit: string): string =>
-    unit === 'ms' ? seconds(value) : `${trimmed(value, 1)} ${unit}`.trimEnd();
-  const said = broken.map(
-    ({ name, value, limit, unit }) => `${name} ${amount(value, unit)} (${limit} allowed)`,
+function selfCheckOf(
+  figures: SelfCheckFigure[],
+  exceeded: readonly SelfCheckFigure[],
+  option: string,
+  otherReasons: readonly string[],
+): SelfCheck {
+  const measured = exceeded.map(
+    ({ name, value, limit, unit }) =>
+      `${name} ${formatQuantity(value, unit)} (limit ${formatNumber(limit, 1)})`,
   );
-  return `The generator could not keep up: ${said.join(', ')}. Run it on a quieter or faster machine, or with a lower ${flag}.`;
+  const reasons = [
+    ...otherReasons,
+    ...(measured.length === 0
+      ? []
+      : [
+          `The load generator could not keep up: ${measured.join(', ')}. Run it on a faster or less busy machine, or with a lower ${option}.`,
+        ]),
+  ];
+  return { valid: reasons.length === 0, reasons, figures };
 }

@@ -1,33 +1,112 @@
-import type { LoadTarget } from '../../src/contract/index.ts';
+import type { LoadTarget, Outages } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { grouped, percent } from './amounts.ts';
-import type { Block } from './bootstrap.ts';
-import { judgeShare } from './share.ts';
-import { rows } from './targets.ts';
+import { formatNumber, formatShare } from '../../src/report-kit/format.ts';
+import { shareAtLeast, shareAtMost } from './binomial.ts';
+import { judgeShare, type Block } from './share.ts';
+import { notTested, targetRows, withReservation } from './targets.ts';
 
-/** Judges the share of requests that ended well, of all kinds that were sent. */
+/** Judges the share of successful requests over all request types. */
 export function judgeAvailability(
   blocks: readonly Block[],
-  kinds: string,
+  errorCounts: string,
   chance: Random,
 ): LoadTarget {
-  const row = rows.availability;
+  const row = targetRows.availability;
   const allowed = 1 - row.target / 100;
   const { verdict, samples, hits, low, high, because } = judgeShare(blocks, allowed, chance);
-  const range: [number, number] = [inPercent(1 - high), inPercent(1 - low)];
-  const said =
-    samples === 0
-      ? 'No request came to an end.'
-      : `${grouped(samples - hits)} of ${grouped(samples)} requests ended well (${percent(1 - hits / samples)} %)${kinds === '' ? '' : `; ${kinds}`}.`;
+  if (samples === 0) {
+    const range95: [null, null] = [null, null];
+    const reason = withReservation('No request completed.', because);
+    return { ...row, measured: null, bound95: null, range95, samples, verdict, reason };
+  }
+  const range: [number, number] = [toPercent(1 - high), toPercent(1 - low)];
+  const share = formatShare(1 - hits / samples);
+  const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
+  const summary = `${formatNumber(samples - hits)} of ${formatNumber(samples)} requests succeeded (${share})${errors}.`;
   return {
     ...row,
-    measured: samples === 0 ? null : inPercent(1 - hits / samples),
-    bound95: samples === 0 ? null : range[0],
-    range95: samples === 0 ? [null, null] : range,
+    measured: toPercent(1 - hits / samples),
+    bound95: range[0],
+    range95: range,
     samples,
     verdict,
-    reason: because === undefined ? said : `${said} Not proven: ${because}.`,
+    reason: withReservation(summary, because),
   };
 }
 
-const inPercent = (share: number): number => Math.round(share * 1e6) / 1e4;
+/** Judges whether every response belongs to the session of its request: a single mix-up is a fail. */
+export function judgeSessions(echoed: number, mixedUp: number): LoadTarget {
+  const row = targetRows.chatSessions;
+  const samples = Math.max(echoed, mixedUp);
+  if (samples === 0) {
+    return notTested(
+      row,
+      'No response contained a session id; the interface does not require one.',
+    );
+  }
+  const range: [number, number] = [
+    toPercent(1 - shareAtMost(mixedUp, samples)),
+    toPercent(1 - shareAtLeast(mixedUp, samples)),
+  ];
+  return {
+    ...row,
+    measured: toPercent(1 - mixedUp / samples),
+    bound95: range[0],
+    range95: range,
+    samples,
+    verdict: mixedUp > 0 ? 'FAIL' : 'PASS',
+    reason:
+      mixedUp > 0
+        ? `${formatNumber(mixedUp)} of ${formatNumber(samples)} responses contained data of another session.`
+        : `All ${formatNumber(samples)} responses with a session id contained the right one.`,
+  };
+}
+
+/** The due time of a request, and whether it failed. */
+export interface RequestOutcome {
+  dueMs: number;
+  failed: boolean;
+}
+
+/**
+ * Finds outages: each lasts from the first failed request to the next successful one. Each request
+ * type is examined separately, because a working health endpoint does not end an outage of chat.
+ */
+export function findOutages(
+  streams: readonly (readonly RequestOutcome[])[],
+  windowMs: number,
+): Outages {
+  const failedSeconds = new Set<number>();
+  const outages = streams.flatMap((outcomes) => outagesOf(outcomes, windowMs, failedSeconds));
+  const seconds = Math.ceil(windowMs / 1000);
+  return {
+    seconds,
+    cleanSeconds: seconds - failedSeconds.size,
+    longestMs: Math.round(outages.reduce((longest, ms) => Math.max(longest, ms), 0)),
+    incidents: outages.length,
+  };
+}
+
+/** Returns the length of each outage in milliseconds, and adds the seconds with failures to a set. */
+function outagesOf(
+  outcomes: readonly RequestOutcome[],
+  windowMs: number,
+  failedSeconds: Set<number>,
+): number[] {
+  const ordered = outcomes.toSorted((left, right) => left.dueMs - right.dueMs);
+  const outages: number[] = [];
+  let sinceMs: number | undefined;
+  for (const { dueMs, failed } of ordered) {
+    if (failed) {
+      failedSeconds.add(Math.floor(dueMs / 1000));
+      sinceMs ??= dueMs;
+    } else if (sinceMs !== undefined) {
+      outages.push(dueMs - sinceMs);
+      sinceMs = undefined;
+    }
+  }
+  if (sinceMs !== undefined) outages.push(Math.max(0, windowMs - sinceMs));
+  return outages;
+}
+
+const toPercent = (share: number): number => Math.round(share * 1e6) / 1e4;

@@ -1,52 +1,49 @@
-/**
- * Exact one-sided bounds of a binomial share (Clopper-Pearson), and ranks that bound a percentile.
- * All functions are pure and total.
- */
+/** Exact one-sided bounds of a binomial share (Clopper-Pearson), and ranks that bound a percentile. */
 
-/** How sure a bound is: wrong in at most one of twenty runs. */
+/** The confidence level of every bound: wrong in at most one of twenty runs. */
 export const CONFIDENCE = 0.95;
 
-/** The largest share of which `hits` of `samples` or fewer would not be a surprise; 1 of none. */
+/** Returns the upper bound of a share after `hits` in `samples`; 1 when there are no samples. */
 export function shareAtMost(hits: number, samples: number): number {
   if (samples <= 0 || hits >= samples) return 1;
   return solve((share) => atMost(hits, samples, share) - (1 - CONFIDENCE));
 }
 
-/** The smallest share of which `hits` of `samples` or more would not be a surprise; 0 of none. */
+/** Returns the lower bound of a share after `hits` in `samples`; 0 when there are no samples. */
 export function shareAtLeast(hits: number, samples: number): number {
   if (samples <= 0 || hits <= 0) return 0;
   return solve((share) => atMost(hits - 1, samples, share) - CONFIDENCE);
 }
 
 /**
- * The rank (1 is the smallest) of the sample that bounds a percentile from above at 95 %; undefined
- * where there are too few samples for one: of the 99th percentile that takes 299.
+ * Returns the rank (1 is the smallest) of the sample that bounds a percentile from above at 95%;
+ * undefined when there are too few samples: the 99th percentile needs 299.
  */
 export function rankAbove(percentile: number, samples: number): number | undefined {
   const share = percentile / 100;
-  const enough = (rank: number): boolean => atMost(rank - 1, samples, share) >= CONFIDENCE;
-  if (samples <= 0 || !enough(samples)) return undefined;
+  const isEnough = (rank: number): boolean => atMost(rank - 1, samples, share) >= CONFIDENCE;
+  if (samples <= 0 || !isEnough(samples)) return undefined;
   let [low, high] = [1, samples];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (enough(middle)) high = middle;
+    if (isEnough(middle)) high = middle;
     else low = middle + 1;
   }
   return low;
 }
 
-/** The rank of the sample that bounds a percentile from below at 95 %; undefined likewise. */
+/** Returns the rank of the sample that bounds a percentile from below at 95%, or undefined. */
 export function rankBelow(percentile: number, samples: number): number | undefined {
   const mirrored = rankAbove(100 - percentile, samples);
   return mirrored === undefined ? undefined : samples + 1 - mirrored;
 }
 
-/** How many samples without a single hit prove that a share is below `share`. */
+/** Returns how many samples without a hit prove that a share is below `share`. */
 export function samplesNeeded(share: number): number {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 }
 
-/** The root of a function that falls from 0 to 1. */
+/** Finds the root of a function that falls between 0 and 1. */
 function solve(falling: (share: number) => number): number {
   let [low, high] = [0, 1];
   for (let step = 0; step < 60; step++) {
@@ -57,7 +54,7 @@ function solve(falling: (share: number) => number): number {
   return (low + high) / 2;
 }
 
-/** The chance of `hits` or fewer among `samples`, each a hit with the chance `share`. */
+/** Returns the probability of at most `hits` among `samples`, each a hit with probability `share`. */
 export function atMost(hits: number, samples: number, share: number): number {
   if (hits < 0) return 0;
   if (hits >= samples || share <= 0) return 1;
@@ -65,7 +62,7 @@ export function atMost(hits: number, samples: number, share: number): number {
   return incompleteBeta(1 - share, samples - hits, hits + 1);
 }
 
-/** The regularised incomplete beta function, by its continued fraction. */
+/** Computes the regularized incomplete beta function by its continued fraction. */
 function incompleteBeta(x: number, a: number, b: number): number {
   const front = Math.exp(
     logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x),
@@ -76,20 +73,20 @@ function incompleteBeta(x: number, a: number, b: number): number {
     : 1 - (front * betaFraction(1 - x, b, a)) / b;
 }
 
-/** Lentz's algorithm; the terms needed grow with the root of the samples. */
+/** Evaluates the continued fraction with Lentz's algorithm; the number of terms grows with the square root of the samples. */
 function betaFraction(x: number, a: number, b: number): number {
   const tiny = 1e-300;
-  const away = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
+  const atLeastTiny = (value: number): number => (Math.abs(value) < tiny ? tiny : value);
   let c = 1;
-  let d = 1 / away(1 - ((a + b) * x) / (a + 1));
+  let d = 1 / atLeastTiny(1 - ((a + b) * x) / (a + 1));
   let product = d;
   for (let m = 1; m <= 100_000; m++) {
     const even = (m * (b - m) * x) / ((a + 2 * m - 1) * (a + 2 * m));
     const odd = (-(a + m) * (a + b + m) * x) / ((a + 2 * m) * (a + 2 * m + 1));
     let change = 1;
     for (const term of [even, odd]) {
-      d = 1 / away(1 + term * d);
-      c = away(1 + term / c);
+      d = 1 / atLeastTiny(1 + term * d);
+      c = atLeastTiny(1 + term / c);
       change = d * c;
       product *= change;
     }

@@ -1,34 +1,34 @@
 import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { judgeAvailability } from './availability.ts';
-import type { Block } from './bootstrap.ts';
+import { formatNumber } from '../../src/report-kit/format.ts';
+import { judgeAvailability, judgeSessions } from './availability.ts';
 import { judgeLatency, type ResponseTimes } from './latency.ts';
-import { judgeSessions } from './sessions.ts';
-import { notTested, rows } from './targets.ts';
-import { inFlightTrend, judgeThroughput } from './throughput.ts';
+import type { Block } from './share.ts';
+import { notTested, targetRows } from './targets.ts';
+import { measureInFlightTrend, judgeThroughput } from './throughput.ts';
 
-/** What was seen of a stream. */
-export interface SeenStream extends ResponseTimes {
+/** Measurements of one stream of requests. */
+export interface StreamMeasurements extends ResponseTimes {
   offered: number;
   echoed: number;
   failures: readonly Block[];
   errors: Readonly<Record<string, number>>;
 }
 
-/** What was seen of a run. */
-export interface SeenRun {
+/** Measurements of a run. */
+export interface RunMeasurements {
   plan: LoadPlan;
-  /** How much of the window was run. */
+  /** The part of the steady state that was run. */
   ranMs: number;
-  streams: ReadonlyMap<StreamName, SeenStream>;
+  streams: ReadonlyMap<StreamName, StreamMeasurements>;
   /** Chat requests in flight, in steps of `stepMs`. */
   inFlight: readonly number[];
   stepMs: number;
 }
 
-/** Judges every target; those that were not asked for are not tested. */
+/** Judges every target; targets outside the profile are not tested. */
 export function judgeRun(
-  run: SeenRun,
+  run: RunMeasurements,
   chance: Random,
 ): { targets: LoadTarget[]; trend?: InFlightTrend } {
   const chat = run.streams.get('chat');
@@ -36,34 +36,36 @@ export function judgeRun(
   const { percentile } = run.plan;
   const all = [...run.streams.values()];
   const availability = judgeAvailability(
-    all.reduce((sum: Block[], { failures }) => added(sum, failures), []),
-    kindsIn(all),
+    all.reduce((sum: Block[], { failures }) => addBlocks(sum, failures), []),
+    countErrors(all),
     chance.fork('availability'),
   );
   const rest = [
     health
-      ? judgeLatency(rows.healthLatency, health, percentile, chance.fork('health'))
-      : notTested(rows.healthLatency),
-    notTested(rows.voiceLatency),
-    notTested(rows.voiceConnections),
+      ? judgeLatency(targetRows.healthLatency, health, percentile, chance.fork('health'))
+      : notTested(targetRows.healthLatency),
+    notTested(targetRows.voiceLatency),
+    notTested(targetRows.voiceConnections),
   ];
   if (!chat) {
-    const untested = [rows.chatLatency, rows.chatThroughput].map((row) => notTested(row));
-    return { targets: [...untested, availability, notTested(rows.chatSessions), ...rest] };
+    const untested = [targetRows.chatLatency, targetRows.chatThroughput].map((row) =>
+      notTested(row),
+    );
+    return { targets: [...untested, availability, notTested(targetRows.chatSessions), ...rest] };
   }
-  const latency = judgeLatency(rows.chatLatency, chat, percentile, chance.fork('chat'));
+  const latency = judgeLatency(targetRows.chatLatency, chat, percentile, chance.fork('chat'));
   const { target: throughput, trend } = throughputOf(run, chat, chance.fork('throughput'));
   const sessions = judgeSessions(chat.echoed, chat.errors['mixed_up'] ?? 0);
   return { targets: [latency, throughput, availability, sessions, ...rest], trend };
 }
 
 function throughputOf(
-  { plan, ranMs, inFlight, stepMs }: SeenRun,
-  chat: SeenStream,
+  { plan, ranMs, inFlight, stepMs }: RunMeasurements,
+  chat: StreamMeasurements,
   chance: Random,
 ): { target: LoadTarget; trend: InFlightTrend } {
   const offeredPerSecond = ranMs > 0 ? (chat.offered / ranMs) * 1000 : 0;
-  const trend = inFlightTrend(inFlight, stepMs, offeredPerSecond);
+  const trend = measureInFlightTrend(inFlight, stepMs, offeredPerSecond);
   const { failures } = chat;
   const target = judgeThroughput(
     {
@@ -80,16 +82,16 @@ function throughputOf(
   return { target, trend };
 }
 
-/** Blocks of several streams as those of one. */
-function added(one: readonly Block[], other: readonly Block[]): Block[] {
-  return Array.from({ length: Math.max(one.length, other.length) }, (_, index) => ({
-    samples: (one[index]?.samples ?? 0) + (other[index]?.samples ?? 0),
-    hits: (one[index]?.hits ?? 0) + (other[index]?.hits ?? 0),
+/** Adds the blocks of two streams. */
+function addBlocks(left: readonly Block[], right: readonly Block[]): Block[] {
+  return Array.from({ length: Math.max(left.length, right.length) }, (_, index) => ({
+    samples: (left[index]?.samples ?? 0) + (right[index]?.samples ?? 0),
+    hits: (left[index]?.hits ?? 0) + (right[index]?.hits ?? 0),
   }));
 }
 
-/** "rate_limited 300, timeout 2": the kinds of errors, the most frequent first. */
-function kindsIn(streams: readonly SeenStream[]): string {
+/** Lists the kinds of errors, most frequent first: "300 rate_limited, 2 timeout". */
+function countErrors(streams: readonly StreamMeasurements[]): string {
   const counts = new Map<string, number>();
   for (const { errors } of streams) {
     for (const [kind, times] of Object.entries(errors)) {
@@ -97,7 +99,7 @@ function kindsIn(streams: readonly SeenStream[]): string {
     }
   }
   return [...counts]
-    .sort(([, one], [, other]) => other - one)
-    .map(([kind, times]) => `${kind} ${times}`)
+    .sort(([, left], [, right]) => right - left)
+    .map(([kind, times]) => `${formatNumber(times)} ${kind}`)
     .join(', ');
 }

@@ -1,27 +1,26 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { count, seconds } from './amounts.ts';
+import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import { rankAbove, rankBelow } from './binomial.ts';
-import type { Block } from './bootstrap.ts';
-import { judgeShare } from './share.ts';
-import type { Row } from './targets.ts';
+import { judgeShare, type Block } from './share.ts';
+import { withReservation, type TargetRow } from './targets.ts';
 
 /** Response times of a stream, as far as a verdict needs them. */
 export interface ResponseTimes {
   count: number;
-  /** The value of a rank, 1 for the smallest; null of none. */
+  /** Returns the value at a rank, 1 for the smallest; null when there are no samples. */
   atRank(rank: number): number | null;
   percentile(percentile: number): number | null;
-  /** Samples, and those beyond the target, by stretches of time. */
+  /** Samples, and those that missed the target, by stretches of time. */
   misses: readonly Block[];
 }
 
 /**
- * Judges response times at a percentile: "p99 under 5 s" is "at most 1 % take 5 s or longer". The
- * reason says the strict reading, too: how many of all.
+ * Judges response times at a percentile: "p99 under 5 s" means "at most 1% take 5 s or longer". The
+ * reason also states the strict reading, which counts every miss.
  */
 export function judgeLatency(
-  row: Row,
+  row: TargetRow,
   times: ResponseTimes,
   percentile: number,
   chance: Random,
@@ -38,15 +37,17 @@ export function judgeLatency(
     above === undefined ? null : times.atRank(above),
   ];
   const measured = times.percentile(percentile);
-  const slowest = times.atRank(times.count);
+  const slowest = formatDuration(times.atRank(times.count) ?? 0);
   const strict =
     hits === 0
-      ? `All ${count(samples, 'answer')} came in time, the slowest after ${seconds(slowest ?? 0)}`
-      : `${hits} of ${samples} answers missed it, the slowest took ${seconds(slowest ?? 0)}`;
-  const judged = `p${percentile} is ${seconds(measured ?? 0)}`;
+      ? `All ${formatCount(samples, 'response')} met the target; the slowest took ${slowest}.`
+      : `${formatNumber(hits)} of ${formatNumber(samples)} responses missed the target; the slowest took ${slowest}.`;
   const reason =
     samples === 0
-      ? 'No answer came whose time could be taken.'
-      : `${judged}. ${strict}.${because === undefined ? '' : ` Not proven: ${because}.`}`;
+      ? 'No response time was measured.'
+      : withReservation(
+          `The p${percentile} is ${formatDuration(measured ?? 0)}. ${strict}`,
+          because,
+        );
   return { ...row, measured, bound95: range[1], range95: range, samples, verdict, reason };
 }

@@ -1,23 +1,29 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { samplesNeeded, shareAtLeast, shareAtMost } from './binomial.ts';
-import { burstyShareAtMost, type Block } from './bootstrap.ts';
+import { formatNumber } from '../../src/report-kit/format.ts';
+import { CONFIDENCE, samplesNeeded, shareAtLeast, shareAtMost } from './binomial.ts';
 
-/** What is known of a share that must stay below a bound. */
+/** Samples and hits in a stretch of time. */
+export interface Block {
+  samples: number;
+  hits: number;
+}
+
+/** What is known about a share that must stay below a limit. */
 export interface JudgedShare {
   verdict: Extract<LoadVerdict, 'PASS' | 'FAIL' | 'NOT PROVEN'>;
   samples: number;
   hits: number;
-  /** One-sided 95 % bounds, 0 to 1. */
+  /** One-sided 95% bounds, 0 to 1. */
   low: number;
   high: number;
-  /** Why it is not proven. */
+  /** Why the verdict is NOT PROVEN. */
   because?: string;
 }
 
 /**
- * Judges a share of bad samples that must be below `allowed`. PASS only where the exact bound and
- * that for bursts are below it; FAIL where the exact bound is above it: what was seen, happened.
+ * Judges a share of bad samples that must be below `allowed`. PASS requires both the exact bound and
+ * the bound for bursts to be below it. FAIL requires only the exact lower bound to be above it.
  */
 export function judgeShare(blocks: readonly Block[], allowed: number, chance: Random): JudgedShare {
   const samples = total(blocks, 'samples');
@@ -31,11 +37,47 @@ export function judgeShare(blocks: readonly Block[], allowed: number, chance: Ra
   const needed = samplesNeeded(allowed);
   const because =
     samples < needed
-      ? `${samples} samples are too few: ${needed} without a miss would show it`
+      ? `${formatNumber(samples)} samples are too few; at least ${formatNumber(needed)} without a miss are needed`
       : exact < allowed
-        ? 'the misses came in bursts, of which there may be more'
-        : `${hits} of ${samples} is too near to the bound to tell`;
+        ? 'the misses came in bursts, and more bursts may follow'
+        : `${formatNumber(hits)} of ${formatNumber(samples)} is too close to the limit`;
   return { verdict: 'NOT PROVEN', ...known, because };
+}
+
+const RESAMPLES = 500;
+const BLOCKS_MAX = 120;
+/** Fewer blocks do not show how hits cluster. */
+const BLOCKS_MIN = 4;
+
+/**
+ * Returns the upper 95% bound of a share of hits that come in bursts, by a block bootstrap: whole
+ * blocks of time are resampled, so that a burst counts as one event. Returns 0 when there are too few
+ * blocks.
+ */
+export function burstyShareAtMost(blocks: readonly Block[], chance: Random): number {
+  const drawn = mergeNeighbors(blocks.filter(({ samples }) => samples > 0));
+  if (drawn.length < BLOCKS_MIN || drawn.every(({ hits }) => hits === 0)) return 0;
+  const shares = Array.from({ length: RESAMPLES }, () => {
+    let [samples, hits] = [0, 0];
+    for (let draw = 0; draw < drawn.length; draw++) {
+      const block = drawn[chance.integer(0, drawn.length - 1)];
+      samples += block?.samples ?? 0;
+      hits += block?.hits ?? 0;
+    }
+    return hits / samples;
+  }).sort((left, right) => left - right);
+  return shares[Math.ceil(CONFIDENCE * RESAMPLES) - 1] ?? 0;
+}
+
+/** Merges neighboring blocks until there are few enough. */
+function mergeNeighbors(blocks: readonly Block[]): Block[] {
+  const size = Math.ceil(blocks.length / BLOCKS_MAX);
+  const groups: Block[] = [];
+  for (let start = 0; start < blocks.length; start += size) {
+    const group = blocks.slice(start, start + size);
+    groups.push({ samples: total(group, 'samples'), hits: total(group, 'hits') });
+  }
+  return groups;
 }
 
 function total(blocks: readonly Block[], key: keyof Block): number {

@@ -5,67 +5,70 @@ import {
   healthResponseMsTarget,
   voiceAudioLatencyMsTarget,
   voiceConnectionsTarget,
+  type LoadReport,
   type LoadTarget,
+  type LoadVerdict,
+  type SelfCheck,
 } from '../../src/contract/index.ts';
 
-/** What a row says before anything was measured. */
-export type Row = Pick<LoadTarget, 'id' | 'statement' | 'section' | 'target' | 'unit'>;
+/** The part of a target that is known before anything was measured. */
+export type TargetRow = Pick<LoadTarget, 'id' | 'statement' | 'section' | 'target' | 'unit'>;
 
-/** The targets that the specification places on a sandbox (spec 8), and one of ours (spec 2.8). */
-export const rows = {
+/** The targets that the specification sets for a sandbox (spec 8), and one of ours (spec 2.8). */
+export const targetRows = {
   chatLatency: {
     id: 'chat-latency',
-    statement: 'Chat answers come in under 5 s.',
+    statement: 'Chat responds in under 5 s.',
     section: '8',
     target: chatResponseMsTarget,
     unit: 'ms',
   },
   chatThroughput: {
     id: 'chat-throughput',
-    statement: 'Chat takes 100 requests a second.',
+    statement: 'Chat sustains 100 requests/s.',
     section: '8',
     target: chatRequestsPerSecondTarget,
     unit: 'requests/s',
   },
   availability: {
     id: 'availability',
-    statement: '99.9 % of the requests of a testing window are answered.',
+    statement: '99.9% of the requests in a test window succeed.',
     section: '8',
     target: availabilityPercentTarget,
     unit: '%',
   },
   healthLatency: {
     id: 'health-latency',
-    statement: 'Health answers come within 2 s.',
+    statement: 'Health responds within 2 s.',
     section: '8',
     target: healthResponseMsTarget,
     unit: 'ms',
   },
   chatSessions: {
     id: 'chat-sessions',
-    statement: 'Every answer belongs to the session that asked.',
+    statement: 'Every response belongs to the session of its request.',
     section: '2.8',
     target: 100,
     unit: '%',
   },
   voiceLatency: {
     id: 'voice-latency',
-    statement: 'Voice audio takes less than 200 ms.',
+    statement: 'Voice audio latency is under 200 ms.',
     section: '8',
     target: voiceAudioLatencyMsTarget,
     unit: 'ms',
   },
   voiceConnections: {
     id: 'voice-connections',
-    statement: 'Voice holds 100 connections at once.',
+    statement: 'Voice sustains 100 concurrent connections.',
     section: '8',
     target: voiceConnectionsTarget,
     unit: 'connections',
   },
-} as const satisfies Record<string, Row>;
+} as const satisfies Record<string, TargetRow>;
 
-/** A row of what was not asked for, unless there is another reason. */
-export function notTested(row: Row, reason = notAsked(row)): LoadTarget {
+/** Returns a target that was not tested, by default because the profile does not include it. */
+export function notTested(row: TargetRow, reason = reasonNotInProfile(row)): LoadTarget {
   return {
     ...row,
     measured: null,
@@ -77,8 +80,39 @@ export function notTested(row: Row, reason = notAsked(row)): LoadTarget {
   };
 }
 
-function notAsked({ id }: Row): string {
+function reasonNotInProfile({ id }: TargetRow): string {
+  if (id === 'availability') return 'This profile sends no requests.';
   const [area = ''] = id.split('-');
-  const subject = `${area.charAt(0).toUpperCase()}${area.slice(1)} is`;
-  return `${area === 'availability' ? 'Requests are' : subject} not part of this profile.`;
+  return `This profile does not test ${area}.`;
+}
+
+/** Appends why a target is NOT PROVEN to what was measured. */
+export const withReservation = (summary: string, because: string | undefined): string =>
+  because === undefined ? summary : `${summary} Not proven: ${because}.`;
+
+/** Replaces the verdicts of all tested targets with INVALID RUN when the self-check failed. */
+export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck): LoadTarget[] {
+  if (check.valid) return [...targets];
+  return targets.map((target) =>
+    target.verdict === 'NOT TESTED' || target.verdict === 'INVALID RUN'
+      ? target
+      : { ...target, verdict: 'INVALID RUN', reason: `The run is invalid. ${target.reason}` },
+  );
+}
+
+/** Returns the verdict of the whole run: the worst verdict of the tested targets. */
+export function decideRunVerdict(targets: readonly LoadTarget[], check: SelfCheck): LoadVerdict {
+  if (!check.valid) return 'INVALID RUN';
+  const has = (verdict: LoadVerdict): boolean =>
+    targets.some((target) => target.verdict === verdict);
+  if (has('FAIL')) return 'FAIL';
+  if (has('NOT PROVEN')) return 'NOT PROVEN';
+  return has('PASS') ? 'PASS' : 'NOT TESTED';
+}
+
+/** Returns the exit code for a verdict. */
+export function exitCodeOf(verdict: LoadVerdict, acceptNotProven: boolean): LoadReport['exitCode'] {
+  if (verdict === 'PASS') return 0;
+  if (verdict === 'FAIL') return 1;
+  return verdict === 'NOT PROVEN' && acceptNotProven ? 0 : 3;
 }

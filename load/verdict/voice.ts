@@ -1,79 +1,85 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
-import { count, seconds, trimmed } from './amounts.ts';
+import { formatCount, formatDuration, formatShare } from '../../src/report-kit/format.ts';
 import { rankAbove, rankBelow, shareAtMost } from './binomial.ts';
 import { judgeShare } from './share.ts';
-import { rows, type Row } from './targets.ts';
+import { targetRows, withReservation, type TargetRow } from './targets.ts';
 
-/** What was seen of the calls of a run. */
-export interface SeenCalls {
+/** Measurements of the calls of a run. */
+export interface CallMeasurements {
   calls: number;
-  /** Those that stood all through the window, with audio. */
+  /** Calls that were connected for the whole window, with audio in both directions. */
   held: number;
-  /** "no_path 3, dropped 1": why the others did not; empty where there are none. */
-  kinds: string;
+  /** Why the other calls were not held: "3 no_path, 1 dropped"; empty if there are none. */
+  errorCounts: string;
   ranMs: number;
-  /** Of each call that was held. */
+  /** One entry per call that was held. */
   latencies: readonly { pathMs: number | undefined; verdict: LatencyVerdict }[];
 }
 
-/** Of voice a percentile over calls is judged. */
+/** The percentile over calls that is judged. */
 const CALLS_PERCENTILE = 95;
-/** Calls that are held for less show little. */
+/** The minimum time to hold calls for a PASS. */
 const HELD_MS_MIN = 60_000;
 
 /**
- * Judges whether so many calls were held at once. That they were is seen and not inferred, so it has no
- * bounds; what it says of further calls stands in the reason.
+ * Judges whether all calls were held concurrently. The count is observed, not estimated, so it has no
+ * bounds; the reason states what it implies for further calls.
  */
-export function judgeConnections({ calls, held, kinds, ranMs }: SeenCalls): LoadTarget {
+export function judgeConnections({
+  calls,
+  held,
+  errorCounts,
+  ranMs,
+}: CallMeasurements): LoadTarget {
   const row = rowFor(calls);
   const lost = calls - held;
-  const word: Pick<LoadTarget, 'verdict'> & { because?: string } =
+  const decision: Pick<LoadTarget, 'verdict'> & { because?: string } =
     lost > 0
       ? { verdict: 'FAIL' }
       : calls < row.target
-        ? { verdict: 'NOT PROVEN', because: `only ${count(calls, 'call')} were placed` }
+        ? { verdict: 'NOT PROVEN', because: `the run placed only ${formatCount(calls, 'call')}` }
         : ranMs < HELD_MS_MIN
           ? {
               verdict: 'NOT PROVEN',
-              because: `they were held for ${seconds(ranMs)} and not for 60 s`,
+              because: `the calls were held for ${formatDuration(ranMs)} instead of 60 s`,
             }
           : { verdict: 'PASS' };
-  const sure = trimmed(Math.floor((1 - shareAtMost(lost, calls)) * 1000) / 10, 1);
-  const said = `${held} of ${calls} calls stood at once for ${seconds(ranMs)}, with audio both ways${kinds === '' ? '' : `; ${kinds}`}. Of further calls at least ${sure} % would, at 95 %.`;
+  const share = formatShare(1 - shareAtMost(lost, calls), 1);
+  const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
+  const summary = `${held} of ${calls} concurrent calls were held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
   return {
     ...row,
     measured: held,
     bound95: held,
     range95: [held, held],
     samples: calls,
-    verdict: word.verdict,
-    reason: word.because === undefined ? said : `${said} Not proven: ${word.because}.`,
+    verdict: decision.verdict,
+    reason: withReservation(summary, decision.because),
   };
 }
 
-/** What is placed must be held: with more calls than the target, the row is about those. */
-function rowFor(calls: number): Row {
-  const row = rows.voiceConnections;
+/** Above the required number, the run is judged at the number of calls that were placed. */
+function rowFor(calls: number): TargetRow {
+  const row = targetRows.voiceConnections;
   if (calls <= row.target) return row;
-  const statement = `Voice holds ${calls} connections at once (${row.target} are asked for).`;
+  const statement = `Voice sustains ${calls} concurrent connections (${row.target} required).`;
   return { ...row, target: calls, statement };
 }
 
 /**
- * Judges the audio latency at the 95th percentile over calls: FAIL where more than 5 % of them miss the
- * target, PASS where less than 5 % do anything but meet it, each at 95 % confidence. A call whose way of
- * the audio is short but whose turns are not may have a buffer inside the agent: it is not proven.
+ * Judges the audio latency at the 95th percentile over calls, at 95% confidence: FAIL if more than 5%
+ * of the calls miss the target, PASS if at least 95% meet it. A call with a short network path latency
+ * but slow responses may be buffered inside the agent, so it is not proven.
  */
-export function judgeVoiceLatency({ latencies }: SeenCalls, chance: Random): LoadTarget {
-  const row = rows.voiceLatency;
-  const paths = latencies.flatMap(({ pathMs }) => pathMs ?? []).sort((one, other) => one - other);
+export function judgeVoiceLatency({ latencies }: CallMeasurements, chance: Random): LoadTarget {
+  const row = targetRows.voiceLatency;
+  const paths = latencies.flatMap(({ pathMs }) => pathMs ?? []).sort((left, right) => left - right);
   const samples = latencies.length;
-  const counted = (wanted: LatencyVerdict): number =>
-    latencies.filter(({ verdict }) => verdict === wanted).length;
-  const [met, missed, unknown] = [counted('met'), counted('missed'), counted('not_proven')];
+  const countOf = (counted: LatencyVerdict): number =>
+    latencies.filter(({ verdict }) => verdict === counted).length;
+  const [met, missed, unknown] = [countOf('met'), countOf('missed'), countOf('not_proven')];
   const allowed = 1 - CALLS_PERCENTILE / 100;
   const failing = judgeShare([{ samples, hits: missed }], allowed, chance);
   const passing = judgeShare([{ samples, hits: missed + unknown }], allowed, chance);
@@ -92,26 +98,29 @@ export function judgeVoiceLatency({ latencies }: SeenCalls, chance: Random): Loa
     range95: range,
     samples,
     verdict,
-    reason: `${said(measured, paths.at(-1), { met, missed, samples })}${verdict === 'NOT PROVEN' ? ` Not proven: ${why(unknown, samples, passing.because)}.` : ''}`,
+    reason: withReservation(
+      describeLatency(measured, paths.at(-1), { met, missed, samples }),
+      verdict === 'NOT PROVEN' ? reasonNotProven(unknown, samples, passing.because) : undefined,
+    ),
   };
 }
 
-function said(
+function describeLatency(
   measured: number | null,
   slowest: number | undefined,
   { met, missed, samples }: { met: number; missed: number; samples: number },
 ): string {
-  if (samples === 0) return 'No call was held whose latency could be measured.';
+  if (samples === 0) return 'No latency could be measured, because no call was held.';
   const p95 =
     measured === null
-      ? 'The way of the audio could not be measured'
-      : `The way of the audio is ${seconds(measured)} at p95 over calls, ${seconds(slowest ?? 0)} at most`;
-  const strict = missed === 0 ? '' : `; ${missed} of ${samples} calls missed it`;
-  return `${p95}${strict}. Half of the turns came in time in ${met} of ${count(samples, 'call')}.`;
+      ? 'The network path latency could not be measured'
+      : `Network path latency: p95 ${formatDuration(measured)} over calls, max ${formatDuration(slowest ?? 0)}`;
+  const strict = missed === 0 ? '' : `; ${missed} of ${samples} calls missed the target`;
+  return `${p95}${strict}. In ${met} of ${formatCount(samples, 'call')}, the median response latency also met the target.`;
 }
 
-function why(unknown: number, samples: number, because: string | undefined): string {
-  if (samples === 0) return 'there was no call';
-  if (unknown * 2 > samples) return 'buffering inside the agent is not visible';
-  return because ?? 'it is too near to the bound to tell';
+function reasonNotProven(unknown: number, samples: number, because: string | undefined): string {
+  if (samples === 0) return 'no call was held';
+  if (unknown * 2 > samples) return 'buffering inside the agent cannot be ruled out';
+  return because ?? 'the result is too close to the limit';
 }

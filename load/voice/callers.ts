@@ -3,7 +3,7 @@ import { seededRandom } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import { readClips } from '../../src/voice/opus/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
-import { meter } from '../self-check/meter.ts';
+import { startMeter } from '../self-check/meter.ts';
 import type { CallersCost, CallersEvent, CallersCommand } from './fleet-messages.ts';
 import { LoadCall } from './load-call.ts';
 import { PerSecondCounter } from './per-second-counter.ts';
@@ -80,7 +80,7 @@ class ProcessCallers implements Callers {
   }
 
   #beginWindow(): void {
-    const [cost, share] = [meter(this.#clock), monitorLocalDelay()];
+    const [cost, share] = [startMeter(this.#clock), monitorLocalDelay()];
     this.#ofWindow = () => ({
       cpuPercent: cost().cpuPercent,
       loopLateP99Ms: share().loopLateP99Ms,

@@ -144,7 +144,7 @@ export function loadOf(sandbox: string, over: Partial<LoadOptions> = {}): LoadOp
     ca: undefined,
     generatorLimits: ANY_GENERATOR,
     acceptNotProven: false,
-    judge: brokenMusts,
+    validateResponse: brokenMusts,
     preflight: () => Promise.resolve({ hasUsers: true }),
     onTick: () => {},
     signal: new AbortController().signal,

@@ -1,9 +1,9 @@
 /** What the two engines have in common, and what autocannon must have for its gate. */
 import t from 'tap';
 import { asGateable, AUTOCANNON_VERSION } from '../../load/engines/autocannon-client.ts';
-import { autocannonTransport } from '../../load/engines/autocannon.ts';
-import { failureOf } from '../../load/engines/failures.ts';
-import { versionOf } from '../../load/engines/version-of.ts';
+import { createAutocannonTransport } from '../../load/engines/autocannon.ts';
+import { classifyFailure } from '../../load/engines/failures.ts';
+import { versionOf } from '../../load/engines/transport.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { loaded, targetIn, verdictsIn, withTarget } from '../helpers/load.ts';
@@ -31,7 +31,11 @@ void t.test('autocannon is pinned, and a member that is missing is named', (t) =
 
 void t.test('autocannon: too few connections hold requests back, which is counted', async (t) => {
   const target = await withTarget(t);
-  const transport = autocannonTransport({ target: target.url, clock: systemClock, connections: 2 });
+  const transport = createAutocannonTransport({
+    target: target.url,
+    clock: systemClock,
+    connections: 2,
+  });
   const outgoing = { method: 'GET', path: '/health', headers: {} } as const;
   const deadlineMs = systemClock.monotonicMs() + 10_000;
   const statuses = await Promise.all(
@@ -85,7 +89,7 @@ void t.test('TLS: open verifies, with a CA of the caller too; autocannon can not
 
 void t.test('a failure is named by what it says of whom', (t) => {
   const named = (code: string, answering = false): string =>
-    failureOf(Object.assign(new Error('no'), { code }), answering).kind;
+    classifyFailure(Object.assign(new Error('no'), { code }), answering).kind;
   t.same(
     [
       'ECONNREFUSED',
@@ -101,7 +105,7 @@ void t.test('a failure is named by what it says of whom', (t) => {
   t.equal(named('UND_ERR_SOCKET', true), 'cut_off', 'once the answer had begun');
   const [says, hint] = ['self-signed certificate', 'try running Node.js with --use-system-ca'];
   for (const more of ['', `; if the root CA is installed locally, ${hint}`, `, ${hint}`]) {
-    t.equal(failureOf(new Error(says + more), false).message, says, 'no options of Node');
+    t.equal(classifyFailure(new Error(says + more), false).message, says, 'no options of Node');
   }
   t.end();
 });

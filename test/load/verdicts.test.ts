@@ -1,6 +1,6 @@
 /** Each word that a run can end with, against a server (or a generator) that earns it. */
 import t from 'tap';
-import { exitCodeOf, wholeVerdict } from '../../load/verdict/whole.ts';
+import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
 import { violations } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import {
@@ -111,7 +111,7 @@ void t.test(
     t.equal(anonymous.chats, 50, 'health alone was asked');
     const untested = health.targets.filter(({ verdict }) => verdict === 'NOT TESTED');
     const check = health.selfCheck;
-    t.equal(wholeVerdict(untested, check), 'NOT TESTED', 'only where nothing was');
+    t.equal(decideRunVerdict(untested, check), 'NOT TESTED', 'only where nothing was');
     t.equal(exitCodeOf('NOT TESTED', true), 3);
   },
 );

@@ -11,7 +11,7 @@ import { targetIn, verdictsIn } from '../helpers/load.ts';
 
 t.setTimeout(110_000);
 
-const bounds = { kinds: '', ranMs: 60_000 };
+const bounds = { errorCounts: '', ranMs: 60_000 };
 const chance = () => seededRandom('test');
 const latencies = (met: number, unknown: number, missed: number) => [
   ...Array.from({ length: met }, () => ({ pathMs: 25, verdict: 'met' as const })),
@@ -82,13 +82,13 @@ const MEDIA_FAULTS = [
   ['no Opus', { kind: 'wrong_codec' }, /bad_offer 3/, { connected: 0, held: 0, lost: 0 }],
 ] as const;
 
-for (const [title, fault, kinds, figures] of MEDIA_FAULTS) {
+for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS) {
   void t.test(`${title}: FAIL, with its kind of error`, async (t) => {
     const { agent } = await withAgent(t, { faults: [fault] });
     const report = await called(agent.url);
     t.equal(report.verdict, 'FAIL', report.sentence);
     t.equal(report.exitCode, 1);
-    t.match(targetIn(report, 'voice-connections'), { verdict: 'FAIL', reason: kinds });
+    t.match(targetIn(report, 'voice-connections'), { verdict: 'FAIL', reason: errorCounts });
     t.match(voiceIn(report), figures);
     t.ok(voiceIn(report).perCall.every(({ verdict }) => verdict === 'FAIL'));
     t.ok(voiceIn(report).faultSamples.every(({ detail }) => detail.length > 10));
@@ -123,7 +123,7 @@ void t.test('audio that is held up on its way misses the target', async (t) => {
 });
 
 void t.test(
-  'one call too many, and a key that is not given, have kinds of their own',
+  'one call too many, and a key that is not given, have errorCounts of their own',
   async (t) => {
     const { agent: small } = await withAgent(t, { voice: { callsMax: 2 } });
     const few = await called(small.url);

@@ -1,54 +1,132 @@
-import type { FaultKind, LoadReport } from '../../../src/contract/index.ts';
+import type { FaultKind, LoadReport, LoadSecond } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
-import { faultWords } from '../../record/fault-words.ts';
-import { seconds } from '../../verdict/amounts.ts';
-import type { Bin } from './binned.ts';
-import { area, box, chart, line, mark, shade, xOf, yOf, type Field, type Point } from './chart.ts';
-import { clockAxis, evenAxis, shortTime, timeAxis, type Axis } from './scale.ts';
+import {
+  area,
+  box,
+  line,
+  linearAxis,
+  mark,
+  renderChart,
+  secondsAxis,
+  shade,
+  tickTime,
+  timeAxis,
+  xOf,
+  yOf,
+  type Axis,
+  type Plot,
+  type Point,
+} from '../../../src/report-kit/chart.ts';
+import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
+import { faultDescriptions } from '../../record/fault-descriptions.ts';
 
-/** What the charts over time share. */
-export interface Times {
+/** More points are invisible and make the page heavy. */
+const BINS_MAX = 600;
+
+/** A few seconds combined, so that a long run renders as fast as a short one. */
+export interface Bin {
+  /** The first second, and the number of seconds. */
+  second: number;
+  length: number;
+  offered: number;
+  sent: number;
+  done: number;
+  inFlight: number;
+  p50: number | null;
+  p95: number | null;
+  p99: number | null;
+  max: number | null;
+  errors: Readonly<Record<string, number>>;
+  heat: readonly number[];
+}
+
+/** Groups the timeline into at max 600 bins. Rates are means; percentiles and peaks are maxima. */
+export function groupSeconds(timeline: readonly LoadSecond[]): Bin[] {
+  const length = Math.max(1, Math.ceil(timeline.length / BINS_MAX));
+  const bins: Bin[] = [];
+  for (let start = 0; start < timeline.length; start += length) {
+    const rows = timeline.slice(start, start + length);
+    const [first] = rows;
+    if (first) bins.push(binOf(first.second, rows));
+  }
+  return bins;
+}
+
+function binOf(second: number, rows: readonly LoadSecond[]): Bin {
+  const mean = (key: 'offered' | 'sent' | 'done'): number =>
+    rows.reduce((sum, row) => sum + row[key], 0) / rows.length;
+  const worst = (key: 'p50' | 'p95' | 'p99' | 'max'): number | null => {
+    const known = rows.flatMap((row) => row[key] ?? []);
+    return known.length === 0 ? null : Math.max(...known);
+  };
+  const errors: Record<string, number> = {};
+  for (const row of rows) {
+    for (const [kind, times] of Object.entries(row.errors)) {
+      errors[kind] = (errors[kind] ?? 0) + times;
+    }
+  }
+  return {
+    second,
+    length: rows.length,
+    offered: mean('offered'),
+    sent: mean('sent'),
+    done: mean('done'),
+    inFlight: Math.max(...rows.map(({ inFlight }) => inFlight)),
+    p50: worst('p50'),
+    p95: worst('p95'),
+    p99: worst('p99'),
+    max: worst('max'),
+    errors,
+    heat: (rows[0]?.heat ?? []).map((_, index) =>
+      rows.reduce((sum, { heat }) => sum + (heat[index] ?? 0), 0),
+    ),
+  };
+}
+
+/** The time range that all charts over time share. */
+export interface TimeRange {
   bins: readonly Bin[];
   from: number;
   to: number;
   windowS: number;
 }
 
-const whole = (value: number): string => String(Math.round(value * 10) / 10);
-const timeX = ({ from, to }: Times, ticksMax: number): Axis => clockAxis(from, to, ticksMax);
-const series = ({ bins }: Times, value: (bin: Bin) => number | null): Point[] =>
+const tickNumber = (value: number): string => formatNumber(value, 1);
+const timeAxisX = ({ from, to }: TimeRange, ticksMax: number): Axis =>
+  secondsAxis(from, to, ticksMax);
+const series = ({ bins }: TimeRange, value: (bin: Bin) => number | null): Point[] =>
   bins.map((bin) => [bin.second + bin.length / 2, value(bin)]);
 
-/** Ramp and drain are shown, and not judged. */
-const unjudged = (field: Field, { from, to, windowS }: Times): Html[] => [
-  shade(field, from, 0),
-  shade(field, windowS, to),
+/** Shades ramp-up and drain, which are not judged. */
+const unjudged = (plot: Plot, { from, to, windowS }: TimeRange): Html[] => [
+  shade(plot, from, 0),
+  shade(plot, windowS, to),
 ];
 
-/** Requests a second: due, sent and done. */
-export function rateFigure(times: Times): Html {
-  const most = Math.max(...times.bins.flatMap(({ offered, sent, done }) => [offered, sent, done]));
-  // Nothing is due any more: a line that falls to nothing would look like a break.
+/** Charts requests per second: due, sent, and completed. */
+export function rateFigure(times: TimeRange): Html {
+  const max = Math.max(...times.bins.flatMap(({ offered, sent, done }) => [offered, sent, done]));
+  // During the drain nothing is due; a line that drops to zero would look like a failure.
   const isDrain = (second: number): boolean => second >= times.windowS;
-  return chart((ticksMax) => ({
-    label: 'Requests a second that were due, sent and done',
-    x: timeX(times, ticksMax),
-    y: evenAxis(most, whole),
+  return renderChart((ticksMax) => ({
+    label: 'Requests per second: due, sent, and completed',
+    x: timeAxisX(times, ticksMax),
+    y: linearAxis(max, tickNumber),
     height: 150,
-    marks: (field) => [
-      ...unjudged(field, times),
+    marks: (plot) => [
+      ...unjudged(plot, times),
       line(
-        field,
+        plot,
         series(times, ({ done }) => done),
         'c3',
       ),
       line(
-        field,
+        plot,
         series(times, ({ second, sent }) => (isDrain(second) ? null : sent)),
         'c2',
       ),
       line(
-        field,
+        plot,
         series(times, ({ second, offered }) => (isDrain(second) ? null : offered)),
         'c1 dashed',
       ),
@@ -56,112 +134,108 @@ export function rateFigure(times: Times): Html {
   }));
 }
 
-/** Requests in flight. */
-export function inFlightFigure(times: Times): Html {
-  const most = Math.max(...times.bins.map(({ inFlight }) => inFlight));
+/** Charts requests in flight. */
+export function inFlightFigure(times: TimeRange): Html {
+  const max = Math.max(...times.bins.map(({ inFlight }) => inFlight));
   const points = series(times, ({ inFlight }) => inFlight);
-  return chart((ticksMax) => ({
+  return renderChart((ticksMax) => ({
     label: 'Requests in flight',
-    x: timeX(times, ticksMax),
-    y: evenAxis(most, whole),
+    x: timeAxisX(times, ticksMax),
+    y: linearAxis(max, tickNumber),
     height: 90,
-    marks: (field) => [
-      ...unjudged(field, times),
-      area(field, points, 'c4'),
-      line(field, points, 'c4'),
-    ],
+    marks: (plot) => [...unjudged(plot, times), area(plot, points, 'c4'), line(plot, points, 'c4')],
   }));
 }
 
-/** Response times a second, and the target. */
-export function latencyFigure(times: Times, targetMs: number | undefined): Html {
+/** Charts response times over time, with the target. */
+export function latencyFigure(times: TimeRange, targetMs: number | undefined): Html {
   const known = times.bins.flatMap(({ p50, max }) => [p50 ?? [], max ?? []].flat());
   const highest = Math.max(targetMs ?? 0, ...known, 1);
-  return chart((ticksMax) => ({
-    label: 'Response times second by second: median, 95th and 99th percentile, maximum',
-    x: timeX(times, ticksMax),
+  return renderChart((ticksMax) => ({
+    label: 'Response times over time: median, 95th and 99th percentile, and maximum',
+    x: timeAxisX(times, ticksMax),
     y: timeAxis(Math.min(...known, 100), highest),
     height: 200,
-    marks: (field) => [
-      ...unjudged(field, times),
+    marks: (plot) => [
+      ...unjudged(plot, times),
       line(
-        field,
+        plot,
         series(times, ({ max }) => max),
         'c5',
       ),
       line(
-        field,
+        plot,
         series(times, ({ p99 }) => p99),
         'c2',
       ),
       line(
-        field,
+        plot,
         series(times, ({ p95 }) => p95),
         'c4',
       ),
       line(
-        field,
+        plot,
         series(times, ({ p50 }) => p50),
         'c1',
       ),
       ...(targetMs === undefined
         ? []
-        : [mark(field, targetMs, `target ${shortTime(targetMs)}`, 'target')]),
+        : [mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target')]),
     ],
   }));
 }
 
-/** Response against service time by percentile: what lies between them is waiting. */
+/** Charts response and service times by percentile; the difference is time spent waiting. */
 export function curveFigure(
   curve: NonNullable<LoadReport['curve']>,
   targetMs: number | undefined,
 ): Html {
-  // Each nine is as wide as the one before.
+  // Each additional nine gets the same width.
   const nines = (percentile: number): number => 1 / (1 - percentile / 100);
   const last = nines(curve.at(-1)?.percentile ?? 99);
   const ticks = [0, 50, 90, 99, 99.9, 99.99].filter((percentile) => nines(percentile) <= last);
   const x: Axis = {
     min: 1,
     max: Math.max(last, 10),
-    spread: 'logarithmic',
+    scale: 'logarithmic',
     ticks: ticks.map((percentile) => ({ value: nines(percentile), label: `p${percentile}` })),
   };
   const values = curve.flatMap(({ responseMs, serviceMs }) => [responseMs, serviceMs]);
   const through = (key: 'responseMs' | 'serviceMs'): Point[] =>
     curve.map((point) => [nines(point.percentile), point[key]]);
-  return chart(() => ({
+  return renderChart(() => ({
     label: 'Response and service times by percentile',
     x,
     y: timeAxis(Math.min(...values, 100), Math.max(...values, targetMs ?? 0, 1)),
     height: 200,
-    marks: (field) => [
-      line(field, through('serviceMs'), 'c3 dashed'),
-      line(field, through('responseMs'), 'c1'),
+    marks: (plot) => [
+      line(plot, through('serviceMs'), 'c3 dashed'),
+      line(plot, through('responseMs'), 'c1'),
       ...(targetMs === undefined
         ? []
-        : [mark(field, targetMs, `target ${shortTime(targetMs)}`, 'target')]),
+        : [mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target')]),
     ],
   }));
 }
 
-/** Errors by kind, stacked. */
-export function errorFigure(times: Times, kinds: readonly string[]): Html {
+/** Charts errors by kind, stacked. */
+export function errorFigure(times: TimeRange, kinds: readonly string[]): Html {
   const sum = (errors: Bin['errors']): number =>
     Object.values(errors).reduce((total, count) => total + count, 0);
-  const most = Math.max(...times.bins.map(({ errors }) => sum(errors)));
-  return chart((ticksMax) => ({
+  const max = Math.max(...times.bins.map(({ errors }) => sum(errors)));
+  return renderChart((ticksMax) => ({
     label: 'Errors by kind over time',
-    x: timeX(times, ticksMax),
-    y: evenAxis(most, whole),
+    x: timeAxisX(times, ticksMax),
+    y: linearAxis(max, tickNumber),
     height: 110,
-    marks: (field) => [
-      ...unjudged(field, times),
-      ...times.bins.flatMap((bin) => stack(field, bin, kinds)),
+    marks: (plot) => [
+      ...unjudged(plot, times),
+      ...times.bins.flatMap((bin) => stack(plot, bin, kinds)),
     ],
   }));
 }
 
-function stack(field: Field, { second, length, errors }: Bin, kinds: readonly string[]): Html[] {
+function stack(plot: Plot, { second, length, errors }: Bin, kinds: readonly string[]): Html[] {
   let floor = 0;
   return kinds.flatMap((kind, index) => {
     const times = errors[kind] ?? 0;
@@ -169,41 +243,41 @@ function stack(field: Field, { second, length, errors }: Bin, kinds: readonly st
     const from = floor;
     floor += times;
     return [
-      box(field, [second, second + length], [from, floor], {
+      box(plot, [second, second + length], [from, floor], {
         className: `bar k${index % 6}`,
-        title: `${times} ${kind} (${faultWords[kind as FaultKind]}) at ${second} s`,
+        title: `${times} ${kind} (${faultDescriptions[kind as FaultKind]}) at ${second} s`,
       }),
     ];
   });
 }
 
-/** How many response times of which size there were when: stalls that lines hide show here. */
-export function heatFigure(times: Times, boundsMs: readonly number[]): Html {
-  const most = Math.max(1, ...times.bins.flatMap(({ heat }) => heat));
+/** Charts the distribution of response times over time, which shows stalls that lines hide. */
+export function heatFigure(times: TimeRange, boundsMs: readonly number[]): Html {
+  const max = Math.max(1, ...times.bins.flatMap(({ heat }) => heat));
   const classes = boundsMs.length + 1;
   const y: Axis = {
     min: 0,
     max: classes,
-    spread: 'even',
-    ticks: boundsMs.map((bound, index) => ({ value: index + 1, label: shortTime(bound) })),
+    scale: 'linear',
+    ticks: boundsMs.map((bound, index) => ({ value: index + 1, label: tickTime(bound) })),
   };
-  return chart((ticksMax) => ({
-    label: 'How many response times of which size there were when',
-    x: timeX(times, ticksMax),
+  return renderChart((ticksMax) => ({
+    label: 'Distribution of response times over time',
+    x: timeAxisX(times, ticksMax),
     y,
     height: classes * 15,
-    marks: (field) =>
+    marks: (plot) =>
       times.bins.flatMap(({ second, length, heat }) =>
         heat.flatMap((count, index) =>
           count === 0
             ? []
             : [
-                box(field, [second, second + length], [index, index + 1], {
+                box(plot, [second, second + length], [index, index + 1], {
                   className: 'heat',
-                  // Few must be seen beside many: the eye reads the logarithm.
+                  // A logarithm keeps small counts visible next to large ones.
                   opacity:
-                    Math.round((0.15 + (0.85 * Math.log1p(count)) / Math.log1p(most)) * 100) / 100,
-                  title: `${count} at ${second} s ${classWords(boundsMs, index)}`,
+                    Math.round((0.15 + (0.85 * Math.log1p(count)) / Math.log1p(max)) * 100) / 100,
+                  title: `${formatCount(count, 'response')} at ${second} s: ${describeClass(boundsMs, index)}`,
                 }),
               ],
         ),
@@ -211,40 +285,42 @@ export function heatFigure(times: Times, boundsMs: readonly number[]): Html {
   }));
 }
 
-function classWords(boundsMs: readonly number[], index: number): string {
+function describeClass(boundsMs: readonly number[], index: number): string {
   const [low, high] = [boundsMs[index - 1], boundsMs[index]];
-  if (low === undefined) return `under ${seconds(high ?? 0)}`;
-  return high === undefined ? `${seconds(low)} or longer` : `${seconds(low)} to ${seconds(high)}`;
+  if (low === undefined) return `under ${formatDuration(high ?? 0)}`;
+  return high === undefined
+    ? `${formatDuration(low)} or more`
+    : `${formatDuration(low)} to ${formatDuration(high)}`;
 }
 
-/** The steps of a search: the 99th percentile by rate. */
+/** Charts the 99th percentile of each step of a search by rate. */
 export function stepsFigure({ steps }: NonNullable<LoadReport['findMax']>, targetMs: number): Html {
   const rates = steps.map(({ ratePerSecond }) => ratePerSecond);
   const known = steps.flatMap(({ p99Ms }) => p99Ms ?? []);
   const x: Axis = {
     min: Math.min(...rates) / 1.3,
     max: Math.max(...rates) * 1.3,
-    spread: 'logarithmic',
+    scale: 'logarithmic',
     ticks: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 2_000]
       .filter((rate) => rate >= Math.min(...rates) / 1.3 && rate <= Math.max(...rates) * 1.3)
       .map((value) => ({ value, label: `${value}/s` })),
   };
-  return chart(() => ({
-    label: 'The 99th percentile of the response time by rate',
+  return renderChart(() => ({
+    label: '99th percentile of the response time by rate',
     x,
     y: timeAxis(Math.min(...known, 100), Math.max(...known, targetMs)),
     height: 180,
-    marks: (field) => [
-      mark(field, targetMs, `target ${shortTime(targetMs)}`, 'target'),
+    marks: (plot) => [
+      mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target'),
       ...steps.map(({ ratePerSecond, p99Ms, holds, reason }) =>
-        dot(field, [ratePerSecond, p99Ms ?? targetMs], holds, `${ratePerSecond}/s: ${reason}`),
+        dot(plot, [ratePerSecond, p99Ms ?? targetMs], holds, `${ratePerSecond}/s: ${reason}`),
       ),
     ],
   }));
 }
 
-function dot(field: Field, [x, y]: readonly [number, number], holds: boolean, title: string): Html {
+function dot(plot: Plot, [x, y]: readonly [number, number], holds: boolean, title: string): Html {
   return html`<g class="${holds ? 'good' : 'bad'}"
-    ><circle cx="${xOf(field, x)}" cy="${yOf(field, y)}" r="5" /><title>${title}</title></g
+    ><circle cx="${xOf(plot, x)}" cy="${yOf(plot, y)}" r="5" /><title>${title}</title></g
   >`;
 }

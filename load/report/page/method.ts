@@ -1,37 +1,42 @@
 import type { LoadReport } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
-import { instant, seconds, trimmed } from '../../verdict/amounts.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatInstant,
+  formatNumber,
+} from '../../../src/report-kit/format.ts';
 
-/** How it was measured, by what, and what the words mean. */
+/** Renders how the run measured, on what machine, and what the terms mean. */
 export function methodSection(report: LoadReport): Html {
-  return html`<h2>How it was measured</h2>
+  return html`<h2>Method</h2>
     <dl>
-      ${rowsOf(report).map(
+      ${methodRows(report).map(
         ([name, value]) =>
           html`<dt>${name}</dt>
             <dd>${value}</dd>`,
       )}
     </dl>
     <details>
-      <summary>What the words mean</summary>
+      <summary>Terms</summary>
       <dl>
         ${glossary.map(
-          ([word, meaning]) =>
-            html`<dt>${word}</dt>
+          ([term, meaning]) =>
+            html`<dt>${term}</dt>
               <dd>${meaning}</dd>`,
         )}
       </dl>
     </details>`;
 }
 
-function rowsOf(report: LoadReport): [string, string][] {
+function methodRows(report: LoadReport): [string, string][] {
   const { plan, machine, warmUp, seed, kitVersion, startedAt, endedAt, trend } = report;
   const { warmUpMs, rampMs, windowMs, arrivals, percentile } = plan;
   const generator: [string, string][] = machine
     ? [
         ['engine', machine.engineVersion],
         ['machine', `${machine.cpus} x ${machine.cpuModel}, Node ${machine.node}`],
-        ['cost of the generator', `${trimmed(machine.cpuPercent, 1)} % of a core`],
+        ['CPU of the load generator', `${formatNumber(machine.cpuPercent, 1)}% of a core`],
       ]
     : [];
   const isVoice = plan.profile === 'voice';
@@ -41,37 +46,37 @@ function rowsOf(report: LoadReport): [string, string][] {
       : [
           [
             'calls',
-            `${plan.calls}, ${plan.callsPerSecond ?? 0} placed a second; the window begins once all are connected or have failed`,
+            `${formatNumber(plan.calls)}, placed at ${plan.callsPerSecond ?? 0} per second; the steady state begins when every call is connected or has failed`,
           ],
-          ['judged percentile of calls', 'p95 over calls; the strict reading stands beside it'],
+          ['percentile of calls', 'p95 over calls; the reason also counts every miss'],
         ];
   const requests: [string, string][] = isVoice
     ? []
     : [
         [
           'phases',
-          `warm-up ${seconds(warmUpMs)}, ramp ${seconds(rampMs)}, window ${seconds(windowMs)}`,
+          `warm-up ${formatDuration(warmUpMs)}, ramp-up ${formatDuration(rampMs)}, steady state ${formatDuration(windowMs)}`,
         ],
-        ['arrivals', `${arrivals}, from absolute times: nothing waits for an answer`],
-        ['judged percentile', `p${percentile}; the strict reading stands beside it`],
+        ['arrivals', `${arrivals}, at scheduled times; no request waits for an earlier response`],
+        ['percentile', `p${percentile}; the reason also counts every miss`],
       ];
   return [
-    ['run', `${instant(startedAt)} to ${instant(endedAt)}`],
+    ['run', `${formatInstant(startedAt)} to ${formatInstant(endedAt)}`],
     ...calls,
     ...requests,
     ...(warmUp
       ? [
           [
             'warm-up',
-            `autocannon, ${warmUp.connections} connections, ${warmUp.requests} answers, median ${seconds(warmUp.p50Ms ?? 0)}`,
+            `autocannon with ${formatCount(warmUp.connections, 'connection')}, ${formatCount(warmUp.requests, 'response')}, median ${formatDuration(warmUp.p50Ms ?? 0)}`,
           ] as [string, string],
         ]
       : []),
     ...(trend
       ? [
           [
-            'in flight',
-            `${trimmed(trend.perSecond, 2)} a second more; at 95 % ${trimmed(trend.range95[0], 2)} to ${trimmed(trend.range95[1], 2)}`,
+            'in-flight trend',
+            `${formatNumber(trend.perSecond, 2)} per second; 95% range ${formatNumber(trend.range95[0], 2)} to ${formatNumber(trend.range95[1], 2)}`,
           ] as [string, string],
         ]
       : []),
@@ -81,34 +86,37 @@ function rowsOf(report: LoadReport): [string, string][] {
 }
 
 const glossary: [string, string][] = [
-  ['PASS', 'The target is met, and the bound at 95 % is on the right side of it, too.'],
-  ['FAIL', 'The target is missed, and so is the bound at 95 %.'],
+  ['PASS', 'The measurement and its 95% bound both meet the target.'],
+  ['FAIL', 'The measurement and its 95% bound both miss the target.'],
   [
     'NOT PROVEN',
-    'There are too few samples, or they lie too near to the target. Run it for longer.',
+    'There are too few samples, or the result is too close to the target. Run for longer.',
   ],
   [
     'INVALID RUN',
-    'The generator was the bottleneck, or the run broke off: nothing is said of the sandbox.',
+    'The load generator was the bottleneck, or the run ended early. The run shows nothing about the sandbox.',
   ],
-  ['NOT TESTED', 'It was not asked for.'],
+  ['NOT TESTED', 'The profile does not include this target.'],
   [
-    'at 95 %',
-    'The exact one-sided bound (Clopper-Pearson; of percentiles by order statistics). For failures that come in bursts the wider bound of a block bootstrap counts.',
-  ],
-  [
-    'from the intended start',
-    'From when the request was due, whatever came before it: a stall is paid by all who would have asked in it.',
-  ],
-  ['service', 'From when the request left.'],
-  ['lag', 'How late requests left: the error of the generator.'],
-  [
-    'way of the audio',
-    'Half of the round trip on the path of the media (p95), a packet, and the buffer that its jitter asks for. It sees no buffer inside the agent.',
+    '95% bound',
+    'The exact one-sided bound (Clopper-Pearson; order statistics for percentiles). If failures come in bursts, the wider bound of a block bootstrap applies.',
   ],
   [
-    'answer to a turn',
-    'From the end of our speech until the agent was audible: an upper bound of the audio latency. Below 0 where it spoke before.',
+    'response time',
+    'Measured from the intended start of a request, so that a stall counts for every request that was due during it. A timeout counts with its deadline.',
   ],
-  ['timeouts', 'Stand among the times with the deadline, which is the least that they took.'],
+  ['service time', 'Measured from the moment the request was sent.'],
+  ['send lag', 'How late the load generator sent requests.'],
+  [
+    'steady state',
+    'The judged part of the run, at the full rate. Ramp-up and drain are not judged.',
+  ],
+  [
+    'network path latency',
+    'Half of the media round trip (p95), one packet, and the buffer that the jitter requires. Buffers inside the agent are not visible.',
+  ],
+  [
+    'response latency',
+    "From the end of the simulated user's speech until the agent is audible: an upper bound of the audio latency. Negative if the agent spoke earlier.",
+  ],
 ];

@@ -6,9 +6,9 @@ import type {
   LoadVerdict,
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
-import { faultWords } from '../../record/fault-words.ts';
-import { grouped, seconds, trimmed } from '../../verdict/amounts.ts';
-import { amount, amountsOf } from '../terminal.ts';
+import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
+import { faultDescriptions } from '../../record/fault-descriptions.ts';
+import { describeStream, formatTime, requestTimes, targetColumns } from '../wording.ts';
 
 const looks: Record<LoadVerdict, { className: string; icon: string }> = {
   PASS: { className: 'pass', icon: '✓' },
@@ -18,26 +18,25 @@ const looks: Record<LoadVerdict, { className: string; icon: string }> = {
   'NOT TESTED': { className: 'untested', icon: '–' },
 };
 
-/** A verdict as colour, icon and word. */
+/** Renders a verdict as a badge with a color, an icon, and text. */
 export function badge(verdict: LoadVerdict, size: 'big' | 'small' = 'small'): Html {
   const { className, icon } = looks[verdict];
   return html`<span class="badge ${size} ${className}">${icon} ${verdict}</span>`;
 }
 
-/** A figure as narrow as a column likes it. */
-const shortAmount = (value: number, unit: string): string =>
-  amount(value, unit).replace(' requests/s', '/s').replace(' connections', '');
+/** Formats a value for a narrow column. */
+function shortQuantity(value: number, unit: string): string {
+  if (unit === 'connections') return formatNumber(value);
+  return unit === 'requests/s' ? `${formatNumber(value, 2)}/s` : formatQuantity(value, unit);
+}
 
-/** Every target with what was measured, how sure that is, and the verdict. */
+/** Renders every target with its measurement, its 95% bound, and the verdict. */
 export function targetsTable(targets: readonly LoadTarget[]): Html {
   return html`<table class="cards">
     <thead>
       <tr>
         <th>target</th>
-        <th class="number">asked</th>
-        <th class="number">measured</th>
-        <th class="number">at 95 %</th>
-        <th class="number">samples</th>
+        ${Object.values(targetColumns).map((title) => html`<th class="number">${title}</th>`)}
         <th>verdict</th>
       </tr>
     </thead>
@@ -49,37 +48,44 @@ export function targetsTable(targets: readonly LoadTarget[]): Html {
 
 function targetRow(target: LoadTarget): Html {
   const { statement, section, unit, measured, bound95, samples, verdict, reason } = target;
-  const figure = (value: number | null): string => (value === null ? '' : shortAmount(value, unit));
+  const figure = (value: number | null): string =>
+    value === null ? '' : shortQuantity(value, unit);
   return html`<tr>
     <td>
       ${statement} <span class="soft">spec ${section}</span><br /><span class="soft"
         >${reason}</span
       >
     </td>
-    <td class="number" data-label="asked">${figure(target.target)}</td>
-    <td class="number" data-label="measured">${figure(measured)}</td>
-    <td class="number" data-label="at 95 %">${figure(bound95)}</td>
-    <td class="number" data-label="samples">${samples === 0 ? '' : grouped(samples)}</td>
+    <td class="number" data-label="${targetColumns.target}">${figure(target.target)}</td>
+    <td class="number" data-label="${targetColumns.measured}">${figure(measured)}</td>
+    <td class="number" data-label="${targetColumns.bound95}">${figure(bound95)}</td>
+    <td class="number" data-label="${targetColumns.samples}">
+      ${samples === 0 ? '' : formatNumber(samples)}
+    </td>
     <td>${badge(verdict)}</td>
   </tr>`;
 }
 
 const columns = ['p50', 'p90', 'p99', 'p999', 'max', 'mean'] as const;
-const columnWords = { p50: 'p50', p90: 'p90', p99: 'p99', p999: 'p99.9', max: 'max', mean: 'mean' };
+const columnTitles = {
+  p50: 'p50',
+  p90: 'p90',
+  p99: 'p99',
+  p999: 'p99.9',
+  max: 'max',
+  mean: 'mean',
+};
 
-/** The times of every stream. */
+/** Renders the times of every stream. */
 export function timesTable(report: LoadReport): Html {
   const rows = report.streams.flatMap((name) => {
     const stream = report[name];
     if (!stream) return [];
     return [
       html`<tr>
-        <th colspan="7">${name}: ${amountsOf(name, stream)}</th>
+        <th colspan="7">${name}: ${describeStream(name, stream)}</th>
       </tr>`,
-      timesRow('response', stream.latencyMs),
-      timesRow('service', stream.serviceMs),
-      timesRow('first byte', stream.firstByteMs),
-      timesRow('lag', stream.lagMs),
+      ...requestTimes.map(([key, title]) => timesRow(title, stream[key])),
     ];
   });
   return html`<div class="scroll">
@@ -87,7 +93,7 @@ export function timesTable(report: LoadReport): Html {
       <thead>
         <tr>
           <th></th>
-          ${columns.map((column) => html`<th class="number">${columnWords[column]}</th>`)}
+          ${columns.map((column) => html`<th class="number">${columnTitles[column]}</th>`)}
         </tr>
       </thead>
       <tbody>
@@ -98,17 +104,16 @@ export function timesTable(report: LoadReport): Html {
 }
 
 function timesRow(title: string, summary: LatencySummary): Html {
-  const cells = columns.map((column) => {
-    const value = summary[column];
-    return html`<td class="number">${value === null ? '–' : seconds(value)}</td>`;
-  });
+  const cells = columns.map(
+    (column) => html`<td class="number">${formatTime(summary[column], '–')}</td>`,
+  );
   return html`<tr>
     <td class="name">${title}</td>
     ${cells}
   </tr>`;
 }
 
-/** What went wrong, by kind, with the first of each. */
+/** Renders the errors by kind, with the first examples of each. */
 export function errorsTable(report: LoadReport): Html {
   const counts = new Map<string, number>();
   for (const name of report.streams) {
@@ -120,9 +125,11 @@ export function errorsTable(report: LoadReport): Html {
     ([kind, times]) =>
       html`<tr>
         <td>
-          <strong>${kind}</strong><br /><span class="soft">${faultWords[kind as FaultKind]}</span>
+          <strong>${kind}</strong><br /><span class="soft"
+            >${faultDescriptions[kind as FaultKind]}</span
+          >
         </td>
-        <td class="number">${grouped(times)}</td>
+        <td class="number">${formatNumber(times)}</td>
         <td class="why">${samplesOf(report, kind)}</td>
       </tr>`,
   );
@@ -130,8 +137,8 @@ export function errorsTable(report: LoadReport): Html {
     <thead>
       <tr>
         <th>error</th>
-        <th class="number">times</th>
-        <th>the first</th>
+        <th class="number">count</th>
+        <th>first examples</th>
       </tr>
     </thead>
     <tbody>
@@ -145,15 +152,15 @@ function samplesOf({ faultSamples }: LoadReport, kind: string): Html[] {
     .filter((sample) => sample.kind === kind)
     .map(({ stream, atMs, session, detail }) => {
       const where = session === undefined ? stream : `${stream}, ${session}`;
-      return html`<div>${trimmed(atMs / 1000, 1)} s, ${where}: ${detail}</div>`;
+      return html`<div>${formatNumber(atMs / 1000, 1)} s, ${where}: ${detail}</div>`;
     });
 }
 
-/** This run against an earlier one. */
+/** Renders the comparison with an earlier run. */
 export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>): Html {
   const styles = { better: 'pass', worse: 'fail', alike: 'untested', unknown: 'unknown' };
   const figure = (value: number | null, unit: string): string =>
-    value === null ? '–' : shortAmount(value, unit);
+    value === null ? '–' : shortQuantity(value, unit);
   return html`<table>
     <thead>
       <tr>
@@ -177,24 +184,24 @@ export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>)
   </table>`;
 }
 
-/** The steps of a search for the rate that is held. */
+/** Renders the steps of a search for the maximum rate. */
 export function stepsTable({ steps }: NonNullable<LoadReport['findMax']>): Html {
   return html`<table>
     <thead>
       <tr>
         <th class="number">rate</th>
-        <th class="number">for</th>
-        <th>holds</th>
-        <th>why</th>
+        <th class="number">duration</th>
+        <th>result</th>
+        <th>details</th>
       </tr>
     </thead>
     <tbody>
       ${steps.map(
         ({ ratePerSecond, durationMs, holds, reason }) =>
           html`<tr>
-            <td class="number">${trimmed(ratePerSecond, 1)}/s</td>
-            <td class="number">${seconds(durationMs)}</td>
-            <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ holds' : '✗ fails'}</td>
+            <td class="number">${formatNumber(ratePerSecond, 1)}/s</td>
+            <td class="number">${formatDuration(durationMs)}</td>
+            <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓ sustained' : '✗ failed'}</td>
             <td class="why">${reason}</td>
           </tr>`,
       )}

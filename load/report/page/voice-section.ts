@@ -6,18 +6,33 @@ import {
   type VoiceSecond,
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
-import { callFaultWords } from '../../record/call-fault-words.ts';
-import { grouped, seconds, trimmed } from '../../verdict/amounts.ts';
-import { callsWords, packetWords } from '../terminal-voice.ts';
-import { area, box, chart, line, mark, shade, xOf, yOf, type Field, type Point } from './chart.ts';
-import { clockAxis, evenAxis, shortTime, timeAxis, type Axis } from './scale.ts';
+import {
+  area,
+  box,
+  line,
+  linearAxis,
+  mark,
+  renderChart,
+  secondsAxis,
+  shade,
+  tickTime,
+  timeAxis,
+  xOf,
+  yOf,
+  type Axis,
+  type Plot,
+  type Point,
+} from '../../../src/report-kit/chart.ts';
+import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
+import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
+import { describeCalls, describePackets, formatTime } from '../wording.ts';
 import { badge } from './tables.ts';
 
-/** What became of the calls: over time, call by call, in figures. */
+/** Renders the calls: over time, per call, and in figures. */
 export function voiceSection({ voice, plan }: LoadReport): Html {
   if (!voice) return html``;
   return html`<h2>Voice</h2>
-    <p>${callsWords(voice)}. ${packetWords(voice)}.</p>
+    <p>${describeCalls(voice)}. ${describePackets(voice)}.</p>
     ${timeCharts(voice, plan.windowMs / 1000)} ${callChart(voice)} ${timesTable(voice)}
     ${errorsTable(voice)} ${callsTable(voice)}`;
 }
@@ -26,50 +41,50 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
   const [first] = timeline;
   const last = timeline.at(-1);
   if (!first || !last || timeline.length < 2) return html``;
-  const x = (ticksMax: number): Axis => clockAxis(first.second, last.second + 1, ticksMax);
+  const x = (ticksMax: number): Axis => secondsAxis(first.second, last.second + 1, ticksMax);
   const points = (pick: (second: VoiceSecond) => number): Point[] =>
     timeline.map((row) => [row.second + 0.5, pick(row)]);
-  const unjudged = (field: Field): Html[] => [
-    shade(field, first.second, 0),
-    shade(field, windowS, last.second + 1),
+  const unjudged = (plot: Plot): Html[] => [
+    shade(plot, first.second, 0),
+    shade(plot, windowS, last.second + 1),
   ];
   const most = (pick: (second: VoiceSecond) => number): number => Math.max(...timeline.map(pick));
   const up = points((row) => row.up);
   return html`<figure>
-      <h3>Calls that were connected</h3>
-      ${chart((ticksMax) => ({
-        label: 'Calls that were connected, second by second',
+      <h3>Connected calls</h3>
+      ${renderChart((ticksMax) => ({
+        label: 'Connected calls over time',
         x: x(ticksMax),
-        y: evenAxis(
+        y: linearAxis(
           most((row) => row.up),
           String,
         ),
         height: 110,
-        marks: (field) => [...unjudged(field), area(field, up, 'c4'), line(field, up, 'c4')],
+        marks: (plot) => [...unjudged(plot), area(plot, up, 'c4'), line(plot, up, 'c4')],
       }))}
     </figure>
     <figure>
-      <h3>Packets of audio a second</h3>
+      <h3>Audio packets per second</h3>
       <figcaption>
         <span class="key c1 dash">sent</span><span class="key c3">received</span>
       </figcaption>
-      ${chart((ticksMax) => ({
-        label: 'Packets of audio a second, sent and received',
+      ${renderChart((ticksMax) => ({
+        label: 'Audio packets per second, sent and received',
         x: x(ticksMax),
-        y: evenAxis(
+        y: linearAxis(
           most((row) => Math.max(row.sent, row.received)),
           String,
         ),
         height: 110,
-        marks: (field) => [
-          ...unjudged(field),
+        marks: (plot) => [
+          ...unjudged(plot),
           line(
-            field,
+            plot,
             points((row) => row.received),
             'c3',
           ),
           line(
-            field,
+            plot,
             points((row) => row.sent),
             'c1 dashed',
           ),
@@ -82,29 +97,29 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
 function gapChart(
   { timeline }: Pick<VoiceLoad, 'timeline'>,
   x: (ticksMax: number) => Axis,
-  unjudged: (field: Field) => Html[],
+  unjudged: (plot: Plot) => Html[],
 ): Html {
   const most = Math.max(...timeline.map(({ gaps }) => gaps));
   if (most === 0) return html``;
   return html`<figure>
-    <h3>Gaps of more than 40 ms</h3>
-    ${chart((ticksMax) => ({
-      label: 'Gaps of more than 40 ms, second by second',
+    <h3>Audio gaps over 40 ms</h3>
+    ${renderChart((ticksMax) => ({
+      label: 'Audio gaps over 40 ms over time',
       x: x(ticksMax),
-      y: evenAxis(most, String),
+      y: linearAxis(most, String),
       height: 70,
-      marks: (field) => [...unjudged(field), ...timeline.flatMap((row) => gapBar(field, row))],
+      marks: (plot) => [...unjudged(plot), ...timeline.flatMap((row) => gapBar(plot, row))],
     }))}
   </figure>`;
 }
 
-function gapBar(field: Field, { second, gaps }: VoiceSecond): Html[] {
+function gapBar(plot: Plot, { second, gaps }: VoiceSecond): Html[] {
   if (gaps === 0) return [];
-  const title = `${gaps} gaps at ${second} s`;
-  return [box(field, [second, second + 1], [0, gaps], { className: 'bar k0', title })];
+  const title = `${formatCount(gaps, 'gap')} at ${second} s`;
+  return [box(plot, [second, second + 1], [0, gaps], { className: 'bar k0', title })];
 }
 
-/** Both figures of each call: the way of the audio, and the median of its turns. */
+/** Charts both latencies of each call: network path latency, and median response latency. */
 function callChart({ perCall }: VoiceLoad): Html {
   const known = perCall.flatMap(({ audioPathLatencyMs, turnResponseMs }) =>
     [audioPathLatencyMs ?? [], Math.max(1, turnResponseMs ?? 1)].flat(),
@@ -114,70 +129,69 @@ function callChart({ perCall }: VoiceLoad): Html {
   const x: Axis = {
     min: 0,
     max: count + 1,
-    spread: 'even',
+    scale: 'linear',
     ticks: [...new Set([1, Math.ceil(count / 2), count])].map((value) => ({
       value,
       label: `call ${value}`,
     })),
   };
   return html`<figure>
-    <h3>The two figures of each call</h3>
+    <h3>Latency per call</h3>
     <figcaption>
-      <span class="key c1">way of the audio</span
-      ><span class="key c2">answer to a turn (median)</span>
+      <span class="key c1">network path latency</span
+      ><span class="key c2">response latency (median)</span>
     </figcaption>
-    ${chart(() => ({
-      label: 'The way of the audio and the median answer to a turn, call by call',
+    ${renderChart(() => ({
+      label: 'Network path latency and median response latency per call',
       x,
       y: timeAxis(Math.min(...known, 100), Math.max(...known, voiceAudioLatencyMsTarget)),
       height: 180,
-      marks: (field) => [
+      marks: (plot) => [
         mark(
-          field,
+          plot,
           voiceAudioLatencyMsTarget,
-          `target ${shortTime(voiceAudioLatencyMsTarget)}`,
+          `target ${tickTime(voiceAudioLatencyMsTarget)}`,
           'target',
         ),
         ...perCall.flatMap(({ call, audioPathLatencyMs, turnResponseMs }) => [
-          ...dot(field, call + 1, audioPathLatencyMs, 'c1'),
-          ...dot(field, call + 1, turnResponseMs, 'c2'),
+          ...dot(plot, call + 1, audioPathLatencyMs, 'c1'),
+          ...dot(plot, call + 1, turnResponseMs, 'c2'),
         ]),
       ],
     }))}
   </figure>`;
 }
 
-function dot(field: Field, call: number, ms: number | null, className: string): Html[] {
+function dot(plot: Plot, call: number, ms: number | null, className: string): Html[] {
   if (ms === null) return [];
   return [
     html`<g class="dot ${className}"
-      ><circle cx="${xOf(field, call)}" cy="${yOf(field, ms)}" r="3" /><title>
-        call ${call}: ${seconds(ms)}
+      ><circle cx="${xOf(plot, call)}" cy="${yOf(plot, ms)}" r="3" /><title>
+        call ${call}: ${formatDuration(ms)}
       </title></g
     >`,
   ];
 }
 
 const columns = ['p50', 'p90', 'p95', 'p99', 'max', 'mean'] as const;
-const rowsOfTimes = [
-  ['setupMs', 'connected, from when a call was due'],
-  ['readyMs', 'call_ready, from start_call'],
-  ['firstPacketMs', 'first audio, from when a call was due'],
-  ['audioPathLatencyMs', 'way of the audio'],
-  ['roundTripMs', 'round trip on the path of the media'],
-  ['jitterMs', 'jitter: one packet in a hundred is later'],
-  ['turnResponseMs', 'answer to a turn'],
+const timeRows = [
+  ['setupMs', 'time to connect'],
+  ['readyMs', 'start_call to call_ready'],
+  ['firstPacketMs', 'time to first audio'],
+  ['audioPathLatencyMs', 'network path latency'],
+  ['roundTripMs', 'media round trip'],
+  ['jitterMs', 'jitter (p99 of packet delays)'],
+  ['turnResponseMs', 'response latency'],
 ] as const;
 
 function timesTable(voice: VoiceLoad): Html {
-  const rows = rowsOfTimes.map(
+  const rows = timeRows.map(
     ([key, title]) =>
       html`<tr>
         <td class="name">${title}</td>
-        ${columns.map((column) => {
-          const value = voice[key][column];
-          return html`<td class="number">${value === null ? '–' : seconds(value)}</td>`;
-        })}
+        ${columns.map(
+          (column) => html`<td class="number">${formatTime(voice[key][column], '–')}</td>`,
+        )}
       </tr>`,
   );
   return html`<div class="scroll">
@@ -198,13 +212,13 @@ function timesTable(voice: VoiceLoad): Html {
 function errorsTable({ errors, faultSamples }: VoiceLoad): Html {
   const kinds = Object.entries(errors);
   if (kinds.length === 0) return html``;
-  return html`<h3>Calls that were not held</h3>
+  return html`<h3>Failed calls</h3>
     <table>
       <thead>
         <tr>
           <th>error</th>
           <th class="number">calls</th>
-          <th>the first</th>
+          <th>first examples</th>
         </tr>
       </thead>
       <tbody>
@@ -213,17 +227,17 @@ function errorsTable({ errors, faultSamples }: VoiceLoad): Html {
             html`<tr>
               <td>
                 <strong>${kind}</strong><br /><span class="soft"
-                  >${callFaultWords[kind as CallFaultKind]}</span
+                  >${callFaultDescriptions[kind as CallFaultKind]}</span
                 >
               </td>
-              <td class="number">${grouped(times)}</td>
+              <td class="number">${formatNumber(times)}</td>
               <td class="why">
                 ${faultSamples
                   .filter((sample) => sample.kind === kind)
                   .map(
                     ({ atMs, call, session, detail }) =>
                       html`<div>
-                        ${trimmed(atMs / 1000, 1)} s, call ${call + 1}, ${session}: ${detail}
+                        ${formatNumber(atMs / 1000, 1)} s, call ${call + 1}, ${session}: ${detail}
                       </div>`,
                   )}
               </td>
@@ -234,9 +248,9 @@ function errorsTable({ errors, faultSamples }: VoiceLoad): Html {
 }
 
 function callsTable({ perCall }: VoiceLoad): Html {
-  const time = (ms: number | null): string => (ms === null ? '–' : seconds(ms));
+  const time = (ms: number | null): string => formatTime(ms, '–');
   return html`<details>
-    <summary>Call by call</summary>
+    <summary>All calls</summary>
     <div class="scroll">
       <table>
         <thead>
@@ -244,10 +258,10 @@ function callsTable({ perCall }: VoiceLoad): Html {
             <th class="number">call</th>
             <th>verdict</th>
             <th class="number">connected</th>
-            <th class="number">audio</th>
-            <th class="number">turn</th>
+            <th class="number">path</th>
+            <th class="number">response</th>
             <th class="number">lost</th>
-            <th>why</th>
+            <th>reason</th>
           </tr>
         </thead>
         <tbody>

@@ -1,7 +1,7 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type * as loadModule from '../../../load/index.ts';
 import type { Area, LoadProfileName, LoadReport } from '../../contract/index.ts';
-import type { LoadOptions, planOf, Preflight } from '../../../load/index.ts';
+import type { LoadOptions, planLoad, Preflight } from '../../../load/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -168,7 +168,7 @@ export const load = defineCommand({
   async run(flags) {
     const settings = settingsOf(flags);
     const { loadPackage, conformance } = await importPackages();
-    const plan = loadPackage.planOf(settings);
+    const plan = loadPackage.planLoad(settings);
     const size = sizeOf(plan, settings.findMax);
     rejectLargeRun(flags, size);
     const earlier = readEarlierReport(flags.compare, 'LoadReport');
@@ -195,7 +195,7 @@ export const load = defineCommand({
       lines,
       clock: systemClock,
       acceptNotProven: flags['accept-not-proven'],
-      judge: conformance.brokenMusts,
+      validateResponse: conformance.brokenMusts,
       preflight: (signal) =>
         runPreflight(conformance, {
           ...access,
@@ -244,7 +244,7 @@ interface FindMax {
 }
 
 /** Returns the settings of a run, with the defaults that depend on other options. */
-function settingsOf(flags: LoadFlags): Parameters<typeof planOf>[0] & { findMax?: FindMax } {
+function settingsOf(flags: LoadFlags): Parameters<typeof planLoad>[0] & { findMax?: FindMax } {
   rejectConflicts(flags);
   const { users, duration, engine, arrivals, percentile } = flags;
   const isSearch = flags['find-max'];

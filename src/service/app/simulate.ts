@@ -16,8 +16,8 @@ import { scoreSession } from '../scoring/eval-kinds.ts';
 import { scoreError, toOutcome, type Judge, type Score } from '../scoring/score.ts';
 import type { ScoredSession } from '../scoring/scored-session.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
-import { reportOf } from '../simulator/report/report.ts';
-import { sessionReport } from '../simulator/report/session-report.ts';
+import { buildReport } from '../simulator/report/report.ts';
+import { buildSessionReport } from '../simulator/report/session-report.ts';
 import { runSession, type SessionDeps } from '../simulator/run-session.ts';
 import { openSandbox } from '../simulator/sandbox.ts';
 import { planSessions, type ChannelName, type SessionPlan } from '../simulator/session-plan.ts';
@@ -88,7 +88,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
       const session = await runSession(plan, deps, signal);
       const outcomes = await scoreCompleted(plan, session, { judge, signal, clock });
       const verdict = decideVerdict({ status: session.status, outcomes });
-      const report = sessionReport(plan, session, { outcomes, verdict });
+      const report = buildSessionReport(plan, session, { outcomes, verdict });
       sessions[index] = report;
       onSession(report);
     });
@@ -96,7 +96,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
     await Promise.all([sandbox.close(), caller.close()]);
   }
   const endedAtMs = clock.nowMs();
-  return reportOf({
+  return buildReport({
     castings: resolved,
     sessions,
     sandbox: url,

@@ -19,7 +19,7 @@ import {
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import type { Session, SimulationPlan, Store } from '../store/store.ts';
-import { scenarioResults, verdictOfRun } from './report/scenario-results.ts';
+import { scenarioResults, decideRunVerdict } from './report/scenario-results.ts';
 import { countSessions, makeSimulationId } from './session-plan.ts';
 import { listSessions, type SimulationRunner } from './simulation-runner.ts';
 
@@ -191,7 +191,7 @@ function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Prog
     id: plan.id,
     name: plan.name,
     status: plan.state !== 'ended' ? plan.state : isScoring ? 'evaluating' : 'completed',
-    verdict: verdictOfRun(scenarios),
+    verdict: decideRunVerdict(scenarios),
     agent: plan.agent,
     seed: plan.seed,
     started_at: isoTime(plan.startedAtMs),

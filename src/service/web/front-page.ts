@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from '../../report-kit/html.ts';
 import { sendPrettyJson } from '../../http-kit/server.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { htmlType, pageHeaders, pageOf } from './page-frame.ts';
+import { htmlType, pageHeaders, servicePage } from './page-frame.ts';
 
 export interface FrontPageOptions {
   authentication: Authentication;
@@ -58,7 +58,7 @@ export function addFrontPage(
 }
 
 function renderFrontPage(apiKeyHeader: string): string {
-  return pageOf(
+  return servicePage(
     'sandbox-kit: the service',
     html`<h1>sandbox-kit: the service</h1>
       <p>${ABOUT}</p>

@@ -3,7 +3,7 @@ import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { addFrontPage } from './front-page.ts';
-import { htmlType, nothingPage, pageHeaders } from './page-frame.ts';
+import { htmlType, missingSessionPage, pageHeaders } from './page-frame.ts';
 import { renderSessionPage } from './session-page.ts';
 
 export interface PageOptions {
@@ -26,7 +26,7 @@ export function addPageRoutes(app: FastifyInstance, options: PageOptions): void 
       const session = await findSession(store, ownerIds, readSessionId(request));
       const exists = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(htmlType);
-      if (!exists) return reply.code(404).send(nothingPage());
+      if (!exists) return reply.code(404).send(missingSessionPage());
       return reply.send(await renderSession(store, session));
     };
   const simulationOf = ({ simulation }: Session): string | undefined =>

@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/clock.ts';
 import { html, type Html } from '../../report-kit/html.ts';
 import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
 import type { Outcome, Session } from '../store/store.ts';
-import { pageOf } from './page-frame.ts';
+import { servicePage } from './page-frame.ts';
 
 /** The content of a session page. */
 export interface SessionPage {
@@ -14,7 +14,7 @@ export interface SessionPage {
 /** Renders the page of a session: its properties, outcomes, and transcript. */
 export function renderSessionPage({ session, turns, tags }: SessionPage): string {
   const title = session.sourceSessionId ?? session.scenario ?? session.id;
-  return pageOf(
+  return servicePage(
     title,
     html`<h1>${title}</h1>
       <dl>

@@ -1,7 +1,7 @@
 /** The comparison of a check with an earlier one. */
 import t from 'tap';
 import { compareReports } from '../../../conformance/index.ts';
-import { comparisonBlock } from '../../../conformance/reports/comparison.ts';
+import { comparisonLines } from '../../../conformance/reports/comparison.ts';
 import type { CheckReport, Verdict } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
 
@@ -51,11 +51,11 @@ void t.test('a comparison separates regressions, fixes, other changes, and the r
 
 void t.test('the terminal shows regressions first', (t) => {
   const options = { style: plainStyle, width: 80 };
-  const [text = ''] = comparisonBlock(compareReports(now, earlier), options);
+  const [text = ''] = comparisonLines(compareReports(now, earlier), options);
   t.match(
     text,
     /^Compared with the run of 2026\S+\nDifferent target: [^\n]+\n {2}regressed +CHAT-001 003\n {2}fixed +CHAT-002 006\n {2}other +CHAT-004 008 007\n {2}unchanged {2}1$/,
   );
-  t.same(comparisonBlock(now, options), [], 'a report without a comparison has no block');
+  t.same(comparisonLines(now, options), [], 'a report without a comparison has no block');
   t.end();
 });

@@ -8,7 +8,7 @@ import {
   applyKnownFailures,
   type KnownFailure,
 } from '../../../conformance/index.ts';
-import { curlOf } from '../../../conformance/reports/curl.ts';
+import { requestCommand } from '../../../conformance/reports/curl.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
@@ -194,19 +194,22 @@ function argumentsOf(line: string): string[] {
 void t.test('curl: a shell hands over exactly what was sent, and the key by its name', (t) => {
   const body = `{"a":"it's \\"$HOME\\" \`id\` $(id) \\\\ !x \n\t{*} é👋"}`;
   const headers = { 'content-type': 'application/json', 'x-odd': `'; id #`, 'x-empty': '' };
-  const line = curlOf(exchange({ body, headers }), 'http://127.0.0.1:8080/base/');
+  const line = requestCommand(exchange({ body, headers }), 'http://127.0.0.1:8080/base/');
   t.same(argumentsOf(line), [
     ...['-i', '-X', 'POST'],
     ...['-H', 'content-type: application/json', '-H', `x-odd: '; id #`, '-H', 'x-empty;'],
     ...['--data-raw', body, 'http://127.0.0.1:8080/base/v1/chat/completions'],
   ]);
-  const keyed = curlOf(exchange({ headers: { authorization: 'Bearer <redacted>' } }), 'http://h');
+  const keyed = requestCommand(
+    exchange({ headers: { authorization: 'Bearer <redacted>' } }),
+    'http://h',
+  );
   t.match(keyed, '"authorization: Bearer $SANDBOX_KIT_API_KEY"');
   t.match(argumentsOf(keyed), ['-i', '-X', 'POST', '-H', 'authorization: Bearer the key']);
-  const untyped = curlOf(exchange({ body: '@/etc/passwd' }), 'http://h');
+  const untyped = requestCommand(exchange({ body: '@/etc/passwd' }), 'http://h');
   t.match(argumentsOf(untyped).join(' '), '--data-raw @/etc/passwd', 'a body is no file name');
   t.ok(argumentsOf(untyped).includes('content-type:'), 'curl adds no type of its own');
-  t.notMatch(curlOf(exchange({ method: 'GET' }), 'http://h'), /-X/);
+  t.notMatch(requestCommand(exchange({ method: 'GET' }), 'http://h'), /-X/);
   t.end();
 });
 

@@ -7,9 +7,9 @@ import {
   terminalReport,
   withComparison,
 } from '../../../load/index.ts';
-import { selfCheck } from '../../../load/self-check/self-check.ts';
-import { notTested, rows } from '../../../load/verdict/targets.ts';
-import { exitCodeOf, underSelfCheck, wholeVerdict } from '../../../load/verdict/whole.ts';
+import { checkGenerator } from '../../../load/self-check/self-check.ts';
+import { notTested, targetRows } from '../../../load/verdict/targets.ts';
+import { exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
 import {
   violations,
   type LoadReport,
@@ -46,13 +46,13 @@ const evil = await evilReport();
 
 /** A report with one target of each verdict that is given. */
 function reportOf(...verdicts: LoadVerdict[]): LoadReport {
-  const ids = Object.values(rows);
+  const ids = Object.values(targetRows);
   const targets = verdicts.map((verdict, nth): LoadTarget => ({
-    ...notTested(ids[nth % ids.length] ?? rows.availability, 'It is so.'),
+    ...notTested(ids[nth % ids.length] ?? targetRows.availability, 'It is so.'),
     verdict,
   }));
   const check = { valid: !verdicts.includes('INVALID RUN'), reasons: [], figures: [] };
-  const verdict = wholeVerdict(targets, check);
+  const verdict = decideRunVerdict(targets, check);
   return {
     ...evil,
     targets,
@@ -67,7 +67,7 @@ void t.test('terminal: 80 columns at most, and nothing that moves the cursor', (
   const text = terminalReport(evil, { style: plainStyle, width: 80 });
   for (const line of text.split('\n')) t.ok(line.length <= 80, line);
   t.notMatch(text.replaceAll('\n', ''), /[\p{Cc}\u202A-\u202E]/u);
-  t.match(text, /25 {2}rate_limited: 429/);
+  t.match(text, /25 {2}rate_limited: HTTP 429/);
   const coloured = terminalReport(evil, { style: ansiStyle, width: 80 });
   // eslint-disable-next-line no-control-regex -- it is what colours are made of
   t.equal(coloured.replaceAll(/\u001B\[\d+m/g, ''), text, 'colours add nothing but colour');
@@ -138,8 +138,8 @@ void t.test('a comparison says better or worse only where the ranges do not meet
   const of = (measured: number | null, low: number | null, high: number | null): LoadReport => ({
     ...evil,
     targets: [
-      { ...notTested(rows.chatLatency, ''), measured, range95: [low, high] },
-      { ...notTested(rows.availability, ''), measured, range95: [low, high] },
+      { ...notTested(targetRows.chatLatency, ''), measured, range95: [low, high] },
+      { ...notTested(targetRows.availability, ''), measured, range95: [low, high] },
     ],
   });
   const changes = (now: LoadReport, before: LoadReport): string[] =>
@@ -164,7 +164,7 @@ void t.test('a comparison says better or worse only where the ranges do not meet
   const { differences = [] } = withComparison(evil, other).comparison ?? {};
   t.match(
     differences.join(' '),
-    /Another engine: autocannon then, open now\. Another rate: 7 then/,
+    /Different engine: autocannon before, open now\. Different rate: 7 before/,
   );
   t.end();
 });
@@ -174,7 +174,7 @@ void t.test('the self-check: beyond any of its limits nothing that was tested is
     ...{ lagP99Ms: 3, lagMaxMs: 40, missed: 0, held: 0, localFaults: 0 },
     cost: { cpuPercent: 8, loopBusy: 0.1 },
   };
-  t.same(selfCheck(well).reasons, []);
+  t.same(checkGenerator(well).reasons, []);
   const broken = [
     { ...well, lagP99Ms: 51 },
     { ...well, lagMaxMs: 251 },
@@ -185,15 +185,15 @@ void t.test('the self-check: beyond any of its limits nothing that was tested is
     { ...well, cost: { cpuPercent: 8, loopBusy: 0.71 } },
   ];
   for (const figures of broken) {
-    const check = selfCheck(figures);
+    const check = checkGenerator(figures);
     t.equal(check.valid, false);
     t.match(check.reasons, [
-      /^The generator could not keep up: .* allowed\)\. Run it on a quieter/,
+      /^The load generator could not keep up: .* \(limit .*\)\. Run it on a faster/,
     ]);
     const { targets } = reportOf('PASS', 'FAIL', 'NOT PROVEN', 'NOT TESTED');
-    const words = underSelfCheck(targets, check).map(({ verdict }) => verdict);
+    const words = applySelfCheck(targets, check).map(({ verdict }) => verdict);
     t.same(words, ['INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'NOT TESTED']);
-    t.equal(wholeVerdict(targets, check), 'INVALID RUN');
+    t.equal(decideRunVerdict(targets, check), 'INVALID RUN');
   }
   t.end();
 });

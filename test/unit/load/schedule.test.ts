@@ -1,10 +1,10 @@
 /** When requests are due, and that none is left out. On a clock that the test moves. */
 import t from 'tap';
-import { planOf } from '../../../load/index.ts';
-import { watchDeadlines } from '../../../load/engines/deadlines.ts';
+import { planLoad } from '../../../load/index.ts';
+import { createDeadlines } from '../../../load/engines/deadlines.ts';
 import { dueTimes } from '../../../load/schedule/due-times.ts';
-import { inOrder, pace, type Due } from '../../../load/schedule/pace.ts';
-import { markers } from '../../../load/profiles/shot.ts';
+import { mergeByTime, pace, type Due } from '../../../load/schedule/pace.ts';
+import { createMarkers } from '../../../load/profiles/planned-request.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { loadOf } from '../../helpers/load.ts';
@@ -53,7 +53,7 @@ void t.test('what is late is sent at once, and nothing is left out', async (t) =
   const dueOf = (atMs: number): Due => ({ atMs, fire: () => fired.push(atMs) });
   const odd = [1, 3, 5, 700].map(dueOf);
   const even = [2, 4, 6, 800].map(dueOf);
-  const done = pace(inOrder([odd, even]), clock, new AbortController().signal);
+  const done = pace(mergeByTime([odd, even]), clock, new AbortController().signal);
   const turn = async (): Promise<void> => {
     for (let n = 0; n < 20; n++) await Promise.resolve();
   };
@@ -71,7 +71,7 @@ void t.test('what is late is sent at once, and nothing is left out', async (t) =
 void t.test('deadlines pass in order, each once, and not after they were called off', async (t) => {
   const clock = manualClock(0);
   const passed: number[] = [];
-  const deadlines = watchDeadlines(clock);
+  const deadlines = createDeadlines(clock);
   const turn = async (): Promise<void> => {
     for (let n = 0; n < 20; n++) await Promise.resolve();
   };
@@ -81,7 +81,7 @@ void t.test('deadlines pass in order, each once, and not after they were called 
   clock.advance(100);
   await turn();
   t.same(passed, [100]);
-  calledOff.callOff();
+  calledOff.cancel();
   clock.advance(500);
   await turn();
   t.same(passed, [100, 200, 300]);
@@ -94,22 +94,26 @@ void t.test('deadlines pass in order, each once, and not after they were called 
 });
 
 void t.test('a plan says beforehand how much is sent, and how much of it costs', (t) => {
-  const plan = planOf(loadOf('', { ratePerSecond: 100, windowMs: 60_000, warmUpMs: undefined }));
+  const plan = planLoad(loadOf('', { ratePerSecond: 100, windowMs: 60_000, warmUpMs: undefined }));
   t.match(plan, { windowMs: 60_000, warmUpMs: 5_000, rampMs: 5_000 });
   t.equal(plan.requests, 6_000 + 275 + 500 + 5);
   t.equal(plan.modelCalls, 6_000 + 275 + 500 + 2);
-  const health = planOf(loadOf('', { profile: 'health', ratePerSecond: 10, windowMs: 60_000 }));
+  const health = planLoad(loadOf('', { profile: 'health', ratePerSecond: 10, windowMs: 60_000 }));
   t.equal(health.modelCalls, 0);
   t.end();
 });
 
 void t.test('names are of one request alone, and those of others are found in an answer', (t) => {
-  const names = markers('ab12');
+  const names = createMarkers('ab12');
   const ids = new Set(Array.from({ length: 5_000 }, (_, nth) => names.session(nth)));
   t.equal(ids.size, 5_000);
   const own = [names.session(7), names.reference(7)];
-  t.equal(names.foreignIn(`{"session_id":"${names.session(7)}"}`, own), undefined);
-  t.equal(names.foreignIn(`for ${names.reference(8)}, hello`, own), names.reference(8));
-  t.equal(names.foreignIn(`for ${markers('cd34').session(8)}`, own), undefined, 'of another run');
+  t.equal(names.findForeign(`{"session_id":"${names.session(7)}"}`, own), undefined);
+  t.equal(names.findForeign(`for ${names.reference(8)}, hello`, own), names.reference(8));
+  t.equal(
+    names.findForeign(`for ${createMarkers('cd34').session(8)}`, own),
+    undefined,
+    'of another run',
+  );
   t.end();
 });

@@ -1,6 +1,6 @@
 /** The statistics of a load verdict, against values known from elsewhere. */
 import t from 'tap';
-import { outagesOf } from '../../../load/verdict/outages.ts';
+import { findOutages } from '../../../load/verdict/availability.ts';
 import {
   atMost,
   rankAbove,
@@ -9,11 +9,11 @@ import {
   shareAtLeast,
   shareAtMost,
 } from '../../../load/verdict/binomial.ts';
-import { burstyShareAtMost, type Block } from '../../../load/verdict/bootstrap.ts';
+import { burstyShareAtMost, type Block } from '../../../load/verdict/share.ts';
 import { judgeShare } from '../../../load/verdict/share.ts';
-import { inFlightTrend } from '../../../load/verdict/throughput.ts';
-import { trendOf } from '../../../load/verdict/trend.ts';
-import { durations } from '../../../load/record/histogram.ts';
+import { measureInFlightTrend } from '../../../load/verdict/throughput.ts';
+import { estimateTrend } from '../../../load/verdict/trend.ts';
+import { createHistogram } from '../../../load/record/histogram.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 
 const chance = seededRandom('statistics');
@@ -95,12 +95,12 @@ void t.test('failures in bursts are worth less than failures one by one', (t) =>
 
 void t.test('a trend is the median of all slopes, and outliers do not move it', (t) => {
   const line = Array.from({ length: 100 }, (_, x) => 2 * x + 5);
-  t.match(trendOf(line), { slope: 2, low: 2, high: 2 });
+  t.match(estimateTrend(line), { slope: 2, low: 2, high: 2 });
   const spiked = line.map((y, x) => (x % 10 === 3 ? y + 10_000 : y));
-  t.ok(near(trendOf(spiked).slope, 2, 0.2), 'a tenth of wild values');
+  t.ok(near(estimateTrend(spiked).slope, 2, 0.2), 'a tenth of wild values');
   const long = Array.from({ length: 3_000 }, (_, x) => x / 10);
-  t.ok(near(trendOf(long).slope, 0.1, 1e-9), 'a long series is averaged down');
-  t.same(trendOf([1, 2, 3]), { slope: 0, low: -Infinity, high: Infinity });
+  t.ok(near(estimateTrend(long).slope, 0.1, 1e-9), 'a long series is averaged down');
+  t.same(estimateTrend([1, 2, 3]), { slope: 0, low: -Infinity, high: Infinity });
   t.end();
 });
 
@@ -110,18 +110,18 @@ void t.test('in flight: a stall that comes and goes does not rise, a queue does'
     const inCycle = step % 100;
     return inCycle < 20 ? inCycle * 10 : 5;
   });
-  t.equal(inFlightTrend(stalls, STEP_MS, 100).rising, false);
+  t.equal(measureInFlightTrend(stalls, STEP_MS, 100).rising, false);
   const noise = (step: number): number => Math.sin(step * 12.9898) * 20;
   const queue = Array.from({ length: 200 }, (_, step) => 20 + step * 2 + noise(step));
-  const trend = inFlightTrend(queue, STEP_MS, 120);
+  const trend = measureInFlightTrend(queue, STEP_MS, 120);
   t.ok(trend.rising && near(trend.perSecond, 20, 1), `rises by ${trend.perSecond} a second`);
   const flat = Array.from({ length: 200 }, (_, step) => 20 + noise(step));
-  t.equal(inFlightTrend(flat, STEP_MS, 120).rising, false);
+  t.equal(measureInFlightTrend(flat, STEP_MS, 120).rising, false);
   t.end();
 });
 
 void t.test('a histogram keeps three digits, and the largest as it is', (t) => {
-  const times = durations();
+  const times = createHistogram();
   t.same(times.summary(), { p50: null, p90: null, p99: null, p999: null, max: null, mean: null });
   for (let ms = 1; ms <= 1_000; ms++) times.record(ms);
   const { p50, p90, p99, p999, max, mean } = times.summary();
@@ -147,10 +147,14 @@ void t.test('outages: from the first that failed to the next that did not', (t) 
   }));
   const health = Array.from({ length: 10 }, (_, nth) => ({ dueMs: nth * 1_000, failed: false }));
   const expected = { seconds: 10, cleanSeconds: 6, longestMs: 2_500, incidents: 2 };
-  t.same(outagesOf([chat], 10_000), expected);
-  t.same(outagesOf([chat, health], 10_000), expected, 'health that answers ends no outage of chat');
+  t.same(findOutages([chat], 10_000), expected);
+  t.same(
+    findOutages([chat, health], 10_000),
+    expected,
+    'health that answers ends no outage of chat',
+  );
   const toTheEnd = chat.map(({ dueMs }) => ({ dueMs, failed: dueMs >= 9_000 }));
-  t.match(outagesOf([toTheEnd], 10_000), { longestMs: 1_000, incidents: 1, cleanSeconds: 9 });
-  t.match(outagesOf([[]], 10_000), { longestMs: 0, incidents: 0, cleanSeconds: 10 });
+  t.match(findOutages([toTheEnd], 10_000), { longestMs: 1_000, incidents: 1, cleanSeconds: 9 });
+  t.match(findOutages([[]], 10_000), { longestMs: 0, incidents: 0, cleanSeconds: 10 });
   t.end();
 });

@@ -5,8 +5,9 @@ import type {
   ScenarioStanding,
   SimulationReport,
 } from '../../../contract/index.ts';
+import { describeDifferences } from '../../../report-kit/comparison.ts';
 
-/** What a reader wants to see first stands first. */
+/** Changes in the order of their importance to a reader. */
 const order: readonly ScenarioChange[] = [
   'regressed',
   'worse',
@@ -18,27 +19,29 @@ const order: readonly ScenarioChange[] = [
   'same',
 ];
 
-/** Sets a run beside an earlier one, scenario by scenario, regressions first. */
+/** Adds a comparison with an earlier run to a report, by scenario, regressions first. */
 export function withComparison(
   report: SimulationReport,
   earlier: SimulationReport,
 ): SimulationReport {
   const standing = (results: readonly ScenarioResult[], id: string): ScenarioStanding => {
-    const found = results.find((one) => one.scenario_id === id);
-    return found ? { verdict: found.verdict, passed: found.passed, samples: found.samples } : null;
+    const result = results.find((scenario) => scenario.scenario_id === id);
+    return result
+      ? { verdict: result.verdict, passed: result.passed, samples: result.samples }
+      : null;
   };
   const both = [...report.scenarios, ...earlier.scenarios];
-  const ids = new Set(both.map((one) => one.scenario_id));
+  const ids = new Set(both.map((scenario) => scenario.scenario_id));
   const rows = [...ids].map((id): ComparedScenario => {
     const [before, now] = [standing(earlier.scenarios, id), standing(report.scenarios, id)];
-    return { scenario_id: id, change: changeOf(before, now), before, now };
+    return { scenario_id: id, change: classifyChange(before, now), before, now };
   });
-  rows.sort((one, other) => order.indexOf(one.change) - order.indexOf(other.change));
-  const differences = differencesOf(report, earlier);
+  rows.sort((left, right) => order.indexOf(left.change) - order.indexOf(right.change));
+  const differences = listDifferences(report, earlier);
   return { ...report, comparison: { startedAt: earlier.startedAt, differences, rows } };
 }
 
-function changeOf(before: ScenarioStanding, now: ScenarioStanding): ScenarioChange {
+function classifyChange(before: ScenarioStanding, now: ScenarioStanding): ScenarioChange {
   if (!before) return 'new';
   if (!now) return 'gone';
   if (before.verdict !== now.verdict) {
@@ -46,22 +49,18 @@ function changeOf(before: ScenarioStanding, now: ScenarioStanding): ScenarioChan
     if (now.verdict === 'failed') return before.verdict === 'passed' ? 'regressed' : 'worse';
     return 'fixed';
   }
-  const [then, today] = [before.passed / before.samples, now.passed / now.samples];
-  if (today === then || now.verdict === 'undecided') return 'same';
-  return today < then ? 'worse' : 'better';
+  const [rateBefore, rateNow] = [before.passed / before.samples, now.passed / now.samples];
+  if (rateNow === rateBefore || now.verdict === 'undecided') return 'same';
+  return rateNow < rateBefore ? 'worse' : 'better';
 }
 
-/** Of runs that were made differently, the difference may be the settings'. */
-function differencesOf(now: SimulationReport, before: SimulationReport): string[] {
-  const settings = [
+function listDifferences(now: SimulationReport, before: SimulationReport): string[] {
+  return describeDifferences([
     ['sandbox', before.sandbox, now.sandbox],
     ['seed', before.seed, now.seed],
     ['channel', channelsOf(before), channelsOf(now)],
-    ['version of the kit', before.kitVersion, now.kitVersion],
-  ] as const;
-  return settings
-    .filter(([, one, other]) => one !== other)
-    .map(([name, one, other]) => `Another ${name}: ${one} then, ${other} now.`);
+    ['kit version', before.kitVersion, now.kitVersion],
+  ]);
 }
 
 const channelsOf = ({ sessions }: SimulationReport): string =>

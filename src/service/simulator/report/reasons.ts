@@ -1,15 +1,17 @@
 import type { SimulatedSessionReport } from '../../../contract/index.ts';
 
-/** Why a session did not pass, and what else is to be known of it; nothing for one that is fine. */
-export function reasonsOf(session: SimulatedSessionReport): string[] {
+/** Lists why a session did not pass, and its notes; empty for a session without remarks. */
+export function sessionReasons(session: SimulatedSessionReport): string[] {
   const { verdict, eval_outcomes: outcomes, errored_evals: errored, error, review } = session;
   const failed = outcomes
     .filter(({ outcome }) => outcome === 'fail')
-    .map((one) => `${one.eval_name}${optional(one)}: ${one.reasoning}`);
-  const unscored = errored.map((one) => `${one.eval_name}: not scored. ${one.reasoning}`);
+    .map((outcome) => `${outcome.eval_name}${optionalSuffix(outcome)}: ${outcome.reasoning}`);
+  const unscored = errored.map(
+    ({ eval_name: name, reasoning }) => `${name}: not scored. ${reasoning}`,
+  );
   const unjudged =
     verdict === 'undecided' && session.status === 'completed' && unscored.length === 0
-      ? ['The scenario has no evals, so nothing was judged.']
+      ? ['The scenario has no evals, so the session was not judged.']
       : [];
   const strayed = review.kept ? [] : review.findings.map(({ message }) => message);
   return [
@@ -20,13 +22,15 @@ export function reasonsOf(session: SimulatedSessionReport): string[] {
   ];
 }
 
-/** Groups sessions of which nothing is to be told but the same, in their order. */
-export function alike(sessions: readonly SimulatedSessionReport[]): SimulatedSessionReport[][] {
-  const told = (session: SimulatedSessionReport): string =>
-    JSON.stringify([session.verdict, session.status, session.end_reason, reasonsOf(session)]);
-  return [...Map.groupBy(sessions, told).values()];
+/** Groups sessions with the same verdict and reasons, in their order. */
+export function groupAlike(
+  sessions: readonly SimulatedSessionReport[],
+): SimulatedSessionReport[][] {
+  const keyOf = (session: SimulatedSessionReport): string =>
+    JSON.stringify([session.verdict, session.status, session.end_reason, sessionReasons(session)]);
+  return [...Map.groupBy(sessions, keyOf).values()];
 }
 
-/** An eval that is not required is among the outcomes, and never fails a session. */
-const optional = (one: Record<string, unknown>): string =>
-  one['required'] === false ? ' (not required)' : '';
+/** Marks an eval that is not required and therefore never fails a session. */
+const optionalSuffix = (outcome: Record<string, unknown>): string =>
+  outcome['required'] === false ? ' (not required)' : '';

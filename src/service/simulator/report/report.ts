@@ -6,10 +6,10 @@ import type {
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
-import { scenarioResults, verdictOfRun } from './scenario-results.ts';
+import { scenarioResults, decideRunVerdict } from './scenario-results.ts';
 
-/** What a run consists of when it is over. */
-export interface RunFigures {
+/** The results of a run. */
+export interface RunResults {
   castings: readonly ResolvedScenario[];
   sessions: SimulatedSessionReport[];
   sandbox: string;
@@ -21,20 +21,20 @@ export interface RunFigures {
 
 const exitCodes = { passed: 0, failed: 1, undecided: 3 } as const;
 
-/** The report of a run. */
-export function reportOf(figures: RunFigures): SimulationReport {
-  const { castings, sessions, sandbox, seed, kitVersion } = figures;
+/** Builds the report of a run. */
+export function buildReport(results: RunResults): SimulationReport {
+  const { castings, sessions, sandbox, seed, kitVersion } = results;
   const scenarios = scenarioResults(castings, sessions);
-  const verdict = verdictOfRun(scenarios);
+  const verdict = decideRunVerdict(scenarios);
   const count = (which: SimulationVerdict): number =>
     sessions.filter((session) => session.verdict === which).length;
   return {
     verdict,
     exitCode: exitCodes[verdict],
-    sentence: sentenceOf(scenarios, sessions),
+    sentence: summarize(scenarios, sessions),
     ...{ kitVersion, sandbox, seed },
-    startedAt: isoTime(figures.startedAtMs),
-    endedAt: isoTime(figures.endedAtMs),
+    startedAt: isoTime(results.startedAtMs),
+    endedAt: isoTime(results.endedAtMs),
     counts: {
       sessions: sessions.length,
       passed: count('passed'),
@@ -47,22 +47,22 @@ export function reportOf(figures: RunFigures): SimulationReport {
   };
 }
 
-function sentenceOf(
+function summarize(
   scenarios: readonly ScenarioResult[],
   sessions: readonly SimulatedSessionReport[],
 ): string {
   const count = (which: SimulationVerdict): number =>
     scenarios.filter(({ verdict }) => verdict === which).length;
   const [passed, failed, undecided] = [count('passed'), count('failed'), count('undecided')];
-  const flaky = scenarios.filter((one) => one.flaky).length;
+  const flaky = scenarios.filter((scenario) => scenario.flaky).length;
   const others = [
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(flaky > 0 ? [`${flaky} flaky`] : []),
   ];
-  const all = `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`;
+  const total = `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`;
   const cancelled = sessions.filter(({ status }) => status === 'cancelled').length;
   const ends =
     cancelled === 0 ? [] : [`${cancelled} of ${sessions.length} sessions were cancelled`];
-  return `${[[`${passed} of ${all} passed`, ...others].join(', '), ...ends].join('; ')}.`;
+  return `${[[`${passed} of ${total} passed`, ...others].join(', '), ...ends].join('; ')}.`;
 }

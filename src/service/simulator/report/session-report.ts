@@ -4,17 +4,17 @@ import type { Outcome } from '../../store/store.ts';
 import type { SessionPlan } from '../session-plan.ts';
 import type { SimulatedSession, SimulatedTurn } from '../simulated-session.ts';
 
-/** What the evals found, and what that makes of the session. */
-export interface Scored {
+/** The outcomes of the evals and the verdict of the session. */
+export interface SessionScore {
   outcomes: readonly Outcome[];
   verdict: SimulatedSessionReport['verdict'];
 }
 
-/** A session as the report of a run has it. All that is time stands under `_at` and `_ms`. */
-export function sessionReport(
+/** Builds the part of a report for one session. Times have names in `_at` and `_ms`. */
+export function buildSessionReport(
   plan: SessionPlan,
-  held: SimulatedSession,
-  { outcomes, verdict }: Scored,
+  session: SimulatedSession,
+  { outcomes, verdict }: SessionScore,
 ): SimulatedSessionReport {
   const judged = outcomes.filter(({ outcome }) => outcome !== 'error');
   const passed = judged.filter(({ outcome }) => outcome === 'pass').length;
@@ -25,23 +25,23 @@ export function sessionReport(
     persona: plan.persona.name,
     channel: plan.channel,
     sample: plan.sample,
-    status: held.status,
-    end_reason: held.endReason,
-    ...(held.error !== undefined && { error: held.error }),
+    status: session.status,
+    end_reason: session.endReason,
+    ...(session.error !== undefined && { error: session.error }),
     verdict,
-    started_at: isoTime(held.startedAtMs),
-    ended_at: isoTime(held.endedAtMs),
-    turn_latency_ms: held.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
-    user_id: held.userId ?? null,
-    traces: held.turns.map(turnReport),
-    eval_outcomes: judged.map((one) => ({
-      eval: one.evalId,
-      eval_name: one.evalName,
-      eval_category: one.category,
-      eval_type: one.type,
-      outcome: one.outcome,
-      required: one.required,
-      reasoning: one.reasoning,
+    started_at: isoTime(session.startedAtMs),
+    ended_at: isoTime(session.endedAtMs),
+    turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
+    user_id: session.userId ?? null,
+    traces: session.turns.map(turnReport),
+    eval_outcomes: judged.map((outcome) => ({
+      eval: outcome.evalId,
+      eval_name: outcome.evalName,
+      eval_category: outcome.category,
+      eval_type: outcome.type,
+      outcome: outcome.outcome,
+      required: outcome.required,
+      reasoning: outcome.reasoning,
     })),
     errored_evals: outcomes
       .filter(({ outcome }) => outcome === 'error')
@@ -52,8 +52,8 @@ export function sessionReport(
       failed_count: judged.length - passed,
       pass_rate: judged.length === 0 ? 0 : passed / judged.length,
     },
-    review: held.review,
-    notes: held.notes,
+    review: session.review,
+    notes: session.notes,
   };
 }
 

@@ -6,16 +6,17 @@ import type {
   SimulationVerdict,
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
-import { wrap, type ApplyStyle, type Style } from '../../../report-kit/terminal.ts';
-import { alike, reasonsOf } from './reasons.ts';
-import { showable, transcriptLines } from './transcript.ts';
-
-/** How it is written. */
-export interface Page {
-  style: ApplyStyle;
-  /** Characters a line. */
-  width: number;
-}
+import { formatDuration, formatInstant, formatShare } from '../../../report-kit/format.ts';
+import { toPrintable } from '../../../report-kit/printable.ts';
+import {
+  labeled,
+  shorten,
+  wrap,
+  type Style,
+  type TextLayout,
+} from '../../../report-kit/terminal.ts';
+import { groupAlike, sessionReasons } from './reasons.ts';
+import { transcriptLines } from './transcript.ts';
 
 const styles: Record<SimulationVerdict, Style> = {
   passed: 'green',
@@ -23,140 +24,142 @@ const styles: Record<SimulationVerdict, Style> = {
   undecided: 'yellow',
 };
 
-/** Sessions that are told at length; the JSON has all. */
-const toldMax = 20;
+/** The most groups of sessions to list; the JSON report has all. */
+const GROUPS_MAX = 20;
 
-const verdictWidth = 9;
-const channelWidth = 5;
-const nameWidthMax = 32;
+const VERDICT_WIDTH = 9;
+const CHANNEL_WIDTH = 7;
+const NAME_WIDTH_MAX = 32;
 
-/** One line for a session, as it ends. */
-export function sessionLine(session: SimulatedSessionReport, { style, width }: Page): string {
+/** Formats the line that reports the end of a session. */
+export function sessionLine(session: SimulatedSessionReport, { style, width }: TextLayout): string {
   const { verdict, scenario_id: id, sample, end_reason: reason, traces, channel } = session;
-  const way = channel === 'voice' ? ' by voice' : '';
-  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${way}`;
+  const suffix = channel === 'voice' ? ' by voice' : '';
+  const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
   const tail = `${turns.padStart(8)}  ${reason}`;
-  const room = Math.min(nameWidthMax, width - verdictWidth - tail.length - 4);
+  const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
   const name = sample === 1 ? id : `${id} #${sample}`;
-  const word = style(styles[verdict], verdict.padEnd(verdictWidth));
-  return `${word}  ${cut(name, room).padEnd(room)}  ${tail}\n`;
+  const word = style(styles[verdict], verdict.padEnd(VERDICT_WIDTH));
+  return `${word}  ${shorten(name, nameWidth).padEnd(nameWidth)}  ${tail}\n`;
 }
 
-/** The report for people: regressions, then a table, then what went wrong, the sentence last. */
-export function terminalReport(report: SimulationReport, page: Page): string {
+/** Lays out the report for people: the comparison, a table, the reasons, and the summary last. */
+export function terminalReport(report: SimulationReport, layout: TextLayout): string {
   const { verdict, sentence, sessions, comparison, seed } = report;
   const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
   const word = verdict.toUpperCase();
   const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
-  const last = wrap(
-    `${word}  ${sentence} ${count} in ${(ms / 1000).toFixed(1)} s, seed ${seed}.${hintOf(report)}`,
-    page.width,
+  const summary = labeled(
+    `${layout.style(styles[verdict], word)}  `,
+    `${sentence} ${count} in ${formatDuration(ms)}, seed ${seed}.${hintFor(report)}`,
+    layout.width,
   );
   const blocks = [
-    ...(comparison ? [comparisonLines(comparison, page)] : []),
-    tableLines(report, page),
-    whyLines(sessions, page),
-    saidLines(sessions, page),
-    last.map((line) => line.replace(word, () => page.style(styles[verdict], word))),
+    ...(comparison ? [comparisonLines(comparison, layout)] : []),
+    tableLines(report, layout),
+    reasonLines(sessions, layout),
+    failedTranscriptLines(sessions, layout),
+    summary,
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Where nobody was reached, what to do about it. */
-function hintOf({ sandbox, sessions }: SimulationReport): string {
+/** Suggests the next step if the sandbox is unreachable. */
+function hintFor({ sandbox, sessions }: SimulationReport): string {
   const [first] = sessions;
   const isSame = sessions.every(
-    (one) => one.end_reason === 'infrastructure_error' && one.error === first?.error,
+    (session) => session.end_reason === 'infrastructure_error' && session.error === first?.error,
   );
-  const isUnreached = /connection|resolve|reached/.test(first?.error ?? '');
-  return isSame && isUnreached
-    ? ` Is it running? sandbox-kit doctor ${showable(sandbox)} tells more.`
+  const isUnreachable = /connection|resolve|reached/.test(first?.error ?? '');
+  return isSame && isUnreachable
+    ? ` Is the sandbox running? Run: sandbox-kit doctor ${toPrintable(sandbox)}`
     : '';
 }
 
-function tableLines(report: SimulationReport, { style, width }: Page): string[] {
+function tableLines(report: SimulationReport, { style, width }: TextLayout): string[] {
   const { scenarios, sessions } = report;
   if (scenarios.length === 0) return [];
-  const ids = scenarios.map((one) => one.scenario_id.length);
-  const channels = new Map(sessions.map((one) => [one.scenario_id, one.channel]));
+  const ids = scenarios.map((scenario) => scenario.scenario_id.length);
+  const channels = new Map(sessions.map((session) => [session.scenario_id, session.channel]));
   const hasVoice = [...channels.values()].includes('voice');
   const channelOf = (id: string): string[] =>
-    hasVoice ? [(channels.get(id) ?? '').padEnd(channelWidth)] : [];
-  const room = Math.min(width - (hasVoice ? 49 : 40), Math.max(8, ...ids));
-  const by = hasVoice ? `${'By'.padEnd(channelWidth)}  ` : '';
-  const head = `${'Scenario'.padEnd(room)}  ${by}Verdict    Passed   Wanted  pass^n  `;
-  const rows = scenarios.map((one) => {
-    const { verdict, passed, samples, wanted_pass_rate: wanted, pass_hat_k: hat, flaky } = one;
+    hasVoice ? [(channels.get(id) ?? '').padEnd(CHANNEL_WIDTH)] : [];
+  const idWidth = Math.min(width - (hasVoice ? 51 : 42), Math.max(8, ...ids));
+  const channelTitle = hasVoice ? `${'Channel'.padEnd(CHANNEL_WIDTH)}  ` : '';
+  const head = `${'Scenario'.padEnd(idWidth)}  ${channelTitle}Verdict      Passed  Required  pass^k`;
+  const rows = scenarios.map((scenario) => {
+    const { scenario_id: id, verdict, passed, samples, flaky } = scenario;
+    const { wanted_pass_rate: required, pass_hat_k: passHat } = scenario;
     const columns = [
-      cut(one.scenario_id, room).padEnd(room),
-      ...channelOf(one.scenario_id),
-      style(styles[verdict], verdict.padEnd(verdictWidth)),
+      shorten(id, idWidth).padEnd(idWidth),
+      ...channelOf(id),
+      style(styles[verdict], verdict.padEnd(VERDICT_WIDTH)),
       `${passed}/${samples}`.padStart(8),
-      percent(wanted).padStart(7),
-      (hat.length === 0 ? '-' : (hat.at(-1) ?? 0).toFixed(2)).padStart(6),
+      formatShare(required, 0).padStart(8),
+      (passHat.length === 0 ? '-' : (passHat.at(-1) ?? 0).toFixed(2)).padStart(6),
     ];
     return `${columns.join('  ')}${flaky ? style('yellow', '  flaky') : ''}`;
   });
-  return [style('dim', head.trimEnd()), ...rows];
+  return [style('dim', head), ...rows];
 }
 
-function whyLines(sessions: readonly SimulatedSessionReport[], page: Page): string[] {
-  const told = sessions.filter((one) => one.verdict !== 'passed' || reasonsOf(one).length > 0);
-  const groups = alike(told);
-  const lines = groups.slice(0, toldMax).flatMap((group) => {
+function reasonLines(sessions: readonly SimulatedSessionReport[], layout: TextLayout): string[] {
+  const remarkable = sessions.filter(
+    (session) => session.verdict !== 'passed' || sessionReasons(session).length > 0,
+  );
+  const groups = groupAlike(remarkable);
+  const lines = groups.slice(0, GROUPS_MAX).flatMap((group) => {
     const [first] = group;
     if (!first) return [];
     const { verdict, status, end_reason: reason } = first;
-    const head = `${page.style(styles[verdict], verdict)} ${namesOf(group)}`;
-    const why = reasonsOf(first).flatMap((one) => {
-      const [line = '', ...more] = wrap(showable(one), page.width - 4);
-      return [`  - ${line}`, ...more.map((next) => `    ${next}`)];
-    });
-    return [`${head}: ${status}, ${reason}`, ...why];
+    const head = `${layout.style(styles[verdict], verdict)} ${namesOf(group)}`;
+    const reasons = sessionReasons(first).flatMap((text) =>
+      labeled('  - ', toPrintable(text), layout.width),
+    );
+    return [`${head}: ${status}, ${reason}`, ...reasons];
   });
-  const more = groups.slice(toldMax).reduce((sum, group) => sum + group.length, 0);
-  return more > 0 ? [...lines, `and ${more} sessions more; --json FILE has all`] : lines;
+  const more = groups.slice(GROUPS_MAX).reduce((sum, group) => sum + group.length, 0);
+  return more > 0 ? [...lines, `and ${more} more sessions; --json FILE writes all of them`] : lines;
 }
 
-/** What was said in the first session that failed. */
-function saidLines(sessions: readonly SimulatedSessionReport[], { width }: Page): string[] {
+/** Returns the transcript of the first session that failed. */
+function failedTranscriptLines(
+  sessions: readonly SimulatedSessionReport[],
+  { width }: TextLayout,
+): string[] {
   const [first, ...others] = sessions.filter(({ verdict }) => verdict === 'failed');
   if (!first) return [];
-  const more = others.length > 0 ? ['--json FILE has what was said in the others'] : [];
-  const head = `What was said in ${showable(first.scenario_id)}, sample ${first.sample}:`;
+  const more =
+    others.length > 0 ? ['--json FILE writes the transcripts of the other failed sessions.'] : [];
+  const head = `Transcript of ${toPrintable(first.scenario_id)}, sample ${first.sample}:`;
   return [...wrap(head, width), ...transcriptLines(first, width), ...more];
 }
 
-/** Which sessions they are: one by its name, many by their number. */
+/** Names a group of sessions by its first session. */
 function namesOf(group: readonly SimulatedSessionReport[]): string {
   const [first, ...others] = group;
   if (!first) return '';
-  const name = `${showable(first.scenario_id)}, sample ${first.sample}`;
+  const name = `${toPrintable(first.scenario_id)}, sample ${first.sample}`;
   return others.length === 0 ? name : `${name} and ${others.length} more`;
 }
 
-function comparisonLines(comparison: SimulationComparison, { style, width }: Page): string[] {
+function comparisonLines(comparison: SimulationComparison, { style, width }: TextLayout): string[] {
   const { startedAt, differences, rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');
   const lines = changed.map(({ scenario_id: id, change, before, now }) => {
     const isBad = change === 'regressed' || change === 'worse';
-    const word = change.padEnd(verdictWidth);
+    const word = change.padEnd(VERDICT_WIDTH);
     const color = isBad ? 'red' : change === 'fixed' || change === 'better' ? 'green' : 'yellow';
-    const told = `${standing(before)} -> ${standing(now)}`;
-    return `${style(color, word)}  ${cut(showable(id), width - 52)}  ${told}`;
+    const results = `${describeStanding(before)} -> ${describeStanding(now)}`;
+    return `${style(color, word)}  ${shorten(toPrintable(id), width - 52)}  ${results}`;
   });
   const same = rows.length - changed.length;
   return [
-    `Beside the run of ${startedAt.slice(0, 16).replace('T', ' ')}: ${same} as before.`,
-    ...differences.flatMap((one) => wrap(one, width)),
+    `Compared with the run of ${formatInstant(startedAt)}: ${same} unchanged.`,
+    ...differences.flatMap((difference) => wrap(difference, width)),
     ...lines,
   ];
 }
 
-const standing = (one: ScenarioStanding): string =>
-  one ? `${one.verdict} ${one.passed}/${one.samples}` : 'not there';
-
-const percent = (rate: number): string => `${Math.round(rate * 100)} %`;
-
-const cut = (text: string, room: number): string =>
-  text.length <= room ? text : `${text.slice(0, room - 3)}...`;
+const describeStanding = (standing: ScenarioStanding): string =>
+  standing ? `${standing.verdict} ${standing.passed}/${standing.samples}` : 'absent';

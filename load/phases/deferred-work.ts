@@ -1,19 +1,19 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
-/** Work that can wait a moment, so that it delays neither a send nor the reading of an answer. */
-export interface Chores {
-  add(chore: () => void): void;
-  /** Resolves when nothing is left to do. */
+/** A queue for work that must delay neither a send nor the reading of a response. */
+export interface DeferredWork {
+  add(task: () => void): void;
+  /** Resolves when the queue is empty. */
   done(): Promise<void>;
 }
 
-/** So much work at a time, then the network has its turn. */
+/** Time slice of work before the event loop handles the network again. */
 const TURN_MS = 2;
-/** Beyond so many, work is done at once: memory is worth more than a moment. */
+/** With more tasks waiting, new tasks run immediately to limit memory. */
 const WAITING_MAX = 20_000;
 
-/** Starts with nothing to do. */
-export function chores(clock: Clock): Chores {
+/** Creates an empty queue. */
+export function createDeferredWork(clock: Clock): DeferredWork {
   let waiting: (() => void)[] = [];
   let head = 0;
   let working: Promise<void> | undefined;
@@ -22,9 +22,9 @@ export function chores(clock: Clock): Chores {
       await clock.sleep(1);
       const untilMs = clock.monotonicMs() + TURN_MS;
       do {
-        const chore = waiting[head];
+        const task = waiting[head];
         waiting[head++] = () => {};
-        chore?.();
+        task?.();
       } while (head < waiting.length && clock.monotonicMs() < untilMs);
     }
     waiting = [];
@@ -32,12 +32,12 @@ export function chores(clock: Clock): Chores {
     working = undefined;
   };
   return {
-    add(chore) {
+    add(task) {
       if (waiting.length - head >= WAITING_MAX) {
-        chore();
+        task();
         return;
       }
-      waiting.push(chore);
+      waiting.push(task);
       working ??= work();
     },
     async done() {

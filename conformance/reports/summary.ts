@@ -1,0 +1,72 @@
+import type { CheckReport } from '../../src/contract/index.ts';
+
+/** The headline of a report: its verdict, or that only the file of known failures is outdated. */
+export type Headline = CheckReport['verdict'] | 'stale-known-failures';
+
+/** Returns the headline of a report. */
+export function headlineOf({
+  verdict,
+  requirements,
+  staleKnownFailures = [],
+}: CheckReport): Headline {
+  const hasOpenFailure = requirements.some(
+    (row) => row.verdict === 'fail' && row.accepted === undefined,
+  );
+  return verdict === 'not-conforming' && staleKnownFailures.length > 0 && !hasOpenFailure
+    ? 'stale-known-failures'
+    : verdict;
+}
+
+/** The headlines as every report shows them. */
+export const headlines: Readonly<Record<Headline, string>> = {
+  conforming: 'Conforming',
+  'not-conforming': 'Not conforming',
+  'not-judged': 'Not judged',
+  'stale-known-failures': 'Known failures outdated',
+};
+
+/** Titles of sections that all reports share. */
+export const sectionTitles = {
+  causes: 'Fix first',
+  knownFailures: 'Known failures',
+  observed: 'Observed behavior',
+} as const;
+
+/** Explains what is wrong with a file of known failures whose requirements now pass. */
+export function staleSentence(ids: readonly string[]): string {
+  const [verb, pronoun] = ids.length === 1 ? ['passes', 'it'] : ['pass', 'them'];
+  return `The list of known failures is outdated: ${ids.join(', ')} now ${verb}. Remove ${pronoun} from the file.`;
+}
+
+/** Returns the causes of failures that are not known. */
+export function openCauses({ causes, requirements }: CheckReport): CheckReport['causes'] {
+  const known = requirements.filter((row) => row.accepted !== undefined).map(({ id }) => id);
+  return causes.filter(({ clears }) => clears.some((id) => !known.includes(id)));
+}
+
+/** Counts requirements by verdict: `['fail', '3 fail (2 known)']`. */
+export function countVerdicts({
+  counts,
+  requirements,
+}: CheckReport): [verdict: string, text: string][] {
+  return Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([verdict, count]) => {
+      const known = requirements.filter((row) => row.verdict === verdict && row.accepted).length;
+      const suffix = known === 0 ? '' : ` (${known} known)`;
+      return [verdict, `${count} ${verdictName(verdict)}${suffix}`];
+    });
+}
+
+/** Names a verdict for people: "not applicable". */
+export const verdictName = (verdict: string): string => verdict.replaceAll('_', ' ');
+
+/** Lists ids and repeats each area once: "CHAT-040 041 USERS-080". */
+export function shortList(ids: readonly string[]): string {
+  return ids
+    .map((id, index) => {
+      const [area, number = id] = id.split('-');
+      return area === ids[index - 1]?.split('-')[0] ? number : id;
+    })
+    .join(' ');
+}

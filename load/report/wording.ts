@@ -1,0 +1,173 @@
+/** Sentences that the terminal, Markdown, and HTML reports share. */
+import type {
+  LoadReport,
+  LoadTarget,
+  StreamReport,
+  VoiceLoad,
+  VoiceSummary,
+} from '../../src/contract/index.ts';
+import {
+  formatCount,
+  formatDuration,
+  formatNumber,
+  formatQuantity,
+  formatShare,
+} from '../../src/report-kit/format.ts';
+
+type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
+  blockedBy: LoadReport['blockedBy'] | undefined;
+};
+
+/** States the verdict of a run in one or two sentences. */
+export function describeVerdict(report: Judged): string {
+  const { verdict, targets, selfCheck, blockedBy } = report;
+  if (blockedBy) return `Not judged: ${blockedBy.message}`;
+  switch (verdict) {
+    case 'INVALID RUN':
+      return `Not judged: ${selfCheck.reasons[0] ?? 'the run is invalid.'}`;
+    case 'NOT TESTED':
+      return 'The run tested no target.';
+    case 'PASS':
+      return `${describePassed(report)} ${countVerdicts(targets)}`;
+    case 'FAIL':
+    case 'NOT PROVEN':
+      return `${listStatements(targets, verdict)} ${countVerdicts(targets)}`;
+  }
+}
+
+function describePassed({ targets, plan }: Judged): string {
+  const passed = targets.filter(({ verdict }) => verdict === 'PASS');
+  const throughput = passed.find(({ id }) => id === 'chat-throughput');
+  const latency = passed.find(({ id }) => id === 'chat-latency');
+  if (throughput && latency) {
+    const rate = formatQuantity(throughput.target, throughput.unit);
+    return `Chat sustains ${rate} with a p${plan.percentile} of ${formatDuration(latency.measured ?? 0)}.`;
+  }
+  const connections = passed.find(({ id }) => id === 'voice-connections');
+  const audio = passed.find(({ id }) => id === 'voice-latency');
+  if (connections && audio) {
+    const calls = formatCount(connections.measured ?? 0, 'concurrent call');
+    return `Voice sustains ${calls} with an audio latency of ${formatDuration(audio.measured ?? 0)}.`;
+  }
+  const [first] = passed;
+  return first ? `Target met: ${first.statement}` : '';
+}
+
+function listStatements(targets: readonly LoadTarget[], verdict: 'FAIL' | 'NOT PROVEN'): string {
+  const statements = targets
+    .filter((target) => target.verdict === verdict)
+    .map(({ statement }) => statement.replace(/\.$/, ''));
+  return `${verdict === 'FAIL' ? 'Target missed' : 'Not proven'}: ${statements.join('; ')}.`;
+}
+
+const countedVerdicts = [
+  ['PASS', 'passed'],
+  ['FAIL', 'failed'],
+  ['NOT PROVEN', 'not proven'],
+  ['NOT TESTED', 'not tested'],
+] as const;
+
+/** Counts targets by verdict: "7 targets: 2 passed, 1 failed, 4 not tested." */
+function countVerdicts(targets: readonly LoadTarget[]): string {
+  const counts = countedVerdicts.flatMap(([verdict, description]) => {
+    const count = targets.filter((target) => target.verdict === verdict).length;
+    return count === 0 ? [] : [`${count} ${description}`];
+  });
+  return `${formatCount(targets.length, 'target')}: ${counts.join(', ')}.`;
+}
+
+/** Returns whether anything was sent. If not, every target would only repeat the cause. */
+export const hasRun = ({ streams, voice }: LoadReport): boolean =>
+  streams.length > 0 || voice !== undefined;
+
+/** Describes what a run sends: "100 requests/s and 20 calls for 60 s". */
+export function describeLoad({ plan }: Pick<LoadReport, 'plan'>): string {
+  const { profile, ratePerSecond, simulatedUsers, calls, windowMs } = plan;
+  const requests =
+    profile === 'voice'
+      ? []
+      : simulatedUsers === undefined
+        ? [`${formatNumber(ratePerSecond, 2)} requests/s`]
+        : [formatCount(simulatedUsers, 'simulated user')];
+  const voice = calls === undefined ? [] : [formatCount(calls, 'call')];
+  return `${[...requests, ...voice].join(' and ')} for ${formatDuration(windowMs)}`;
+}
+
+/** Columns of the targets table in Markdown and HTML. */
+export const targetColumns = {
+  target: 'required',
+  measured: 'measured',
+  bound95: '95% bound',
+  samples: 'samples',
+} as const;
+
+/** States the 95% bound of a target: "95% bound: at least 99.94%." */
+export function describeBound({ bound95, unit, id }: LoadTarget): string {
+  // The number of connections is observed and has no bound.
+  if (bound95 === null || unit === 'connections') return '';
+  const side = id.endsWith('latency') ? 'at most' : 'at least';
+  return `95% bound: ${side} ${formatQuantity(bound95, unit)}.`;
+}
+
+/** Counts the requests of a stream: "6,000 due (100/s), 6,000 sent, 5,998 ok, 5,990 ok within target". */
+export function describeStream(name: string, stream: StreamReport): string {
+  const { offered, sent, ok, goodput, offeredPerSecond } = stream;
+  // There is no response time target for /users.
+  const withinTarget = name === 'users' ? '' : `, ${formatNumber(goodput)} ok within target`;
+  return `${formatNumber(offered)} due (${formatNumber(offeredPerSecond, 2)}/s), ${formatNumber(sent)} sent, ${formatNumber(ok)} ok${withinTarget}`;
+}
+
+/** Names of the times of a request. */
+export const requestTimes = [
+  ['latencyMs', 'response time'],
+  ['serviceMs', 'service time'],
+  ['firstByteMs', 'time to first byte'],
+  ['lagMs', 'send lag'],
+] as const satisfies readonly (readonly [keyof StreamReport, string])[];
+
+/** States how often requests failed without interruption. */
+export function describeOutages(outages: NonNullable<LoadReport['outages']>): string {
+  const { incidents, longestMs, cleanSeconds, seconds } = outages;
+  return `${formatCount(incidents, 'outage')}, the longest ${formatDuration(longestMs)}; ${cleanSeconds} of ${formatCount(seconds, 'second')} without a failure`;
+}
+
+/** Counts the calls: "100 calls: 100 connected, 98 held, 2 lost". */
+export function describeCalls({ calls, connected, held, lost }: VoiceLoad): string {
+  return `${formatCount(calls, 'call')}: ${connected} connected, ${held} held, ${lost} lost`;
+}
+
+/** Counts the audio packets and the turns. */
+export function describePackets({ packets, turns, unansweredTurns }: VoiceLoad): string {
+  const { sent, received, lost, gaps, longestGapMs } = packets;
+  const share = lost + received === 0 ? 0 : lost / (lost + received);
+  const gapText =
+    gaps === 0
+      ? 'no gaps'
+      : `${formatCount(gaps, 'gap')} over 40 ms (longest ${formatDuration(longestGapMs)})`;
+  return `${formatNumber(sent)} packets sent, ${formatNumber(received)} received, ${formatNumber(lost)} lost (${formatShare(share)}), ${gapText}; ${formatCount(turns, 'turn')}, ${formatNumber(unansweredTurns)} without a response`;
+}
+
+/** Names of the times of calls, in the order of every report. */
+export const callTimes = [
+  ['setupMs', 'time to connect'],
+  ['audioPathLatencyMs', 'network path latency'],
+  ['roundTripMs', 'round trip'],
+  ['jitterMs', 'jitter'],
+  ['turnResponseMs', 'response latency'],
+] as const satisfies readonly (readonly [keyof VoiceLoad, string])[];
+
+/** Formats a time that may be unknown. */
+export const formatTime = (ms: VoiceSummary['p50'], unknown = '-'): string =>
+  ms === null ? unknown : formatDuration(ms);
+
+/** States whether the load generator kept up: "The load generator kept up (send lag p99 1.2 ms)." */
+export function describeSelfCheck({ selfCheck }: LoadReport): string {
+  const { valid, figures } = selfCheck;
+  if (!valid) return 'The run is invalid, so no target is judged.';
+  const [first] = figures;
+  const figure = first ? ` (${first.name} ${formatQuantity(first.value, first.unit)})` : '';
+  return `The load generator kept up${figure}.`;
+}
+
+/** Heading of a section that compares with an earlier run. */
+export const comparisonHeading = 'Compared with the run of';

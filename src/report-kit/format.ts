@@ -1,0 +1,38 @@
+/** Numbers and times as people read them, in American format. */
+
+/** Formats a duration: "0.4 ms", "51 ms", "2.3 s". */
+export function formatDuration(ms: number): string {
+  if (ms < 10) return `${formatNumber(ms, 1)} ms`;
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  return `${formatNumber(ms / 1000, ms < 10_000 ? 2 : 1)} s`;
+}
+
+/** Formats a count with its noun: "1 response", "6,000 responses". */
+export function formatCount(count: number, noun: string): string {
+  return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** Formats an ISO time: "2026-11-20 09:30:00 UTC". */
+export function formatInstant(iso: string): string {
+  return iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');
+}
+
+/** Formats a number with thousands separators and at most so many decimals: "6,000", "1.5". */
+export function formatNumber(number: number, decimals = 0): string {
+  // Adding 0 turns -0 into 0.
+  const rounded = Number(number.toFixed(decimals)) + 0;
+  return rounded.toLocaleString('en-US', { maximumFractionDigits: decimals });
+}
+
+/** Formats a share, 0 to 1, as a percentage that never rounds up to the next: "99.999%". */
+export function formatShare(share: number, decimals = 3): string {
+  const factor = 10 ** decimals;
+  return `${formatNumber(Math.floor(share * 100 * factor + 1e-9) / factor, decimals)}%`;
+}
+
+/** Formats a value with its unit: "51 ms", "99.9%", "100 requests/s". */
+export function formatQuantity(value: number, unit: string): string {
+  if (unit === 'ms') return formatDuration(value);
+  if (unit.startsWith('%')) return `${formatNumber(value, 3)}${unit}`;
+  return `${formatNumber(value, 2)} ${unit}`.trimEnd();
+}

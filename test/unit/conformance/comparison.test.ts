@@ -51,10 +51,10 @@ void t.test('a comparison separates regressions, fixes, other changes, and the r
 
 void t.test('the terminal shows regressions first', (t) => {
   const options = { style: plainStyle, width: 80 };
-  const [text = ''] = comparisonLines(compareReports(now, earlier), options);
+  const text = comparisonLines(compareReports(now, earlier), options).join('\n');
   t.match(
     text,
-    /^Compared with the run of 2026\S+\nDifferent target: [^\n]+\n {2}regressed +CHAT-001 003\n {2}fixed +CHAT-002 006\n {2}other +CHAT-004 008 007\n {2}unchanged {2}1$/,
+    /^Compared with the run of 2026[^\n]+\nDifferent target: [^\n]+\n {2}regressed +CHAT-001 003\n {2}fixed +CHAT-002 006\n {2}other +CHAT-004 008 007\n {2}unchanged {2}1$/,
   );
   t.same(comparisonLines(now, options), [], 'a report without a comparison has no block');
   t.end();

@@ -1,9 +1,10 @@
 /**
- * Simulated turns a second against an agent that answers at once, beside the same requests sent by a
- * bare undici loop: `node bench/simulate.ts [rounds]`, half a minute by default.
+ * Measures simulated turns per second against an agent that responds immediately, and compares them
+ * with a bare undici loop that sends the same requests. Usage: `node bench/simulate.ts [ROUNDS]`
+ * (default: 9; about half a minute).
  *
- * The agent runs in a process of its own. Each round runs the simulator, with users, evals, review
- * and report, then sends the very requests that it sent, as many at a time, and reads the answers.
+ * The agent runs in its own process. Each round runs the simulator (users, evals, user review,
+ * report), then replays the recorded requests with the same concurrency and reads the responses.
  */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,64 +15,63 @@ import { Pool } from 'undici';
 import type { Scenario } from '../src/contract/index.ts';
 import { simulate } from '../src/service/index.ts';
 
-const sessionsOfRound = 500;
-const concurrency = 20;
-const turns = 6;
+const SESSIONS_PER_ROUND = 500;
+const SESSIONS_RECORDED = 20;
+const CONCURRENCY = 20;
+const TURNS = 6;
 
 const scenario: Scenario = {
   id: 'bench',
   name: 'Talks for six turns',
-  samples: sessionsOfRound,
+  samples: SESSIONS_PER_ROUND,
   user: {
     opening: 'Hello, where is my order?',
     facts: [{ name: 'order number', value: 'A-1001', asked_by: ['which order'] }],
-    steps: Array.from({ length: turns - 1 }, (_, nth) => ({
+    steps: Array.from({ length: TURNS - 1 }, (_, index) => ({
       when: { contains: 'on its way' },
-      say: `And what about order A-${1000 + nth}?`,
+      say: `And what about order A-${1000 + index}?`,
     })),
   },
   evals: [
-    { id: 'told', name: 'Told', kind: 'contains', params: { text: 'on its way' } },
-    { id: 'brief', name: 'Brief', kind: 'max_turns', params: { max: turns } },
+    { id: 'status', name: 'States the status', kind: 'contains', params: { text: 'on its way' } },
+    { id: 'brief', name: 'Brief', kind: 'max_turns', params: { max: TURNS } },
   ],
 };
 
-/** A request as it was sent. */
-interface Sent {
+interface RecordedRequest {
   method: 'GET' | 'POST' | 'DELETE';
   path: string;
   body: string | null;
 }
 
-/** How fast a round went. */
 interface Rate {
   perSecond: number;
-  /** Microseconds of processor time that this process spent on a turn. */
+  /** CPU time of this process per turn, in microseconds. */
   cpuMicros: number;
 }
 
-/** Measures from now until it is asked. */
-function measured(sessions: number): () => Rate {
+/** Starts a measurement. Returns a function that ends it. */
+function startMeasuring(sessions: number): () => Rate {
   const [startedMs, before] = [performance.now(), process.cpuUsage()];
   return () => {
     const { user, system } = process.cpuUsage(before);
-    const count = sessions * turns;
+    const count = sessions * TURNS;
     const perSecond = count / ((performance.now() - startedMs) / 1000);
     return { perSecond, cpuMicros: (user + system) / count };
   };
 }
 
-/** The requests of one session, in order. */
-type Recorded = Sent[][];
+/** The requests of each session, in order. */
+type Recording = RecordedRequest[][];
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
   return text;
 }
 
 const timestamp = '2026-11-20T09:30:00Z';
-const answers: Record<string, string> = {
+const responseBodies: Record<string, string> = {
   GET: JSON.stringify({ status: 'healthy', timestamp }),
   DELETE: JSON.stringify({ user_id: 'sim_user_1', deleted_at: timestamp, status: 'deleted' }),
   POST: JSON.stringify({
@@ -79,75 +79,89 @@ const answers: Record<string, string> = {
   }),
 };
 
-/** The agent: answers at once, always the same; with `record` it keeps what it was sent. */
+/** Runs the agent. It records requests from the message `record` until the next message. */
 function serve(): void {
-  let kept: Sent[] | undefined;
+  let recorded: RecordedRequest[] | undefined;
   const server = createServer((request, response) => {
     const { method = '', url = '' } = request;
     const reply = (): void => {
       response.writeHead(200, { 'content-type': 'application/json' });
-      response.end(answers[method]);
+      response.end(responseBodies[method]);
     };
-    void textOf(request).then((body) => {
-      kept?.push({ method: method as Sent['method'], path: url, body: body || null });
+    void readText(request).then((body) => {
+      recorded?.push({
+        method: method as RecordedRequest['method'],
+        path: url,
+        body: body || null,
+      });
       reply();
     });
   });
   process.on('message', (message) => {
-    if (message === 'record') kept = [];
+    if (message === 'record') recorded = [];
     else {
-      process.send?.(kept ?? []);
-      kept = undefined;
+      process.send?.(recorded ?? []);
+      recorded = undefined;
     }
   });
   server.listen(0, '127.0.0.1', () => process.send?.((server.address() as AddressInfo).port));
 }
 
-async function simulated(url: string, samples = sessionsOfRound): Promise<Rate> {
-  const stop = measured(samples);
+async function measureSimulator(url: string, samples = SESSIONS_PER_ROUND): Promise<Rate> {
+  const stop = startMeasuring(samples);
   const report = await simulate({
-    ...{ sandbox: url, scenarios: [scenario], personas: [], evals: [], samples, concurrency },
+    ...{
+      sandbox: url,
+      scenarios: [scenario],
+      personas: [],
+      evals: [],
+      samples,
+      concurrency: CONCURRENCY,
+    },
     ...{ seed: 'bench', kitVersion: 'bench' },
   });
-  if (report.counts.passed !== samples) throw new Error('a session of the benchmark failed');
+  if (report.counts.passed !== samples) throw new Error('A session of the benchmark failed.');
   return stop();
 }
 
-/** Sends the requests of each session one after the other, so many sessions at a time. */
-async function bare(url: string, recorded: Recorded): Promise<Rate> {
-  const pool = new Pool(url, { connections: concurrency, pipelining: 1 });
-  const stop = measured(recorded.length);
+/** Replays the sessions concurrently, the requests within a session in sequence. */
+async function measureBareLoop(url: string, recorded: Recording): Promise<Rate> {
+  const pool = new Pool(url, { connections: CONCURRENCY, pipelining: 1 });
+  const stop = startMeasuring(recorded.length);
   let next = 0;
-  const place = async (): Promise<void> => {
-    for (let own = recorded[next++]; own; own = recorded[next++]) {
-      for (const { method, path, body } of own) {
+  const replaySessions = async (): Promise<void> => {
+    for (let session = recorded[next++]; session; session = recorded[next++]) {
+      for (const { method, path, body } of session) {
         const headers = body === null ? {} : { 'content-type': 'application/json' };
-        const answer = await pool.request({ method, path, headers, body });
-        JSON.parse(await answer.body.text());
+        const response = await pool.request({ method, path, headers, body });
+        JSON.parse(await response.body.text());
       }
     }
   };
-  await Promise.all(Array.from({ length: concurrency }, place));
+  await Promise.all(Array.from({ length: CONCURRENCY }, replaySessions));
   const rate = stop();
   await pool.close();
   return rate;
 }
 
-/** The requests of a round, session by session: of one session, by its user and its session id. */
-async function record(url: string, agent: ChildProcess): Promise<Recorded> {
-  const sessions: Recorded = [];
-  for (let nth = 0; nth < 20; nth += 1) {
+/** Records a few sessions and repeats them until there are enough for a round. */
+async function recordRequests(url: string, agent: ChildProcess): Promise<Recording> {
+  const sessions: Recording = [];
+  for (let index = 0; index < SESSIONS_RECORDED; index += 1) {
     agent.send('record');
-    await simulated(url, 1);
+    await measureSimulator(url, 1);
     agent.send('stop');
-    const [sent] = (await once(agent, 'message')) as [Sent[]];
-    sessions.push(sent);
+    const [requests] = (await once(agent, 'message')) as [RecordedRequest[]];
+    sessions.push(requests);
   }
-  return Array.from({ length: sessionsOfRound }, (_, nth) => sessions[nth % 20] ?? []);
+  return Array.from(
+    { length: SESSIONS_PER_ROUND },
+    (_, index) => sessions[index % SESSIONS_RECORDED] ?? [],
+  );
 }
 
 function median(values: number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 async function run(rounds: number): Promise<void> {
@@ -155,26 +169,29 @@ async function run(rounds: number): Promise<void> {
   const agent = fork(import.meta.filename, ['serve']);
   const [port] = (await once(agent, 'message')) as [number];
   const url = `http://127.0.0.1:${port}`;
-  const recorded = await record(url, agent);
-  await simulated(url);
-  await bare(url, recorded);
+  const recorded = await recordRequests(url, agent);
+  await measureSimulator(url);
+  await measureBareLoop(url, recorded);
   const rates = [];
-  for (let nth = 1; nth <= rounds; nth += 1) {
-    const one = { simulated: await simulated(url), bare: await bare(url, recorded) };
-    rates.push(one);
-    const shown = Object.entries(one).map(([name, rate]) => {
-      return `${name} ${Math.round(rate.perSecond)} (${rate.cpuMicros.toFixed(0)} us cpu)`;
+  for (let round = 1; round <= rounds; round += 1) {
+    const rate = {
+      simulated: await measureSimulator(url),
+      bare: await measureBareLoop(url, recorded),
+    };
+    rates.push(rate);
+    const columns = Object.entries(rate).map(([name, { perSecond, cpuMicros }]) => {
+      return `${name} ${Math.round(perSecond)} (${cpuMicros.toFixed(0)} us cpu)`;
     });
-    console.log(`round ${nth}, turns/s: ${shown.join(', ')}`);
+    console.log(`round ${round}, turns/s: ${columns.join(', ')}`);
   }
   agent.kill();
-  const ratio = median(rates.map((one) => one.simulated.perSecond / one.bare.perSecond));
+  const ratio = median(rates.map(({ simulated, bare }) => simulated.perSecond / bare.perSecond));
   console.log(
-    `median: ${Math.round(median(rates.map((one) => one.simulated.perSecond)))} simulated turns/s, ` +
-      `${ratio.toFixed(2)} of the bare loop's (${sessionsOfRound} sessions of ${turns} turns, ${concurrency} at a time)`,
+    `median: ${Math.round(median(rates.map(({ simulated }) => simulated.perSecond)))} simulated turns/s, ` +
+      `${ratio.toFixed(2)} of the bare loop (${SESSIONS_PER_ROUND} sessions of ${TURNS} turns, ${CONCURRENCY} at a time)`,
   );
 }
 
-const [verb = '9'] = process.argv.slice(2);
-if (verb === 'serve') serve();
-else await run(Number(verb));
+const [command = '9'] = process.argv.slice(2);
+if (command === 'serve') serve();
+else await run(Number(command));

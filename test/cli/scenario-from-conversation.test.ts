@@ -84,7 +84,7 @@ void t.test('an upload, an unscored one, and what is not there', async (t) => {
     bench.admin(`GET /conversations/${encodeURIComponent(id)}/scenario`);
   t.match(await scenarioOf('up/1'), {
     scenario: { id: 'from-up-1', metadata: { time_of_day: 'evening' }, user: { opening: 'Hi' } },
-    notes: [/The eval says .*not there any more/, /no evals yet/],
+    notes: [/The eval says .*no longer exists/, /no evals yet/],
   });
   await bench.trace(aSpan({ user: 'Still open', agent: 'Yes.' }));
   t.match(await scenarioOf('conv-1'), { scenario: { user: { opening: 'Still open' } } });

@@ -62,7 +62,7 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
   [
     'a misspelt placeholder',
     'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: v, say: "It is {valeu}." }]',
-    /:5:37: \/user\/facts\/0\/say has "\{valeu\}", .*; did you mean `\{value\}`\?$/m,
+    /:5:37: \/user\/facts\/0\/say has the unknown placeholder "\{valeu\}"; did you mean `\{value\}`\?$/m,
   ],
   ['an unknown persona', `${hello}persona: x\n`, /:6:10: \/persona must be the id of a persona/],
   [

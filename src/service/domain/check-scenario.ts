@@ -1,13 +1,15 @@
 import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
+import { errorMessage } from '../../platform/error-origin.ts';
 import { suggestion } from '../../platform/suggest.ts';
 import { InvalidDocumentError } from './errors.ts';
 import { checkUnique, unknownIdError } from './document-checks.ts';
 import { checkEvalIds, parseEval } from './evals.ts';
 
 /**
- * What no schema can say of a scenario: that its persona and its evals are there, that steps lead to
- * steps, that nothing is named twice, that placeholders stand for something and that patterns are patterns. `at` is the pointer to where it
- * stands. @throws InvalidDocumentError.
+ * Checks the rules of a scenario that a schema can't express: the persona and the evals exist, every
+ * step leads to an existing step, names are unique, placeholders are known and patterns are valid.
+ * @param at JSON pointer to the scenario.
+ * @throws InvalidDocumentError.
  */
 export function checkScenario(
   { persona, evals = [], user }: Scenario,
@@ -17,12 +19,16 @@ export function checkScenario(
   if (typeof persona === 'string' && !known.personaIds.includes(persona)) {
     throw unknownIdError(`${at}/persona`, 'a persona', persona, known.personaIds);
   }
-  for (const [index, one] of evals.entries()) {
-    if (typeof one !== 'string') parseEval(one, `${at}/evals/${index}`);
+  for (const [index, reference] of evals.entries()) {
+    if (typeof reference !== 'string') parseEval(reference, `${at}/evals/${index}`);
   }
-  const brought = evals.flatMap((one) => (typeof one === 'string' ? [] : one.id));
-  const named = evals.map((one) => (typeof one === 'string' ? one : one.id));
-  checkEvalIds(named, [...known.evalIds, ...brought], at);
+  const inlineIds = evals.flatMap((reference) =>
+    typeof reference === 'string' ? [] : reference.id,
+  );
+  const allIds = evals.map((reference) =>
+    typeof reference === 'string' ? reference : reference.id,
+  );
+  checkEvalIds(allIds, [...known.evalIds, ...inlineIds], at);
   const { steps = [], facts = [], reactions = [], stop_when: stops = [] } = user;
   const stepIds = steps.map(({ id }) => id);
   checkUnique(stepIds, (index) => `${at}/user/steps/${index}/id`);
@@ -49,15 +55,14 @@ export function checkScenario(
   }
 }
 
-/** A name in braces that stands for nothing would be said to the agent as it is. */
+/** Rejects unknown placeholders, because the user would send them to the agent unchanged. */
 function checkPlaceholders(say: string, at: string): void {
   for (const [placeholder, name = ''] of say.matchAll(/\{([\p{L}_][\p{L}\p{N}_-]*)\}/gu)) {
     if (name === 'value') continue;
-    const hint = suggestion(name, ['value'], 'only `{value}` stands for something', '`');
-    const meant = hint.replace('`value`', '`{value}`');
+    const hint = suggestion(name, ['value'], 'the only placeholder is `{value}`', '`');
     throw new InvalidDocumentError(
       at,
-      `has ${brief(placeholder)}, which stands for nothing; ${meant}`,
+      `has the unknown placeholder ${brief(placeholder)}; ${hint.replace('`value`', '`{value}`')}`,
     );
   }
 }
@@ -67,7 +72,9 @@ function checkPattern(condition: ReplyCondition | undefined, at: string): void {
   try {
     new RegExp(condition.matches, 'iu');
   } catch (error) {
-    const why = error instanceof Error ? error.message : '';
-    throw new InvalidDocumentError(`${at}/matches`, `is not a regular expression: ${why}`);
+    throw new InvalidDocumentError(
+      `${at}/matches`,
+      `is not a regular expression: ${errorMessage(error)}`,
+    );
   }
 }

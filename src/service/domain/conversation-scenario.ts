@@ -4,45 +4,51 @@ import { loadTurns, type SessionTurn } from './sessions.ts';
 import type { Session, Store } from '../store/store.ts';
 import { buildTurns } from '../turns/turns.ts';
 
-/** A conversation as a scenario that says the same again. */
+/** A scenario that repeats the user's side of a conversation. */
 export interface ConversationScenario {
   scenario: Scenario;
-  /** What a reader should know of it, in sentences. */
+  /** What the scenario leaves out, in sentences for the user. */
   notes: string[];
 }
 
-const turnsMaxDefault = 10;
-const stepsMax = 999;
-const lineCharsMax = 10_000;
-const evalsMax = 100;
-const newestMax = 500;
+const TURNS_MAX_DEFAULT = 10;
+const STEPS_MAX = 999;
+const LINE_CHARS_MAX = 10_000;
+const EVALS_MAX = 100;
+const SESSIONS_SEARCHED_MAX = 500;
 
 /**
- * Makes a scenario of a production conversation, by its own id or by that of its session: the user's
- * lines become steps; the evals that scored it, and the tools that were called, become its evals.
- * Undefined where there is no such conversation, or nobody said a word in it.
+ * Makes a scenario from a production conversation. The user's lines become its steps; the evals that
+ * scored the conversation and the tools that were called become its evals.
+ * @param id The conversation id or the session id.
+ * @returns Undefined if the conversation doesn't exist or contains no user input.
  */
 export async function makeScenarioFromConversation(
   store: Store,
   ownerId: string,
   id: string,
 ): Promise<ConversationScenario | undefined> {
-  const found = await findConversation(store, ownerId, id);
-  const lines = (found?.turns ?? []).flatMap(({ userInput }) => {
-    const line = userInput.trim().slice(0, lineCharsMax).toWellFormed();
+  const conversation = await findConversation(store, ownerId, id);
+  const lines = (conversation?.turns ?? []).flatMap(({ userInput }) => {
+    const line = userInput.trim().slice(0, LINE_CHARS_MAX).toWellFormed();
     return line === '' ? [] : line;
   });
-  const [opening, ...rest] = lines;
-  if (!found || opening === undefined) return undefined;
-  const { session, turns } = found;
-  const { evals, notes } = await evalsOf(store, ownerId, session);
-  const tools = toolEvals(turns).filter((one) => !evals.some((other) => other.id === one.id));
-  if (rest.length > stepsMax) notes.push(`Only the first ${stepsMax + 1} lines were taken.`);
-  if (evals.length + tools.length === 0) notes.push('It has no evals yet: nothing would score it.');
+  const [opening, ...followUps] = lines;
+  if (!conversation || opening === undefined) return undefined;
+  const { session, turns } = conversation;
+  const { evals, notes } = await findScoringEvals(store, ownerId, session);
+  const evalIds = new Set(evals.map((definition) => definition.id));
+  const toolEvals = makeToolEvals(turns).filter((definition) => !evalIds.has(definition.id));
+  if (followUps.length > STEPS_MAX) {
+    notes.push(`The scenario contains only the first ${STEPS_MAX + 1} user lines.`);
+  }
+  if (evals.length + toolEvals.length === 0) {
+    notes.push('The scenario has no evals yet. Add at least one, or its sessions stay undecided.');
+  }
   return {
     notes,
     scenario: {
-      id: idFrom(`from-${id}`),
+      id: toDocumentId(`from-${id}`),
       name: `Conversation ${id.replaceAll(/\s+/g, ' ')}`.slice(0, 200),
       category: 'regression',
       tags: ['from-conversation'],
@@ -50,17 +56,18 @@ export async function makeScenarioFromConversation(
       user: {
         mode: 'scripted',
         opening,
-        steps: rest.slice(0, stepsMax).map((say) => ({ say })),
+        steps: followUps.slice(0, STEPS_MAX).map((say) => ({ say })),
       },
-      ...(lines.length > turnsMaxDefault && {
-        limits: { max_turns: Math.min(lines.length, stepsMax + 1) },
+      ...(lines.length > TURNS_MAX_DEFAULT && {
+        limits: { max_turns: Math.min(lines.length, STEPS_MAX + 1) },
       }),
-      evals: [...evals, ...tools].slice(0, evalsMax),
+      evals: [...evals, ...toolEvals].slice(0, EVALS_MAX),
     },
   };
 }
 
-interface Found {
+interface StoredConversation {
+  /** Undefined while the conversation is open. */
   session: Session | undefined;
   turns: SessionTurn[];
 }
@@ -69,37 +76,46 @@ async function findConversation(
   store: Store,
   ownerId: string,
   id: string,
-): Promise<Found | undefined> {
+): Promise<StoredConversation | undefined> {
   const conversation = await store.conversations.find(ownerId, id);
   const sessionId = conversation?.sessionId ?? id;
   const session =
     (await store.sessions.find(ownerId, sessionId)) ??
-    (await store.sessions.listNewest(ownerId, newestMax)).find((one) => one.sourceSessionId === id);
+    (await store.sessions.listNewest(ownerId, SESSIONS_SEARCHED_MAX)).find(
+      ({ sourceSessionId }) => sourceSessionId === id,
+    );
   if (session) return { session, turns: await loadTurns(store, session) };
   if (!conversation) return undefined;
   return { session, turns: buildTurns(await store.conversations.listSpans(ownerId, id)) };
 }
 
-/** Those that scored it as they are now; the live set where none did. */
-async function evalsOf(
+/**
+ * Returns the current definitions of the evals that scored a session, or the live evals if none
+ * did. Notes name the evals that were deleted since.
+ */
+async function findScoringEvals(
   store: Store,
   ownerId: string,
   session: Session | undefined,
 ): Promise<{ evals: EvalDefinition[]; notes: string[] }> {
-  const known = await store.evals.list(ownerId);
-  const scored = session?.outcomes.map(({ evalId }) => evalId) ?? [];
-  if (scored.length === 0)
+  const scoringIds = session?.outcomes.map(({ evalId }) => evalId) ?? [];
+  if (scoringIds.length === 0) {
     return { evals: (await findLiveEvals(store.evals, ownerId)).evals, notes: [] };
-  const gone = scored.filter((id) => !known.some((one) => one.id === id));
-  const notes = gone.map((id) => `The eval ${id} that scored it is not there any more.`);
-  return { evals: known.filter(({ id }) => scored.includes(id)), notes };
+  }
+  const known = await store.evals.list(ownerId);
+  const knownIds = new Set(known.map((definition) => definition.id));
+  const deletedIds = scoringIds.filter((id) => !knownIds.has(id));
+  return {
+    evals: known.filter(({ id }) => scoringIds.includes(id)),
+    notes: deletedIds.map((id) => `The eval ${id} that scored the conversation no longer exists.`),
+  };
 }
 
-/** That the tools of then are called again is expected, and no proof: so it is not required. */
-function toolEvals(turns: readonly SessionTurn[]): EvalDefinition[] {
+/** Makes an eval for each tool that was called. Not required: another path may be just as good. */
+function makeToolEvals(turns: readonly SessionTurn[]): EvalDefinition[] {
   const names = new Set(turns.flatMap(({ toolCalls = [] }) => toolCalls.map(({ name }) => name)));
   return [...names].map((name) => ({
-    id: idFrom(`calls-${name}`).slice(0, 64),
+    id: toDocumentId(`calls-${name}`).slice(0, 64),
     name: `Calls ${name}`.replaceAll(/\s+/g, ' ').slice(0, 200),
     category: 'tool_use',
     kind: 'tool_called',
@@ -108,4 +124,5 @@ function toolEvals(turns: readonly SessionTurn[]): EvalDefinition[] {
   }));
 }
 
-const idFrom = (text: string): string => text.replaceAll(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 128);
+const toDocumentId = (text: string): string =>
+  text.replaceAll(/[^A-Za-z0-9_.-]+/g, '-').slice(0, 128);

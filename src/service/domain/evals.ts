@@ -3,7 +3,7 @@ import { errorMessage } from '../../platform/error-origin.ts';
 import type { EvalStore } from '../store/store.ts';
 import { checkUnique, parseMessage, unknownIdError } from './document-checks.ts';
 import { InvalidDocumentError } from './errors.ts';
-import { readPath } from './json-path.ts';
+import { parsePath } from './json-path.ts';
 
 /**
  * Returns a value as an eval that can be scored.
@@ -15,7 +15,7 @@ export function parseEval(value: unknown, at = ''): EvalDefinition {
   const { pattern, flags = '', path } = definition.params ?? {};
   if (definition.kind === 'regex') checkPattern(String(pattern), String(flags), `${at}/params`);
   if (definition.kind === 'json_path') {
-    const steps = readPath(String(path));
+    const steps = parsePath(String(path));
     if (typeof steps === 'string') {
       throw new InvalidDocumentError(
         `${at}/params/path`,

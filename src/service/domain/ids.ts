@@ -1,23 +1,24 @@
 import { seededRandom } from '../../platform/random.ts';
 
 /**
- * Makes an id from what it is the id of. The same seed and the same parts give the same id, in
- * whatever order requests arrive.
+ * Makes an id from the parts that identify a thing. The same seed and parts always give the same id,
+ * regardless of the order in which requests arrive.
  */
 export type MakeId = (prefix: string, parts: readonly string[]) => string;
 
-// 20 of 36 characters: no two of them meet by accident.
-const idLength = 20;
+// With 20 characters from an alphabet of 36, collisions are practically impossible.
+const ID_LENGTH = 20;
 
-/** Ids that follow from the seed of chance. */
+/** Creates a function that derives ids from a random seed. */
 export function createIdMaker(seed: string): MakeId {
-  const chance = seededRandom(seed).fork('ids');
+  const random = seededRandom(seed).fork('ids');
   return (prefix, parts) =>
-    `${prefix}_${chance.fork(JSON.stringify([prefix, ...parts])).id(idLength)}`;
+    `${prefix}_${random.fork(JSON.stringify([prefix, ...parts])).id(ID_LENGTH)}`;
 }
 
 /**
- * Ids of what is handed in as a document, be it a seed or a transcript. They follow from the owner
- * and from what names the thing, so that the same document means the same things after a restart.
+ * Makes the id of something imported from a document, such as seed data or a transcript. It depends
+ * only on the owner and the name in the document, so importing the document again after a restart
+ * gives the same ids.
  */
 export const makeDocumentId: MakeId = createIdMaker('document');

@@ -1,31 +1,31 @@
 import { isObject } from '../../platform/json.ts';
 
-/** One step of a path: a key, a place in a list (-1 is the last), or all of either. */
-export type Step = { key: string } | { index: number } | 'any';
+/** One step of a path: a key, an index (-1 is the last element), or `any` for all children. */
+export type PathStep = { key: string } | { index: number } | 'any';
 
-/** How long a path may be, and how many values it may branch into. */
-const pathCharsMax = 500;
-const valuesMax = 10_000;
+const PATH_CHARS_MAX = 500;
+/** The number of values that wildcards may select at each step. */
+const VALUES_MAX = 10_000;
 
-/** A quoted key, a place, any, a plain key; each alternative begins with what no other begins with. */
+/** Matches a quoted key, an index, a wildcard or a plain key. No two alternatives overlap. */
 const STEP =
   /\["((?:[^"\\]|\\.)*)"\]|\['((?:[^'\\]|\\.)*)'\]|\[(-?\d{1,9})\]|\[\*\]|\.\*|\.([\p{L}_$][\p{L}\p{N}_$-]*)/uy;
 
 /**
- * Reads the small and safe part of JSONPath that evals may use: `$.a.b[0]["c"]`, with `[-1]` for the
- * last, and `[*]` or `.*` for any. No filters, no functions, no recursive descent. A text says what is
- * wrong with the path.
+ * Parses the safe subset of JSONPath that evals may use: keys and indexes such as `$.a.b[0]["c"]`,
+ * `[-1]` for the last element, and `[*]` or `.*` for all children. Filters, functions and recursive
+ * descent are not supported. Returns the reason as a string if the path is invalid.
  */
-export function readPath(path: string): Step[] | string {
-  if (path.length > pathCharsMax) return `it is longer than ${pathCharsMax} characters`;
-  if (!path.startsWith('$')) return 'it does not begin with $';
-  const steps: Step[] = [];
+export function parsePath(path: string): PathStep[] | string {
+  if (path.length > PATH_CHARS_MAX) return `it is longer than ${PATH_CHARS_MAX} characters`;
+  if (!path.startsWith('$')) return 'it must begin with $';
+  const steps: PathStep[] = [];
   let at = 1;
   while (at < path.length) {
     STEP.lastIndex = at;
-    const found = STEP.exec(path);
-    if (!found) return `what stands at character ${at + 1} is not .key, ["key"], [0] or [*]`;
-    const [whole, double, single, index, plain] = found;
+    const match = STEP.exec(path);
+    if (!match) return `expected .key, ["key"], [0] or [*] at character ${at + 1}`;
+    const [whole, double, single, index, plain] = match;
     const key = plain ?? double ?? single;
     if (key !== undefined) steps.push({ key: plain ?? key.replaceAll(/\\(.)/gsu, '$1') });
     else steps.push(index === undefined ? 'any' : { index: Number(index) });
@@ -34,16 +34,16 @@ export function readPath(path: string): Step[] | string {
   return steps;
 }
 
-/** The values at a path; empty when nothing stands there. Only own keys are looked at. */
-export function valuesAt(root: unknown, steps: readonly Step[]): unknown[] {
+/** Returns the values at a path, or none if it leads nowhere. Inherited keys don't count. */
+export function findValues(root: unknown, steps: readonly PathStep[]): unknown[] {
   let values = [root];
   for (const step of steps) {
-    values = values.flatMap((value) => childrenOf(value, step)).slice(0, valuesMax);
+    values = values.flatMap((value) => selectChildren(value, step)).slice(0, VALUES_MAX);
   }
   return values;
 }
 
-function childrenOf(value: unknown, step: Step): unknown[] {
+function selectChildren(value: unknown, step: PathStep): unknown[] {
   if (Array.isArray(value)) {
     const list: unknown[] = value;
     if (step === 'any') return list;

@@ -1,88 +1,88 @@
 /**
- * Patterns come from outside, and JavaScript's engine may backtrack for years. So a pattern first
- * runs here under a short limit, which nearly all keep; what is slower runs again in a thread of its
- * own under a longer one, while this thread goes on. The limit is V8's own (`node:vm`), which stops a
- * match in the middle of its backtracking.
+ * Runs regular expressions from users within a time limit, because a bad pattern can backtrack almost
+ * forever. A pattern first runs on this thread with a short timeout, which nearly all patterns meet.
+ * A slower pattern runs again on a worker thread with a longer timeout, so this thread stays
+ * responsive. `node:vm` enforces the timeouts; it can interrupt V8 in the middle of backtracking.
  */
 import { runInNewContext } from 'node:vm';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
+import { isObject } from '../../platform/json.ts';
 
-/** How long a pattern may hold up this thread. */
-const hereMsMax = 20;
+/** The longest time a pattern may block this thread. */
+const INLINE_TIMEOUT_MS = 20;
 
-/** How long it may run apart. Also the reserve for a machine that is busy with other things. */
-const apartMsMax = 2_000;
+/** The timeout on a worker thread. Generous, because the machine may be busy. */
+const WORKER_TIMEOUT_MS = 2_000;
 
-/** How much memory a thread for a pattern may take. */
-const apartHeapMbMax = 256;
+const WORKER_HEAP_MB_MAX = 256;
 
-/** A pattern, and the texts it is tried on. */
+/** A pattern and the texts to search. */
 export interface PatternSearch {
   pattern: string;
   flags: string;
   texts: readonly string[];
 }
 
-/** What came of it: the first text that matches and the place of the match in it, or why not. */
+/** `found` has the index of the first matching text and the position of the match in that text. */
 export type PatternResult =
   | { kind: 'found'; index: number; at: number }
   | { kind: 'absent' }
-  | { kind: 'invalid'; why: string }
+  | { kind: 'invalid'; reason: string }
   | { kind: 'too_slow'; ms: number };
 
-/** Tries a pattern on texts within a bounded time. Rejects with the signal's reason. */
+/** Finds the first text that matches within a bounded time. Rejects with the signal's reason. */
 export async function findFirstMatch(
-  question: PatternSearch,
+  search: PatternSearch,
   signal: AbortSignal,
 ): Promise<PatternResult> {
   signal.throwIfAborted();
-  const answer = matchWithin(question, hereMsMax);
-  return answer.kind === 'too_slow' ? await matchApart(question, signal) : answer;
+  const result = matchWithin(search, INLINE_TIMEOUT_MS);
+  return result.kind === 'too_slow' ? await matchInWorker(search, signal) : result;
 }
 
 const PROGRAM = `
   const expression = new RegExp(pattern, flags);
-  let found = '';
-  for (let index = 0; index < texts.length && found === ''; index++) {
+  let first = '';
+  for (let index = 0; index < texts.length && first === ''; index++) {
     const match = expression.exec(texts[index]);
-    if (match) found = index + ' ' + match.index;
+    if (match) first = index + ' ' + match.index;
   }
-  found;`;
+  first;`;
 
 function matchWithin({ pattern, flags, texts }: PatternSearch, timeout: number): PatternResult {
   try {
-    const found = String(runInNewContext(PROGRAM, { pattern, flags, texts }, { timeout }));
-    if (found === '') return { kind: 'absent' };
-    const [index = 0, at = 0] = found.split(' ').map(Number);
+    const first = String(runInNewContext(PROGRAM, { pattern, flags, texts }, { timeout }));
+    if (first === '') return { kind: 'absent' };
+    const [index = 0, at = 0] = first.split(' ').map(Number);
     return { kind: 'found', index, at };
-  } catch (fault) {
-    // The fault may come from the other context, whose Error is not ours.
-    const { code, message } = fault as { code?: unknown; message?: unknown };
+  } catch (error) {
+    // Not `instanceof Error`: an error from the other context has another Error class.
+    const { code, message } = error as { code?: unknown; message?: unknown };
     if (code === 'ERR_SCRIPT_EXECUTION_TIMEOUT') return { kind: 'too_slow', ms: timeout };
-    return { kind: 'invalid', why: String(message) };
+    return { kind: 'invalid', reason: String(message) };
   }
 }
 
-function matchApart(question: PatternSearch, signal: AbortSignal): Promise<PatternResult> {
-  // This file is also the thread's program; the mark tells the thread that it is meant.
-  const thread = new Worker(new URL(import.meta.url), {
-    workerData: { patternQuestion: question },
-    resourceLimits: { maxOldGenerationSizeMb: apartHeapMbMax },
+function matchInWorker(search: PatternSearch, signal: AbortSignal): Promise<PatternResult> {
+  // The worker runs this same file; `patternSearch` tells it apart from other importers.
+  const worker = new Worker(new URL(import.meta.url), {
+    workerData: { patternSearch: search },
+    resourceLimits: { maxOldGenerationSizeMb: WORKER_HEAP_MB_MAX },
   });
   const { promise, resolve, reject } = Promise.withResolvers<PatternResult>();
-  const callOff = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', callOff, { once: true });
-  thread.once('message', (answer: PatternResult) => resolve(answer));
-  thread.once('error', ({ message }: Error) => resolve({ kind: 'invalid', why: message }));
-  thread.once('exit', () => resolve({ kind: 'invalid', why: 'its thread ended early' }));
+  const onAbort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', onAbort, { once: true });
+  worker.once('message', (result: PatternResult) => resolve(result));
+  worker.once('error', ({ message }: Error) => resolve({ kind: 'invalid', reason: message }));
+  worker.once('exit', () => resolve({ kind: 'invalid', reason: 'its worker thread ended early' }));
   return promise.finally(async () => {
-    signal.removeEventListener('abort', callOff);
-    await thread.terminate();
+    signal.removeEventListener('abort', onAbort);
+    await worker.terminate();
   });
 }
 
-/** In the thread: answers the question it was started with. */
-const given: unknown = workerData;
-if (!isMainThread && typeof given === 'object' && given !== null && 'patternQuestion' in given) {
-  parentPort?.postMessage(matchWithin(given.patternQuestion as PatternSearch, apartMsMax));
+// The entry point of the worker thread.
+const input: unknown = workerData;
+if (!isMainThread && isObject(input) && 'patternSearch' in input) {
+  parentPort?.postMessage(matchWithin(input['patternSearch'] as PatternSearch, WORKER_TIMEOUT_MS));
 }

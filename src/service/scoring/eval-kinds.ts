@@ -1,6 +1,6 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import { containsJson, isObject, isSameJson } from '../../platform/json.ts';
-import { readPath, valuesAt } from '../domain/json-path.ts';
+import { parsePath, findValues } from '../domain/json-path.ts';
 import { findFirstMatch } from '../domain/pattern-match.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
@@ -126,7 +126,7 @@ async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> 
     case 'absent':
       return scoreOf(false, `${search}: ${describeAbsence(messages)}`);
     case 'invalid':
-      return scoreError(`${search}: the pattern is invalid (${shorten(result.why, 200)}).`);
+      return scoreError(`${search}: the pattern is invalid (${shorten(result.reason, 200)}).`);
     case 'too_slow':
       return scoreError(
         `${search}: the pattern was stopped after ${result.ms} ms. Rewrite it without nested ` +
@@ -231,9 +231,9 @@ function describeCalls(calls: readonly { name: string }[]): string {
 function scoreJsonPath({ params, session }: Scoring): Score {
   const path = params.text('path');
   const expected = params.value('equals');
-  const steps = readPath(path);
+  const steps = parsePath(path);
   if (typeof steps === 'string') return scoreError(`The path ${quote(path)} is invalid: ${steps}.`);
-  const values = valuesAt(viewSession(session), steps);
+  const values = findValues(viewSession(session), steps);
   const search = `Looked for ${quote(expected)} at ${path}`;
   if (values.length === 0) return scoreOf(false, `${search}: there is no value.`);
   const passes = values.some((value) => isSameJson(value, expected));

@@ -184,7 +184,7 @@ table('json_path', [
   ['inherited', at('$.constructor.name', 'Object'), walked, 'fail', /there is no value/],
   ['prototype', at('$["__proto__"]', {}), walked, 'fail', /there is no value/],
   ['text is no number', at('$.turns[0].session_sequence', '1'), walked, 'fail', /found 1/],
-  ['no dollar', at('turns[0]', 1), walked, 'error', /does not begin with \$/],
+  ['no dollar', at('turns[0]', 1), walked, 'error', /must begin with \$/],
   ['a filter', at('$.turns[?(@.failed)]', 1), walked, 'error', /character 8/],
   ['descent', at('$..name', 1), walked, 'error', /character 2/],
   ['unclosed', at('$.turns["a', 1), walked, 'error', /character 8/],

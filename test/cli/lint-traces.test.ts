@@ -1,4 +1,4 @@
-/** The verb `lint-traces`: what ingest would make of a file. */
+/** The command `lint-traces`: reports what the service would store of a file. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { run, type Ran, type RunOptions } from '../helpers/command.ts';
 import { aProtobufRequest, aRequest, aSpan } from '../helpers/otlp.ts';
 
-/** What `--json` writes. */
+/** The output of `--json`. */
 interface Diagnosis {
   refused?: { code: string; message: string };
   spans: number;
@@ -19,18 +19,18 @@ const json = Buffer.from(
 );
 const protobuf = aProtobufRequest();
 
-/** Lints bytes, from a file. */
-async function lint(t: Test, bytes: Uint8Array | string, more: string[] = []) {
+/** Writes a file, lints it, and returns the output. */
+async function lint(t: Test, bytes: Uint8Array | string, options: string[] = []) {
   const file = join(t.testdir({}), 'traces');
   writeFileSync(file, bytes);
-  return read(await run(['lint-traces', file, '--json', '-', ...more]));
+  return withDiagnosis(await run(['lint-traces', file, '--json', '-', ...options]));
 }
 
-function read(ran: Ran): Ran & { diagnosis: Diagnosis } {
+function withDiagnosis(ran: Ran): Ran & { diagnosis: Diagnosis } {
   return { ...ran, diagnosis: JSON.parse(ran.stdout) as Diagnosis };
 }
 
-void t.test('JSON: what would be kept, and what not', async (t) => {
+void t.test('JSON: reports what would be stored and what would be ignored', async (t) => {
   const { code, diagnosis, stderr } = await lint(t, json);
   t.equal(code, 0);
   t.equal(diagnosis.spans, 3);
@@ -38,10 +38,10 @@ void t.test('JSON: what would be kept, and what not', async (t) => {
     { conversationId: 'conv-1', spans: 3, turns: 3, failedTurns: 1 },
   ]);
   t.match(diagnosis.notes, [{ level: 'info', code: 'ignored_spans' }]);
-  t.match(stderr, /3 spans would be stored/, 'for people, beside');
+  t.match(stderr, /3 spans would be stored/, 'the text is on stderr');
 });
 
-void t.test('protobuf and gzip are told by their first bytes', async (t) => {
+void t.test('protobuf and gzip are recognized by their first bytes', async (t) => {
   for (const bytes of [protobuf, gzipSync(protobuf), gzipSync(json)]) {
     const { code, diagnosis } = await lint(t, bytes);
     t.equal(code, 0);
@@ -49,8 +49,8 @@ void t.test('protobuf and gzip are told by their first bytes', async (t) => {
   }
 });
 
-void t.test('protobuf that begins as JSON might is read all the same', async (t) => {
-  // Its first field is as long as the number of a brace, so that it begins with "\\n{".
+void t.test('protobuf whose first bytes look like JSON is still read as protobuf', async (t) => {
+  // Protobuf starts with the length of the first field; the character code of a brace is 0x7b.
   const padded = Array.from({ length: 60 }, (_, length) =>
     aProtobufRequest({ conversationId: 'c'.repeat(length) }),
   ).find((bytes) => bytes[1] === 0x7b);
@@ -63,35 +63,44 @@ void t.test('protobuf that begins as JSON might is read all the same', async (t)
   t.match(cut.diagnosis.refused, { message: /JSON/ });
 });
 
-void t.test('a text that is neither is told so; what is empty is not told', async (t) => {
+void t.test('a text that is not JSON is reported as such; empty names are omitted', async (t) => {
   const { stderr } = await lint(t, 'evals:\n  - { id: a }\n');
-  t.match(stderr, /neither JSON, which begins with \{, nor protobuf/);
+  t.match(
+    stderr,
+    /This is a text file, but not JSON\. Pass an OTLP trace request as JSON or\s+protobuf\./,
+  );
   const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
   t.notMatch(ignored.stderr, /\w +,|scope ,/);
 });
 
-void t.test('a conversation id that is missing, and one that is sent as a header', async (t) => {
-  const text = JSON.stringify(aRequest([aSpan({ conversationId: null })]));
-  const without = await lint(t, text);
-  t.equal(without.code, 1);
-  t.match(without.diagnosis.refused, { code: 'no_conversation_id' });
-  t.match(without.stderr, /would reject/);
-  const given = await lint(t, text, ['--conversation-id', 'given']);
-  t.equal(given.code, 0);
-  t.match(given.diagnosis.conversations, [{ conversationId: 'given', turns: 1 }]);
-});
+void t.test(
+  'a missing conversation id is rejected, unless --conversation-id supplies it',
+  async (t) => {
+    const text = JSON.stringify(aRequest([aSpan({ conversationId: null })]));
+    const without = await lint(t, text);
+    t.equal(without.code, 1);
+    t.match(without.diagnosis.refused, { code: 'no_conversation_id' });
+    t.match(without.stderr, /would reject/);
+    const supplied = await lint(t, text, ['--conversation-id', 'supplied']);
+    t.equal(supplied.code, 0);
+    t.match(supplied.diagnosis.conversations, [{ conversationId: 'supplied', turns: 1 }]);
+  },
+);
 
-void t.test('what would be kept not at all is a finding, with its cause and a cure', async (t) => {
-  const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
-  t.equal(ignored.code, 1);
-  t.match(ignored.diagnosis, { spans: 0, notes: [{ level: 'warn', code: 'ignored_spans' }] });
-  t.match(ignored.stderr, /gen_ai\.operation\.name \(chat, [^]* gen_ai\.conversation\.id/);
-  const empty = await lint(t, '{"resourceSpans":[]}');
-  t.equal(empty.code, 1);
-  t.match(empty.diagnosis.notes, [{ level: 'warn', code: 'empty_request' }]);
-});
+void t.test(
+  'a request of which nothing would be stored gives exit code 1 and what to do',
+  async (t) => {
+    const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
+    t.equal(ignored.code, 1);
+    t.match(ignored.diagnosis, { spans: 0, notes: [{ level: 'warn', code: 'ignored_spans' }] });
+    t.match(ignored.stderr, /gen_ai\.operation\.name \(chat, [^]* gen_ai\.conversation\.id/);
+    const empty = await lint(t, '{"resourceSpans":[]}');
+    t.equal(empty.code, 1);
+    t.match(empty.diagnosis.notes, [{ level: 'warn', code: 'empty_request' }]);
+  },
+);
 
-void t.test('garbage is refused with a reason', async (t) => {
+void t.test('a malformed file gives exit code 1 and the reason', async (t) => {
   const rows: (string | Uint8Array)[] = [
     'garbage',
     '{"resourceSpans": [',
@@ -107,7 +116,7 @@ void t.test('garbage is refused with a reason', async (t) => {
   }
 });
 
-void t.test('text for people goes to stdout', async (t) => {
+void t.test('without --json, the text goes to stdout', async (t) => {
   const file = join(t.testdir({ traces: json }), 'traces');
   const { code, stdout } = await run(['lint-traces', file]);
   t.equal(code, 0);
@@ -125,8 +134,8 @@ void t.test('text for people goes to stdout', async (t) => {
   );
 });
 
-// The parser makes an empty text of a positional dash: see `lint-traces.ts`.
-void t.test('stdin', async (t) => {
+// The parser turns a positional dash into an empty string: see `lint-traces.ts`.
+void t.test('- reads stdin', async (t) => {
   for (const input of [json, gzipSync(protobuf), Buffer.concat([json, Buffer.alloc(3e6, ' ')])]) {
     const options: RunOptions = { input };
     const { code, stdout, stderr } = await run(['lint-traces', '-'], options);
@@ -135,7 +144,7 @@ void t.test('stdin', async (t) => {
   }
 });
 
-void t.test('what can not be read is wrong usage', async (t) => {
+void t.test('an unreadable file is wrong usage', async (t) => {
   for (const args of [['none'], [], [t.testdir({})]]) {
     const { code, stdout, stderr } = await run(['lint-traces', ...args]);
     t.equal(code, 2);

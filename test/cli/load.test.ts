@@ -1,4 +1,4 @@
-/** `load` through the front door: exit codes, reports, and what a newcomer does wrong. */
+/** The command `load`: exit codes, reports, and common mistakes. */
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -16,20 +16,21 @@ t.setTimeout(110_000);
 
 const ESCAPE = '\u001B';
 const NOWHERE = 'http://127.0.0.1:1';
-/** Few requests for a short while: the machine is idle beside it, and the verdict not proven. */
+/** A short run with few requests: too few for any verdict but NOT PROVEN. */
 const SMOKE = ['--rate', '20', '--duration', '2s', '--accept-not-proven'];
 
-function reportIn(t: Test, text: string): LoadReport {
+/** Asserts that a text is a valid load report, and returns it. */
+function parseReport(t: Test, text: string): LoadReport {
   const report = JSON.parse(text) as LoadReport;
   t.same(violations('LoadReport', report), [], 'conforms to LoadReport');
   return report;
 }
 
-/** Either the sandbox is judged, or this machine was too busy for it, which is said and exits with 3. */
-const judged = (report: LoadReport, exitCode: number): number =>
+/** Returns the expected exit code: 3 if this machine was too busy for a valid run. */
+const expectedExitCode = (report: LoadReport, exitCode: number): number =>
   report.selfCheck.valid ? exitCode : 3;
 
-void t.test('a smoke run takes seconds, exits with 0, and writes every report', async (t) => {
+void t.test('a short run exits with 0 and writes every report', async (t) => {
   const { agent } = await withAgent(t);
   const folder = t.testdir({});
   const [json, junit, markdown, html] = ['json', 'xml', 'md', 'html'].map((end) =>
@@ -37,14 +38,14 @@ void t.test('a smoke run takes seconds, exits with 0, and writes every report', 
   ) as [string, string, string, string];
   const files = ['--json', json, '--junit', junit, '--markdown', markdown, '--html', html];
   const ran = await run(['load', agent.url, ...SMOKE, ...files]);
-  const report = reportIn(t, readFileSync(json, 'utf8'));
-  t.equal(ran.code, judged(report, 0), ran.stdout);
+  const report = parseReport(t, readFileSync(json, 'utf8'));
+  t.equal(ran.code, expectedExitCode(report, 0), ran.stdout);
   t.equal(report.exitCode, ran.code);
   const lines = ran.stdout.trimEnd().split('\n');
   t.ok(lines.every((line) => line.length <= 80));
   t.notOk((ran.stdout + ran.stderr).includes(ESCAPE), 'plain in a pipe');
   t.match(ran.stdout, /^Sends about \d+ requests, \d+ of which reach a model: 20 requests/m);
-  t.match(ran.stdout, new RegExp(`\n${report.verdict}  `), 'the verdict, last');
+  t.match(ran.stdout, new RegExp(`\n${report.verdict}  `), 'the verdict is last');
   t.match(readFileSync(junit, 'utf8'), /<testsuites name="sandbox-kit load" tests="7"/);
   t.match(readFileSync(markdown, 'utf8'), /^## sandbox-kit load: (NOT PROVEN|INVALID RUN)\n/);
   t.match(readFileSync(html, 'utf8'), /^<!doctype html>/);
@@ -56,85 +57,96 @@ void t.test('a smoke run takes seconds, exits with 0, and writes every report', 
 });
 
 void t.test(
-  'not accepted, NOT PROVEN exits with 3; JSON on stdout leaves the rest to stderr',
+  'NOT PROVEN exits with 3 by default; with JSON on stdout, the text goes to stderr',
   async (t) => {
     const { agent } = await withAgent(t);
     const args = ['--rate', '20', '--duration', '1s', '--engine', 'autocannon', '--json', '-'];
     const ran = await run(['load', agent.url, ...args, '--profile', 'chat']);
     t.equal(ran.code, 3);
-    const report = reportIn(t, ran.stdout);
+    const report = parseReport(t, ran.stdout);
     t.equal(report.plan.engine, 'autocannon');
-    t.match(report.notes.join(' '), /does not verify TLS .* resets/, 'its blind spots are said');
-    t.match(ran.stderr, /To know besides\n- autocannon does not verify TLS certificates/);
+    t.match(
+      report.notes.join(' '),
+      /does not verify TLS .* resets/,
+      'the report states its limitations',
+    );
+    t.match(ran.stderr, /\nNotes\n- autocannon does not verify TLS certificates/);
   },
 );
 
-void t.test('a sandbox that fails exits with 1, and is set beside an earlier run', async (t) => {
-  const folder = t.testdir({});
-  const good = await withTarget(t);
-  const bad = await withTarget(t, ({ nth, response, answer }) => {
-    // The preflight is answered well.
-    if (nth > 10 && nth % 2 === 0) response.writeHead(500).end('{}');
-    else answer();
-  });
-  const earlier = join(folder, 'earlier.json');
-  const args = [...SMOKE, '--profile', 'chat'];
-  await run(['load', good.url, ...args, '--json', earlier]);
-  const json = join(folder, 'now.json');
-  const ran = await run(['load', bad.url, ...args, '--json', json, '--compare', earlier]);
-  const report = reportIn(t, readFileSync(json, 'utf8'));
-  t.equal(ran.code, judged(report, 1), ran.stdout);
-  t.match(ran.stdout, /Against the run of 2/);
-  t.match(ran.stdout, /availability +100 % +\d+\S* % {2}worse/);
-  t.match(ran.stdout, /Another sandbox: http/);
-  t.match(ran.stdout, /\d+ {2}server_error: 5xx/);
-});
+void t.test(
+  'a failing sandbox exits with 1; --compare shows what changed since an earlier run',
+  async (t) => {
+    const folder = t.testdir({});
+    const good = await withTarget(t);
+    const bad = await withTarget(t, ({ nth, response, answer }) => {
+      // The preflight must succeed.
+      if (nth > 10 && nth % 2 === 0) response.writeHead(500).end('{}');
+      else answer();
+    });
+    const earlier = join(folder, 'earlier.json');
+    const args = [...SMOKE, '--profile', 'chat'];
+    await run(['load', good.url, ...args, '--json', earlier]);
+    const json = join(folder, 'now.json');
+    const ran = await run(['load', bad.url, ...args, '--json', json, '--compare', earlier]);
+    const report = parseReport(t, readFileSync(json, 'utf8'));
+    t.equal(ran.code, expectedExitCode(report, 1), ran.stdout);
+    t.match(ran.stdout, /Compared with the run of 2\d{3}-/);
+    t.match(ran.stdout, /availability +100% +\d+\S*% {2}worse/);
+    t.match(ran.stdout, /Different sandbox: http/);
+    t.match(ran.stdout, /\d+ {2}server_error: a 5xx status/);
+  },
+);
 
-void t.test('what is no sandbox is not loaded: one cause, its cure, exit 3', async (t) => {
-  let asked = 0;
-  const login = createServer((_request, response) => {
-    asked++;
-    response.setHeader('content-type', 'text/html');
-    response.end('<!doctype html><title>Log in</title>');
-  });
-  await new Promise<void>((resolve) => login.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => login.close());
-  const page = `http://127.0.0.1:${(login.address() as AddressInfo).port}`;
-  for (const url of [NOWHERE, page]) {
-    const ran = await run(['load', url, '--quick']);
-    t.equal(ran.code, 3, ran.stdout);
-    t.match(ran.stdout, /\nINVALID RUN {2}Not judged: /);
-    t.ok(ran.stdout.split('\n').every((line) => line.length <= 80));
-  }
-  t.ok(asked < 20, `${asked} requests to look what it is, and no load`);
-});
+void t.test(
+  'a server that is not a sandbox gets no load: one cause with what to do, exit code 3',
+  async (t) => {
+    let requests = 0;
+    const loginServer = createServer((_request, response) => {
+      requests += 1;
+      response.setHeader('content-type', 'text/html');
+      response.end('<!doctype html><title>Log in</title>');
+    });
+    await new Promise<void>((resolve) => loginServer.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => loginServer.close());
+    const loginUrl = `http://127.0.0.1:${(loginServer.address() as AddressInfo).port}`;
+    for (const url of [NOWHERE, loginUrl]) {
+      const ran = await run(['load', url, '--quick']);
+      t.equal(ran.code, 3, ran.stdout);
+      t.match(ran.stdout, /\nINVALID RUN {2}Not judged: /);
+      t.ok(ran.stdout.split('\n').every((line) => line.length <= 80));
+    }
+    t.ok(requests < 20, `${requests} requests: the preflight only`);
+  },
+);
 
-void t.test('Ctrl-C in the middle: a report of what was seen, exit 3', async (t) => {
+void t.test('Ctrl-C: the report covers the requests so far, exit code 3', async (t) => {
   const target = await withTarget(t);
   const json = join(t.testdir({}), 'run.json');
   const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '0s'];
   const { child, end, stderr } = await start(t, [...args, '--json', json]);
   child.stdout.resume();
-  await until('it is under way', () => target.chats > 60);
+  await until('60 requests', () => target.chats > 60);
   t.equal(await end('SIGINT'), 3);
   t.match(await stderr, /Stopping\. The report covers the requests so far\./);
-  const report = reportIn(t, readFileSync(json, 'utf8'));
+  const report = parseReport(t, readFileSync(json, 'utf8'));
   t.equal(report.verdict, 'INVALID RUN');
-  t.match(report.sentence, /interrupted after \d+ of 300 s/);
+  t.match(report.sentence, /interrupted after \d+ s of 300 s/);
   t.ok((report.chat?.ok ?? 0) > 20);
 });
 
-const withoutScript =
-  spawnSync('script', ['--version']).status !== 0 && 'script, which makes a terminal, is not here';
+const whyNoScript =
+  spawnSync('script', ['--version']).status !== 0 &&
+  'the program script, which creates a terminal, is missing';
 
 void t.test(
-  'on a terminal: colours unless NO_COLOR, and a line that is alive',
-  { skip: withoutScript },
+  'output to a terminal has colors, except with NO_COLOR, and a live progress line',
+  { skip: whyNoScript },
   async (t) => {
     const { url } = await withTarget(t);
     const main = join(root, 'src/cli/main.ts');
     const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];
-    const shown = async (env: Record<string, string>): Promise<string> => {
+    const capture = async (env: Record<string, string>): Promise<string> => {
       const command = [process.execPath, main, ...args].join(' ');
       const child = spawn('script', ['-qec', command, '/dev/null'], {
         env: { ...process.env, ...env },
@@ -144,22 +156,25 @@ void t.test(
       await new Promise((resolve) => child.once('close', resolve));
       return text;
     };
-    const [coloured, plain] = await Promise.all([
-      shown({ NO_COLOR: '' }),
-      shown({ NO_COLOR: '1' }),
+    const [colored, plain] = await Promise.all([
+      capture({ NO_COLOR: '' }),
+      capture({ NO_COLOR: '1' }),
     ]);
-    t.ok(coloured.includes(`${ESCAPE}[33m`), 'yellow');
-    t.match(coloured, /0:0\d left, \d+\/s, \d+ in flight, p50 \d+ ms, p99 \d+ ms/);
+    t.ok(colored.includes(`${ESCAPE}[33m`), 'yellow');
+    t.match(colored, /0:0\d left, \d+\/s, \d+ in flight, p50 \d+ ms, p99 \d+ ms/);
     t.match(plain, /NOT PROVEN|INVALID RUN/);
-    t.notOk(plain.replaceAll(`${ESCAPE}[2K`, '').includes(ESCAPE), 'only the live line is cleared');
+    t.notOk(
+      plain.replaceAll(`${ESCAPE}[2K`, '').includes(ESCAPE),
+      'the only escape code clears the progress line',
+    );
   },
 );
 
-void t.test('--compare reads the report of an earlier run', async (t) => {
+void t.test('--compare accepts a report with unknown keys', async (t) => {
   const { url } = await withTarget(t);
   const path = join(t.testdir({}), 'earlier.json');
   await run(['load', url, ...SMOKE, '--profile', 'health', '--json', path]);
-  const report = reportIn(t, readFileSync(path, 'utf8'));
+  const report = parseReport(t, readFileSync(path, 'utf8'));
   t.equal(report.plan.profile, 'health');
   // A later version may add keys.
   writeFileSync(path, JSON.stringify({ ...report, added: 'later' }));

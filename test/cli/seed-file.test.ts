@@ -86,11 +86,7 @@ const broken: [name: string, text: string, says: RegExp][] = [
   ['end.json', '{\n  "evals": [', /end\.json:2:\d+: Invalid JSON: .*end/],
   ['key.json', '{\n  "evals": [],\n  "evals": []\n}', /key\.json:3:\d+: Duplicate key evals/],
   ['none.json', '', /none\.json:1:\d+: the document must be an object, got null/],
-  [
-    'many.yaml',
-    `settings: { evals: [a, b, c, d, e, f] }`,
-    /an array of at most 5, got 6 items\./,
-  ],
+  ['many.yaml', `settings: { evals: [a, b, c, d, e, f] }`, /an array of at most 5, got 6 items\./],
 ];
 
 void t.test('what stands twice is refused with both lines', { jobs: 2 }, (t) => {

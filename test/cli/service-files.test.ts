@@ -1,4 +1,4 @@
-/** Files that the service can't work with: one sentence with the file and the cure, exit code 2. */
+/** Unusable files in the data directory: one sentence with the file and what to do, exit code 2. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,26 +7,26 @@ import t from 'tap';
 import { openFile } from '../../src/service/store/open-file.ts';
 import { run } from '../helpers/command.ts';
 
-/** What is wrong with a data folder, and what is said of it. */
-const rows: [says: string, make: (folder: string) => void, sentence: RegExp][] = [
+/** What is wrong with a data directory, how to set it up, and the expected message. */
+const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][] = [
   [
-    'a store that is none',
+    'a database file that is not a database',
     (folder) => writeFileSync(join(folder, 'service.db'), 'This is no database. '.repeat(500)),
-    /service\.db .*damaged.*move it away/,
+    /service\.db is damaged or not a database\. Move it away to create a new one/,
   ],
   [
-    'a damaged store',
+    'a damaged database',
     (folder) => {
       const file = join(folder, 'service.db');
       openFile(file, { busyMs: 0 }).close();
       const bytes = readFileSync(file);
-      // All but the header, which says that it is one of ours.
+      // Keeps the header, which identifies a database of the kit.
       writeFileSync(file, bytes.fill(0x5a, 100));
     },
-    /service\.db .*damaged.*move it away/,
+    /service\.db is damaged or not a database\. Move it away to create a new one/,
   ],
   [
-    'a store of another program',
+    'a database of another program',
     (folder) => {
       const db = openFile(join(folder, 'service.db'), { busyMs: 0 });
       db.pragma('application_id = 1');
@@ -35,32 +35,36 @@ const rows: [says: string, make: (folder: string) => void, sentence: RegExp][] =
     /service\.db belongs to another program/,
   ],
   [
-    'a folder in place of the store',
+    'a directory instead of the database',
     (folder) => mkdirSync(join(folder, 'service.db')),
-    /service\.db is a folder.*move it away/,
+    /service\.db is a directory\. Move it away to create a file in its place/,
   ],
   [
-    'a folder in place of the key',
+    'a directory instead of the key',
     (folder) => mkdirSync(join(folder, 'development-key')),
-    /development-key is a folder.*move it away/,
+    /development-key is a directory\. Move it away to create a file in its place/,
   ],
   [
-    'a key that is none',
+    'an invalid key',
     (folder) => writeFileSync(join(folder, 'development-key'), 'two words\nand lines\n'),
-    /development-key .*no key.*delete it/,
+    /development-key contains no valid API key\. Delete it to create a new one\./,
   ],
 ];
 
-void t.test('serve and exec say which file it is, and what to do', async (t) => {
-  for (const [says, make, sentence] of rows) {
-    for (const verb of ['serve', 'exec']) {
+void t.test('serve and exec name the unusable file and what to do', async (t) => {
+  for (const [problem, setUp, message] of rows) {
+    for (const command of ['serve', 'exec']) {
       const folder = mkdtempSync(join(t.testdir({}), 'data-'));
-      make(folder);
-      const more = verb === 'serve' ? ['--port', '0'] : ['--', process.execPath, '-e', '0'];
-      const { code, stdout, stderr } = await run([verb, '--data', folder, ...more]);
-      t.same([code, stdout], [2, ''], `${verb}: ${says}`);
-      t.match(stderr, /^sandbox-kit: Can't start the service: [^\n]+[.]\n$/, `${verb}: ${says}`);
-      t.match(stderr, sentence, `${verb}: ${says}`);
+      setUp(folder);
+      const rest = command === 'serve' ? ['--port', '0'] : ['--', process.execPath, '-e', '0'];
+      const { code, stdout, stderr } = await run([command, '--data', folder, ...rest]);
+      t.same([code, stdout], [2, ''], `${command}: ${problem}`);
+      t.match(
+        stderr,
+        /^sandbox-kit: Can't start the service: [^\n]+[.]\n$/,
+        `${command}: ${problem}`,
+      );
+      t.match(stderr, message, `${command}: ${problem}`);
     }
   }
 });
@@ -73,9 +77,9 @@ t.teardown(() => {
   rmdirSync(readOnly);
 });
 
-const skip = !isMounted && 'no disk can be mounted here';
+const skip = !isMounted && 'this user cannot mount a file system';
 
-void t.test('a data folder that is read-only', { skip }, async (t) => {
+void t.test('a read-only data directory is rejected', { skip }, async (t) => {
   for (const data of [readOnly, join(readOnly, 'new')]) {
     const { code, stderr } = await run(['serve', '--port', '0', '--data', data]);
     t.equal(code, 2);

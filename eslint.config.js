@@ -30,7 +30,14 @@ export default defineConfig(
         'error',
         { selector: 'typeLike', format: ['PascalCase'] },
         { selector: 'function', format: ['camelCase'] },
+        { selector: 'parameter', modifiers: ['destructured'], format: null },
         { selector: 'parameter', format: ['camelCase'], leadingUnderscore: 'allow' },
+        {
+          selector: 'variable',
+          modifiers: ['const', 'global'],
+          types: ['number', 'string', 'boolean'],
+          format: ['UPPER_CASE'],
+        },
         {
           selector: 'variable',
           modifiers: ['const', 'global'],

@@ -135,8 +135,8 @@ const cell = (value: number | null | undefined, decimals = 1): string =>
 async function stall(): Promise<void> {
   const [server, url] = await started(['serve', 'stall']);
   const columns = ['p50', 'p90', 'p99', 'mean'] as const;
-  const row = (name: string, cells: string[]): void =>
-    console.log(name.padEnd(22) + cells.join(''));
+  const row = (NAME: string, cells: string[]): void =>
+    console.log(NAME.padEnd(22) + cells.join(''));
   console.log('\nA stall of 2 s in every 10 s, 100 requests/s for 60 s, times in ms');
   row('', [...columns.map((column) => column.padStart(9)), '  cpu %', '  in sum']);
   row(
@@ -187,8 +187,8 @@ async function faults(): Promise<void> {
     const [server, url] = await started(['serve', 'faults']);
     const { chat } = await runOf(String(url), engine, 100, 20_000);
     const { reset = 0, cut_off: cutOff = 0, ...others } = chat?.errors ?? {};
-    const other = Object.values(others).reduce((sum, times) => sum + times, 0);
-    const counts = [reset, cutOff, other, chat?.ok].map((count) => cell(count, 0)).join('');
+    const OTHER = Object.values(others).reduce((sum, times) => sum + times, 0);
+    const counts = [reset, cutOff, OTHER, chat?.ok].map((count) => cell(count, 0)).join('');
     const { p50, p99 } = chat?.latencyMs ?? {};
     console.log(`${engine.padEnd(18)}${counts}${cell(p50)}${cell(p99)}`);
     server.kill();
@@ -240,17 +240,17 @@ async function starved(): Promise<void> {
   server.kill();
 }
 
-const [verb = 'all', name = '', other = ''] = process.argv.slice(2);
-if (verb === 'serve') await serve(name);
-else if (verb === 'generate') {
+const [VERB = 'all', name = '', other = ''] = process.argv.slice(2);
+if (VERB === 'serve') await serve(name);
+else if (VERB === 'generate') {
   const report = await runOf(name, other === 'autocannon' ? 'autocannon' : 'open', 100, 10_000);
   const { verdict, selfCheck, chat } = report;
   process.send?.({ verdict, reasons: selfCheck.reasons, lag: chat?.lagMs } satisfies Starved);
 } else {
   console.log(`node ${process.version}, ${cpus().length} x ${cpus()[0]?.model ?? 'unknown'}`);
-  if (['all', 'cost'].includes(verb)) await cost();
-  if (['all', 'starved'].includes(verb)) await starved();
-  if (['all', 'faults'].includes(verb)) await faults();
-  if (['all', 'overload'].includes(verb)) await overload();
-  if (['all', 'stall'].includes(verb)) await stall();
+  if (['all', 'cost'].includes(VERB)) await cost();
+  if (['all', 'starved'].includes(VERB)) await starved();
+  if (['all', 'faults'].includes(VERB)) await faults();
+  if (['all', 'overload'].includes(VERB)) await overload();
+  if (['all', 'stall'].includes(VERB)) await stall();
 }

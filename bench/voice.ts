@@ -250,15 +250,15 @@ function row(side: Side, found: Awaited<ReturnType<typeof measure>>): string {
   ].join(' ');
 }
 
-const [verb = '100', ...given] = process.argv.slice(2);
-if (verb === 'agent') {
+const [VERB = '100', ...given] = process.argv.slice(2);
+if (VERB === 'agent') {
   const agent = await startAgent();
   process.on('message', () => process.send?.(cpuSince({ user: 0, system: 0 })));
   process.send?.(agent.voiceUrl);
-} else if (Object.hasOwn(sides, verb)) {
+} else if (Object.hasOwn(sides, VERB)) {
   const [url = '', calls, seconds] = given;
-  process.send?.(await sides[verb as Side](url, Number(calls), Number(seconds)));
+  process.send?.(await sides[VERB as Side](url, Number(calls), Number(seconds)));
 } else {
   const [seconds = 60, rounds = 1] = given.map(Number);
-  await run(Number(verb), seconds, rounds);
+  await run(Number(VERB), seconds, rounds);
 }

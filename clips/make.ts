@@ -37,13 +37,13 @@ const PAUSE_MS_MAX = 100;
 const FRAME_MS = 20;
 const TICKS_PER_MS = 48;
 
-const folder = new URL('.', import.meta.url).pathname;
-const work = mkdtempSync(join(tmpdir(), 'clips-'));
+const FOLDER = new URL('.', import.meta.url).pathname;
+const WORK = mkdtempSync(join(tmpdir(), 'clips-'));
 const facts = [];
 for (const speaker of ['user', 'agent'] as const) {
   for (const [id, text] of Object.entries(texts[speaker])) {
-    const wav = join(work, `${id}.wav`);
-    const file = join(folder, `${id}.opus`);
+    const wav = join(WORK, `${id}.wav`);
+    const file = join(FOLDER, `${id}.opus`);
     execFileSync('espeak-ng', ['-v', VOICES[speaker], '-s', '170', '-w', wav, text]);
     // One frame of silence before and three after, so that the codec settles.
     const filter =
@@ -55,8 +55,8 @@ for (const speaker of ['user', 'agent'] as const) {
     facts.push({ id, speaker, text, ...(await findSpeech(file)) });
   }
 }
-rmSync(work, { recursive: true });
-writeFileSync(join(folder, 'clips.json'), `${JSON.stringify(facts, null, 2)}\n`);
+rmSync(WORK, { recursive: true });
+writeFileSync(join(FOLDER, 'clips.json'), `${JSON.stringify(facts, null, 2)}\n`);
 
 async function findSpeech(file: string) {
   const packets = readOgg(readFileSync(file)).map((payload, nth) => ({

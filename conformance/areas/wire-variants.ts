@@ -1,5 +1,11 @@
 import { sandboxErrors, type Area } from '../../src/contract/index.ts';
-import { always, changeResponse, jsonResponse, parseBody, replaceParts } from '../engine/mutants/combinators.ts';
+import {
+  always,
+  changeResponse,
+  jsonResponse,
+  parseBody,
+  replaceParts,
+} from '../engine/mutants/combinators.ts';
 import {
   variantsOf,
   type ProxyResponse,
@@ -64,12 +70,12 @@ const serializations: Variant[] = [
 ];
 
 /** Replaces the content type; removes it if it is undefined. */
-const sendsContentType = (type: string | undefined): TransformFactory =>
+const sendsContentType = (TYPE: string | undefined): TransformFactory =>
   changeResponse(always, (response) => {
     const { 'content-type': _replaced, ...headers } = response.headers;
     return {
       ...response,
-      headers: type === undefined ? headers : { ...headers, 'content-type': type },
+      headers: TYPE === undefined ? headers : { ...headers, 'content-type': TYPE },
     };
   });
 

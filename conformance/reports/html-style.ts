@@ -1,5 +1,5 @@
 /** CSS rules of the check report. */
-export const checkPageCss = `
+export const CHECK_PAGE_CSS = `
 html { scroll-padding-top: 3rem; }
 body { max-width: 72rem; }
 h1 { font-size: 1.75rem; }

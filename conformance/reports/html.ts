@@ -5,7 +5,7 @@ import { toVisible } from '../../src/report-kit/printable.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import { filterRules, filters } from './html-filters.ts';
 import { findings } from './html-findings.ts';
-import { checkPageCss } from './html-style.ts';
+import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';
 import {
   countVerdicts,
@@ -32,7 +32,7 @@ export function htmlReport(original: CheckReport, transcript: Transcript): strin
     </main>`;
   return renderPage({
     title: `${headlines[headlineOf(report)]}: ${report.target}`,
-    css: `${checkPageCss}${filterRules(report)}`,
+    css: `${CHECK_PAGE_CSS}${filterRules(report)}`,
     body,
   });
 }

@@ -1,4 +1,4 @@
-import { chatResponseMsTarget, type LoadPlan, type RateStep } from '../../src/contract/index.ts';
+import { CHAT_RESPONSE_MS_TARGET, type LoadPlan, type RateStep } from '../../src/contract/index.ts';
 import type { PacedRun } from '../phases/paced-run.ts';
 import { IN_FLIGHT_STEP_MS } from '../record/timeline.ts';
 import type { GeneratorLimits } from '../self-check/self-check.ts';
@@ -37,7 +37,8 @@ export function judgeStep(
       `the load generator could not keep up (send lag p99 ${formatDuration(lagMs)})`) ||
     (stopped?.kind === 'down' && stopped.detail) ||
     (failedShare > FAILED_SHARE_MAX && `${formatShare(failedShare, 1)} of the requests failed`) ||
-    ((p99Ms ?? 0) >= chatResponseMsTarget && `p${plan.percentile} ${formatDuration(p99Ms ?? 0)}`) ||
+    ((p99Ms ?? 0) >= CHAT_RESPONSE_MS_TARGET &&
+      `p${plan.percentile} ${formatDuration(p99Ms ?? 0)}`) ||
     (trend.rising && `requests in flight rise by ${formatNumber(trend.perSecond, 1)} per second`) ||
     (donePerSecond < plan.ratePerSecond * SUCCESS_SHARE_MIN * (ranMs / plan.windowMs) &&
       `only ${formatNumber(donePerSecond, 1)} requests/s succeeded`);

@@ -1,5 +1,5 @@
 import {
-  healthTimeoutMs,
+  HEALTH_TIMEOUT_MS,
   type LoadProfileName,
   type StreamName,
 } from '../../src/contract/index.ts';
@@ -98,7 +98,7 @@ function healthRequest(): PlannedRequest {
     stream: 'health',
     endpoint: 'health',
     outgoing: { method: 'GET', path: '/health', headers: { accept: 'application/json' } },
-    deadlineMs: healthTimeoutMs,
+    deadlineMs: HEALTH_TIMEOUT_MS,
     markers: [],
   };
 }

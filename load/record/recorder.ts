@@ -1,6 +1,6 @@
 import {
-  chatResponseMsTarget,
-  healthResponseMsTarget,
+  CHAT_RESPONSE_MS_TARGET,
+  HEALTH_RESPONSE_MS_TARGET,
   type FaultKind,
   type FaultSample,
   type StreamName,
@@ -46,8 +46,8 @@ const SAMPLES_PER_KIND = 3;
 const DETAIL_LENGTH_MAX = 200;
 
 const isMiss: Record<StreamName, (ms: number) => boolean> = {
-  chat: (ms) => ms >= chatResponseMsTarget,
-  health: (ms) => ms > healthResponseMsTarget,
+  chat: (ms) => ms >= CHAT_RESPONSE_MS_TARGET,
+  health: (ms) => ms > HEALTH_RESPONSE_MS_TARGET,
   users: () => false,
 };
 

@@ -4,7 +4,7 @@ import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts'
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   callTimes,
-  comparisonHeading,
+  COMPARISON_HEADING,
   describeCalls,
   describeLoad,
   describePackets,
@@ -92,7 +92,7 @@ function comparisonLines({ comparison }: LoadReport): string[] {
   if (!comparison) return [];
   const { startedAt, rows, differences } = comparison;
   return [
-    `### ${comparisonHeading} ${escapeMarkdown(formatInstant(startedAt))}`,
+    `### ${COMPARISON_HEADING} ${escapeMarkdown(formatInstant(startedAt))}`,
     '',
     ...differences.map((difference) => `> ${escapeMarkdown(difference)}\n`),
     ...markdownTable(

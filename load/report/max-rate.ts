@@ -1,5 +1,5 @@
 import {
-  chatRequestsPerSecondTarget,
+  CHAT_REQUESTS_PER_SECOND_TARGET,
   type LoadReport,
   type LoadTarget,
   type MaxRate,
@@ -55,7 +55,7 @@ function markUnconfirmed(searchResult: MaxRate): MaxRate {
 /** Fails the throughput target if the search failed at the required rate or below. */
 function judgeBySearch(target: LoadTarget, { fails, sustains, summary }: MaxRate): LoadTarget {
   if (target.verdict === 'INVALID RUN') return target;
-  const required = chatRequestsPerSecondTarget;
+  const required = CHAT_REQUESTS_PER_SECOND_TARGET;
   if (fails === null || fails > required) return target;
   return {
     ...target,

@@ -19,7 +19,7 @@ import {
 import { callFaultDescriptions, faultDescriptions } from '../record/fault-descriptions.ts';
 import {
   callTimes,
-  comparisonHeading,
+  COMPARISON_HEADING,
   describeBound,
   describeCalls,
   describeOutages,
@@ -178,7 +178,7 @@ function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayou
   });
   const columns = `  ${'target'.padEnd(18)}${'before'.padStart(16)}${'now'.padStart(16)}  change`;
   return [
-    style('bold', `${comparisonHeading} ${formatInstant(comparison.startedAt)}`),
+    style('bold', `${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}`),
     ...(rows.length === 0 ? [] : [style('dim', columns)]),
     ...rows,
     ...comparison.differences

@@ -170,4 +170,4 @@ export function describeSelfCheck({ selfCheck }: LoadReport): string {
 }
 
 /** Heading of a section that compares with an earlier run. */
-export const comparisonHeading = 'Compared with the run of';
+export const COMPARISON_HEADING = 'Compared with the run of';

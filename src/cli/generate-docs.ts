@@ -6,7 +6,7 @@ import * as conformance from '../../conformance/index.ts';
 import { commands } from './commands/index.ts';
 import { formatCommandReference, formatRequirementReference } from './reference.ts';
 
-const root = join(import.meta.dirname, '../..');
+const ROOT = join(import.meta.dirname, '../..');
 
 /** Returns the reference pages by their path from the root of the repository. */
 export async function generateDocs(): Promise<Record<string, string>> {
@@ -14,7 +14,7 @@ export async function generateDocs(): Promise<Record<string, string>> {
     'docs/cli.md': formatCommandReference(commands),
     'docs/requirements.md': formatRequirementReference(conformance),
   };
-  const config = await resolveConfig(join(root, 'docs/cli.md'));
+  const config = await resolveConfig(join(ROOT, 'docs/cli.md'));
   const formatted = Object.entries(pages).map(
     async ([path, text]) => [path, await format(text, { ...config, parser: 'markdown' })] as const,
   );
@@ -23,6 +23,6 @@ export async function generateDocs(): Promise<Record<string, string>> {
 
 if (import.meta.main) {
   for (const [path, text] of Object.entries(await generateDocs())) {
-    writeFileSync(join(root, path), text);
+    writeFileSync(join(ROOT, path), text);
   }
 }

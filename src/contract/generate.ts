@@ -119,10 +119,10 @@ const files = {
   'otlp-proto.ts': generateProto(),
 };
 
-const check = process.argv.includes('--check');
+const CHECK = process.argv.includes('--check');
 for (const [name, source] of Object.entries(files)) {
   const file = new URL(name, generatedDir);
-  if (!check) writeFileSync(file, source);
+  if (!CHECK) writeFileSync(file, source);
   else if (readFileSync(file, 'utf8') !== source) {
     console.error(`src/contract/generated/${name} is out of date. Run npm run generate.`);
     process.exitCode = 1;

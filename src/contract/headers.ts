@@ -1,2 +1,2 @@
 /** Header with the key of the evaluation service (spec 5, area A). Lower case, as Node reports it. */
-export const serviceApiKeyHeader = 'x-service-api-key';
+export const SERVICE_API_KEY_HEADER = 'x-service-api-key';

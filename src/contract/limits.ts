@@ -3,43 +3,43 @@
  */
 
 /** Maximum length of a user id (spec 2.9, 8). */
-export const userIdLengthMax = 64;
+export const USER_ID_LENGTH_MAX = 64;
 
 /** Target for the chat response time (spec 8). */
-export const chatResponseMsTarget = 5_000;
+export const CHAT_RESPONSE_MS_TARGET = 5_000;
 
 /** Target for chat requests per second (spec 8). */
-export const chatRequestsPerSecondTarget = 100;
+export const CHAT_REQUESTS_PER_SECOND_TARGET = 100;
 
 /** Target for the health response time (spec 8). */
-export const healthResponseMsTarget = 2_000;
+export const HEALTH_RESPONSE_MS_TARGET = 2_000;
 
 /** The service times out a health request after this time (spec 8). */
-export const healthTimeoutMs = 10_000;
+export const HEALTH_TIMEOUT_MS = 10_000;
 
 /** Target for the share of successful requests during testing windows (spec 8). */
-export const availabilityPercentTarget = 99.9;
+export const AVAILABILITY_PERCENT_TARGET = 99.9;
 
 /** Target for the latency of voice audio (spec 8). */
-export const voiceAudioLatencyMsTarget = 200;
+export const VOICE_AUDIO_LATENCY_MS_TARGET = 200;
 
 /** Target for concurrent voice connections (spec 8). */
-export const voiceConnectionsTarget = 100;
+export const VOICE_CONNECTIONS_TARGET = 100;
 
 /** Maximum size of a trace request, both as sent and decompressed. Spec 8 says 10 MB; the kit reads MiB. */
-export const ingestBodyBytesMax = 10_485_760;
+export const INGEST_BODY_BYTES_MAX = 10_485_760;
 
 /** Maximum trace requests per minute and key (spec 5, 8). */
-export const ingestRequestsPerMinuteMax = 120;
+export const INGEST_REQUESTS_PER_MINUTE_MAX = 120;
 
 /** Maximum number of evals that score live traces (spec 2.2, 8). */
-export const liveEvalsMax = 5;
+export const LIVE_EVALS_MAX = 5;
 
 /** The service closes a conversation after this time without activity (spec 3.1, 8). */
-export const conversationIdleMsMax = 86_400_000;
+export const CONVERSATION_IDLE_MS_MAX = 86_400_000;
 
 /** Default number of sessions on a page of results (spec 4.3, 4.4). */
-export const pageLimitDefault = 50;
+export const PAGE_LIMIT_DEFAULT = 50;
 
 /** Maximum number of sessions on a page of results (spec 4.3, 4.4). */
-export const pageLimitMax = 500;
+export const PAGE_LIMIT_MAX = 500;

@@ -129,7 +129,7 @@ function expectedBy(
   const wanted = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
   const described = describe(wanted ?? {});
   // In a referenced schema, the path starts at that schema without naming it.
-  return described === anyValue ? describe(nodeAt(name, pointer)) : described;
+  return described === ANY_VALUE ? describe(nodeAt(name, pointer)) : described;
 }
 
 /** Returns the schema node for a place in a message; an empty node if there is none. */
@@ -152,7 +152,7 @@ function fieldsAt(name: MessageName, pointer: string): string[] {
   return Object.keys(target.properties ?? {});
 }
 
-const anyValue = 'a value';
+const ANY_VALUE = 'a value';
 
 const typeWords: Record<string, string> = {
   string: 'a string',
@@ -170,7 +170,7 @@ function describe(node: SchemaNode): string {
   if (target.enum) return `one of ${target.enum.map((item) => JSON.stringify(item)).join(', ')}`;
   if (target['format'] === 'iso8601') return 'an ISO 8601 time';
   if (typeof target['pattern'] === 'string') return describePattern(target['pattern']);
-  const words = typeWords[target.type ?? ''] ?? anyValue;
+  const words = typeWords[target.type ?? ''] ?? ANY_VALUE;
   const { minimum, maximum, minItems, maxItems } = target as Record<string, number | undefined>;
   if (minimum !== undefined && maximum !== undefined)
     return `${words} from ${minimum} to ${maximum}`;

@@ -1,7 +1,7 @@
 import { DeadlinePassed, type Clock, type Deadline } from './clock.ts';
 
 /** The last millisecond of the year 9999: later years need more than four digits in ISO 8601. */
-export const clockEndsMs = 253_402_300_799_999;
+export const CLOCK_ENDS_MS = 253_402_300_799_999;
 
 /**
  * A clock that runs like its base clock, and can be set and advanced while it runs. `nowMs` returns
@@ -42,7 +42,7 @@ class OffsetClock implements AdjustableClock {
   }
 
   nowMs(): number {
-    return Math.min(clockEndsMs, this.#wallMs());
+    return Math.min(CLOCK_ENDS_MS, this.#wallMs());
   }
 
   monotonicMs(): number {

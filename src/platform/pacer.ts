@@ -15,10 +15,10 @@ export interface Pacer {
 }
 
 /** Resolution of timers. A task that is due within half of it runs now. */
-const grainMs = 1;
+const GRAIN_MS = 1;
 
 /** Longest sleep, and so the longest delay of a task that is added during it. */
-const sleepMsMax = 20;
+const SLEEP_MS_MAX = 20;
 
 /** Creates a pacer. It has no timer while it has no tasks. */
 export function createPacer(clock: Clock): Pacer {
@@ -29,12 +29,12 @@ export function createPacer(clock: Clock): Pacer {
     isRunning = true;
     while (paced.size > 0) {
       const nowMs = clock.monotonicMs();
-      let soonestMs = nowMs + sleepMsMax;
+      let soonestMs = nowMs + SLEEP_MS_MAX;
       for (const one of paced) {
-        if (one.dueMs < nowMs + grainMs / 2) one.beat(nowMs);
+        if (one.dueMs < nowMs + GRAIN_MS / 2) one.beat(nowMs);
         soonestMs = Math.min(soonestMs, one.dueMs);
       }
-      await clock.sleep(Math.max(grainMs, soonestMs - clock.monotonicMs()));
+      await clock.sleep(Math.max(GRAIN_MS, soonestMs - clock.monotonicMs()));
     }
     isRunning = false;
   };

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { run } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
-import { root } from '../helpers/repository.ts';
+import { ROOT } from '../helpers/repository.ts';
 
 t.setTimeout(110_000);
 
@@ -45,10 +45,10 @@ const wrong: [args: string[], message: RegExp][] = [
   [[NOWHERE, '--json', 'same', '--html', './same'], /--json and --html both write to \.\/same/],
   [[NOWHERE, '--compare', '/nowhere.json'], /Can't read .* \(--compare\): /],
   [
-    [NOWHERE, '--compare', join(root, 'package.json')],
+    [NOWHERE, '--compare', join(ROOT, 'package.json')],
     /must be a report of sandbox-kit load --json\. .*package\.json:\d+:\d+: /,
   ],
-  [[NOWHERE, '--compare', join(root, 'README.md')], /README\.md:1:1: Invalid JSON: /],
+  [[NOWHERE, '--compare', join(ROOT, 'README.md')], /README\.md:1:1: Invalid JSON: /],
   // A reserved address: a run that starts would send nothing to anyone.
   [['http://192.0.2.1'], /would send up to \d+ requests to 192\.0\.2\.1; .* Confirm with --yes\./],
 ];
@@ -66,7 +66,7 @@ void t.test('wrong usage is one line with exit code 2, before any request', asyn
 
 void t.test("a report that can't be written is rejected before the load", async (t) => {
   const target = await withTarget(t);
-  const ran = await run(['load', target.url, '--quick', '--junit', root]);
+  const ran = await run(['load', target.url, '--quick', '--junit', ROOT]);
   t.equal(ran.code, 2);
   t.match(ran.stderr, /Can't write .* \(--junit\): it is a directory\./);
   t.equal(target.chats, 0);

@@ -9,7 +9,7 @@ import { violations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { run, start } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
-import { root } from '../helpers/repository.ts';
+import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
 t.setTimeout(110_000);
@@ -144,7 +144,7 @@ void t.test(
   { skip: whyNoScript },
   async (t) => {
     const { url } = await withTarget(t);
-    const main = join(root, 'src/cli/main.ts');
+    const main = join(ROOT, 'src/cli/main.ts');
     const args = ['load', url, '--rate', '10', '--duration', '3s', '--profile', 'chat'];
     const capture = async (env: Record<string, string>): Promise<string> => {
       const command = [process.execPath, main, ...args].join(' ');

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { isRefused, run } from '../helpers/command.ts';
 
-const turns = 'turns: [{ user_input: a, agent_response: b }]';
+const TURNS = 'turns: [{ user_input: a, agent_response: b }]';
 const evalOf = (id: string): string =>
   `{ id: ${id}, name: N, kind: max_turns, params: { max: 1 } }`;
-const session = 'scenario: s, persona: p, started_at: 2026-11-20T09:00:00Z';
+const SESSION = 'scenario: s, persona: p, started_at: 2026-11-20T09:00:00Z';
 
 /** Documents in which something stands twice, and what is said: both lines. */
 const twice: [name: string, lines: string[], says: RegExp][] = [
@@ -48,14 +48,14 @@ const twice: [name: string, lines: string[], says: RegExp][] = [
     'a session of a simulation',
     [
       'simulations:',
-      `- { name: N, agent: A, sessions: [{ id: x, ${session} }] }`,
-      `- { name: M, agent: A, sessions: [{ id: x, ${session} }] }`,
+      `- { name: N, agent: A, sessions: [{ id: x, ${SESSION} }] }`,
+      `- { name: M, agent: A, sessions: [{ id: x, ${SESSION} }] }`,
     ],
     /seed:3:\d+: \/simulations\/1\/sessions\/0 is the same session as \/simulations\/0\/sessions\/0 \(line 2\)/,
   ],
   [
     'a transcript',
-    ['transcripts:', `- { session_id: t, ${turns} }`, `- { session_id: t, ${turns} }`],
+    ['transcripts:', `- { session_id: t, ${TURNS} }`, `- { session_id: t, ${TURNS} }`],
     /seed:3:\d+: \/transcripts\/1 is the same session as \/transcripts\/0 \(line 2\)/,
   ],
   [

@@ -125,7 +125,7 @@ void t.test('serve: logs hold no conversation text and no key', async (t) => {
   t.notOk(stderr.includes(said.apiKey));
 });
 
-const goodSeed = `
+const GOOD_SEED = `
 evals:
   - { id: polite, name: Polite, kind: contains, params: { text: please } }
 settings:
@@ -136,7 +136,7 @@ transcripts:
 `;
 
 void t.test('serve --seed-file: YAML that is there at the start', async (t) => {
-  const file = join(t.testdir({ 'seed.yaml': goodSeed }), 'seed.yaml');
+  const file = join(t.testdir({ 'seed.yaml': GOOD_SEED }), 'seed.yaml');
   const { said, end, stderr } = await serve(t, ['--seed-file', file]);
   t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
   const { text } = await ask(said, 'GET /api/prod-evaluations/sessions/');
@@ -151,18 +151,18 @@ void t.test('serve --seed-file: YAML that is there at the start', async (t) => {
 void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
   const folder = t.testdir();
   const rows: [text: string, says: RegExp][] = [
-    [goodSeed.replace('[polite]', '[polite'), /seed\.yaml:[67]:\d+: /],
-    [goodSeed.replace('kind: contains', 'kind: guess'), /seed\.yaml:3:\d+: \/evals\/0\/kind/],
-    [goodSeed.replace('[polite]', '7'), /seed\.yaml:5:\d+: \/settings\/evals must be .*got 7/],
-    [goodSeed.replace('Hello', '{}'), /seed\.yaml:8:\d+: \/transcripts\/0\/turns\/0\/user_input/],
-    [`${goodSeed}colour: red\n`, /seed\.yaml:\d+:\d+: .*colour/],
-    [goodSeed.replace('[polite]', '[rude]'), /seed\.yaml:5:\d+: \/settings\/evals\/0 .*"rude"/],
+    [GOOD_SEED.replace('[polite]', '[polite'), /seed\.yaml:[67]:\d+: /],
+    [GOOD_SEED.replace('kind: contains', 'kind: guess'), /seed\.yaml:3:\d+: \/evals\/0\/kind/],
+    [GOOD_SEED.replace('[polite]', '7'), /seed\.yaml:5:\d+: \/settings\/evals must be .*got 7/],
+    [GOOD_SEED.replace('Hello', '{}'), /seed\.yaml:8:\d+: \/transcripts\/0\/turns\/0\/user_input/],
+    [`${GOOD_SEED}colour: red\n`, /seed\.yaml:\d+:\d+: .*colour/],
+    [GOOD_SEED.replace('[polite]', '[rude]'), /seed\.yaml:5:\d+: \/settings\/evals\/0 .*"rude"/],
     [
-      goodSeed.replace('session_id', 'evals: [polite, rude]\n    session_id'),
+      GOOD_SEED.replace('session_id', 'evals: [polite, rude]\n    session_id'),
       /seed\.yaml:7:\d+: \/transcripts\/0\/evals\/1 .*"rude"/,
     ],
     [
-      `${goodSeed}scenarios:\n  - { id: s, name: S, persona: p, user: { opening: Hi } }\n`,
+      `${GOOD_SEED}scenarios:\n  - { id: s, name: S, persona: p, user: { opening: Hi } }\n`,
       /seed\.yaml:10:\d+: \/scenarios\/0\/persona must be the id of a persona, got "p"/,
     ],
     ['- just\n- a list\n', /seed\.yaml:1:\d+: the document must be an object/],

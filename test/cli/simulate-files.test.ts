@@ -7,15 +7,15 @@ import { withSandboxDouble } from '../helpers/sandbox-double.ts';
 
 t.setTimeout(120_000);
 
-const folder = t.testdir({});
+const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
-  const path = join(folder, name);
+  const path = join(FOLDER, name);
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(path, text);
   return path;
 };
 
-const hello = `id: hello
+const HELLO = `id: hello
 name: Says hello
 user: { opening: Hello }
 evals:
@@ -24,20 +24,20 @@ evals:
 
 const wrongFiles: [what: string, text: string, says: RegExp][] = [
   ['no YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
-  ['another key', `${hello}mood: bad\n`, /:6:1: Unknown field `mood`\. Known fields: id, name, /],
+  ['another key', `${HELLO}mood: bad\n`, /:6:1: Unknown field `mood`\. Known fields: id, name, /],
   [
     'a misspelt field',
-    hello.replace('opening', 'openning'),
+    HELLO.replace('opening', 'openning'),
     /:3:9: Unknown field `openning`\. Did you mean `opening`\?$/m,
   ],
   [
     'a misspelt optional field',
-    `${hello}limits:\n  turn_timeout: 9\n`,
+    `${HELLO}limits:\n  turn_timeout: 9\n`,
     /:7:3: Unknown field `turn_timeout`\. Did you mean `turn_timeout_ms`\?$/m,
   ],
   [
     'a misspelt field of an eval',
-    hello.replace('kind: contains', 'knid: contains'),
+    HELLO.replace('kind: contains', 'knid: contains'),
     /:5:32: Unknown field `knid`\. Did you mean `kind`\?$/m,
   ],
   [
@@ -52,25 +52,25 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
   ],
   ['no user', 'id: a\nname: A\n', /:1:1: \/user must be an object, got nothing/],
   ['a number as a name', 'id: a\nname: 7\nuser: { opening: x }', /:2:7: \/name must be a string/],
-  ['an eval without params', hello.replace(/, params.*/, ' }'), /:5:5: \/evals\/0\/params must be/],
+  ['an eval without params', HELLO.replace(/, params.*/, ' }'), /:5:5: \/evals\/0\/params must be/],
   [
     'an unknown eval',
-    `${hello}  - x\n`,
+    `${HELLO}  - x\n`,
     /:6:5: \/evals\/1 must be .* eval, got "x"; known ids: kind\.$/m,
   ],
-  ['a misspelt eval', `${hello}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
+  ['a misspelt eval', `${HELLO}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
   [
     'a misspelt placeholder',
     'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: v, say: "It is {valeu}." }]',
     /:5:37: \/user\/facts\/0\/say has the unknown placeholder "\{valeu\}"; did you mean `\{value\}`\?$/m,
   ],
-  ['an unknown persona', `${hello}persona: x\n`, /:6:10: \/persona must be the id of a persona/],
+  ['an unknown persona', `${HELLO}persona: x\n`, /:6:10: \/persona must be the id of a persona/],
   [
     'an unknown step',
     'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]',
     /:5:27: .* id of a step, got "z"; known ids: last\.$/m,
   ],
-  ['twins', `${hello}---\n${hello}`, /:7:5: Duplicate id "hello", first at .*:1:5/],
+  ['twins', `${HELLO}---\n${HELLO}`, /:7:5: Duplicate id "hello", first at .*:1:5/],
   ['nothing', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],
 ];
 
@@ -84,7 +84,7 @@ void t.test('a file that is wrong: one sentence with line and column, 2', async 
     t.equal(ran.stderr.trim().split('\n').length, 1, what);
     t.equal(ran.stdout, '', 'and nothing else');
   }
-  const path = file('beside/a.scenario.yaml', hello);
+  const path = file('beside/a.scenario.yaml', HELLO);
   const wrong = 'id: b\nname: B\nkind: regex\nparams:\n  pattern: "a("\n';
   file('beside/b.eval.yaml', `id: a\nname: A\nkind: max_turns\nparams: { max: 3 }\n---\n${wrong}`);
   const ran = await run(['simulate', double.url, '--scenario', path]);
@@ -99,7 +99,7 @@ void t.test('10 at a time where a session is by voice, 5 where all are by chat',
     ['chat', 5],
     ['voice', 10],
   ] as const) {
-    const path = file('way/a.scenario.yaml', `${hello}channel: ${channel}\n`);
+    const path = file('way/a.scenario.yaml', `${HELLO}channel: ${channel}\n`);
     const ran = await run(['simulate', url, '--scenario', path]);
     t.match(ran.stdout, new RegExp(`1 session, ${at} at a time`), ran.stderr);
   }

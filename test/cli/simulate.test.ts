@@ -10,9 +10,9 @@ import { withoutTimes } from '../helpers/simulation.ts';
 
 t.setTimeout(120_000);
 
-const folder = t.testdir({});
+const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
-  const path = join(folder, name);
+  const path = join(FOLDER, name);
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(path, text);
   return path;
@@ -33,7 +33,7 @@ const isPlain = ({ stdout, stderr }: Ran): void => {
   t.notMatch(stdout + stderr, /\u001b/, 'no colours in a pipe');
 };
 
-const hello = `id: hello
+const HELLO = `id: hello
 name: Says hello
 user: { opening: Hello }
 evals:
@@ -45,7 +45,7 @@ void t.test('the starter set against the reference agent: 0, twice the same', as
   t.teardown(() => agent.stop());
   const reports: SimulationReport[] = [];
   for (const name of ['one.json', 'two.json']) {
-    const json = join(folder, name);
+    const json = join(FOLDER, name);
     const ran = await run(['simulate', agent.url, '--seed', 'S', '--json', json]);
     t.equal(ran.code, 0, ran.stderr);
     t.match(ran.stdout, /^order-status +passed +1\/1/m);
@@ -80,9 +80,9 @@ void t.test(
   'files: a failing scenario is 1, with its reasons; JUnit has it as a failure',
   async (t) => {
     const { url } = await withSandboxDouble(t, { chat: reply('Go away.') });
-    file('mine/hello.scenario.yaml', hello);
-    const junit = join(folder, 'run.xml');
-    const pattern = `${folder}/**/*.scenario.yaml`;
+    file('mine/hello.scenario.yaml', HELLO);
+    const junit = join(FOLDER, 'run.xml');
+    const pattern = `${FOLDER}/**/*.scenario.yaml`;
     const ran = await run(['simulate', url, '--scenario', pattern, '--junit', junit]);
     t.equal(ran.code, 1, ran.stderr);
     t.match(ran.stdout, /failed hello, sample 1: completed, goal_achieved/);
@@ -97,8 +97,8 @@ void t.test(
 
 void t.test('a sandbox that crashes is 3, and an error in JUnit, not a failure', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
-  const path = file('mine/hello.scenario.yaml', hello);
-  const junit = join(folder, 'crash.xml');
+  const path = file('mine/hello.scenario.yaml', HELLO);
+  const junit = join(FOLDER, 'crash.xml');
   const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
   t.equal(ran.code, 3, ran.stderr);
   t.match(ran.stdout, /undecided hello, sample 1: failed, agent_error/);
@@ -115,7 +115,7 @@ void t.test(
     file('set/calm.persona.yaml', 'id: calm\nname: Calm\n');
     const one = 'id: NAME\nname: N\npersona: calm\nuser: { opening: Hi }\nevals: [kind]\n';
     file('set/a.scenario.yaml', `${one.replace('NAME', 'a')}---\n${one.replace('NAME', 'b')}`);
-    const ran = await run(['simulate', double.url, '--scenario', join(folder, 'set')]);
+    const ran = await run(['simulate', double.url, '--scenario', join(FOLDER, 'set')]);
     t.equal(ran.code, 0, ran.stdout + ran.stderr);
     t.same(
       double.chats().map((chat) => [chat.metadata?.scenario_id, chat.metadata?.persona]),
@@ -129,14 +129,14 @@ void t.test(
 
 void t.test('--compare shows regressions first', async (t) => {
   const set = (id: string, text: string): string =>
-    hello.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
+    HELLO.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
   const path = file('base.scenario.yaml', `${set('a', 'one')}---\n${set('b', 'two')}`);
   const double = await withSandboxDouble(t, { chat: reply('one') });
-  const before = join(folder, 'before.json');
+  const before = join(FOLDER, 'before.json');
   const args = ['simulate', double.url, '--scenario', path];
   t.equal((await run([...args, '--json', before])).code, 1);
   double.act({ chat: reply('two') });
-  const now = join(folder, 'now.json');
+  const now = join(FOLDER, 'now.json');
   const ran = await run([...args, '--compare', before, '--json', now]);
   t.equal(ran.code, 1);
   t.match(ran.stdout, /regressed +a +passed 1\/1 -> failed 0\/1\nfixed +b +failed 0\/1 -> passed/);
@@ -164,7 +164,7 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
       ['simulate', url, '--compare', other],
       /--compare must be a report of sandbox-kit simulate --json\. .*other\.json:1:1: /,
     ],
-    [['simulate', url, '--json', join(folder, 'no', 'x')], /Can't write .* \(--json\): /],
+    [['simulate', url, '--json', join(FOLDER, 'no', 'x')], /Can't write .* \(--json\): /],
     [['simulate', url, '--sede', 'x'], /Did you mean --seed\?/],
   ] as const) {
     const ran = await run(args);
@@ -185,9 +185,9 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
 });
 
 void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
-  const path = file('mine/hello.scenario.yaml', hello);
+  const path = file('mine/hello.scenario.yaml', HELLO);
   const double = await withSandboxDouble(t, { chat: hang });
-  const json = join(folder, 'stopped.json');
+  const json = join(FOLDER, 'stopped.json');
   const { end } = await start(t, ['simulate', double.url, '--scenario', path, '--json', json]);
   await double.untilSeen('chat', 1);
   t.equal(await end('SIGINT'), 3);
@@ -198,20 +198,20 @@ void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
 void t.test(
   'Ctrl-C early in a long run: it says so, and lists no session that never began',
   async (t) => {
-    const path = file('mine/hello.scenario.yaml', hello);
+    const path = file('mine/hello.scenario.yaml', HELLO);
     const double = await withSandboxDouble(t, { chat: hang });
-    const args = ['--samples', '50', '--concurrency', '2', '--json', join(folder, 'early.json')];
+    const args = ['--samples', '50', '--concurrency', '2', '--json', join(FOLDER, 'early.json')];
     const { end, stderr } = await start(t, ['simulate', double.url, '--scenario', path, ...args]);
     await double.untilSeen('chat', 2);
     t.equal(await end('SIGINT'), 3);
     t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two were under way');
-    t.match(read(join(folder, 'early.json')).sentence, /; 50 of 50 sessions were cancelled\.$/);
+    t.match(read(join(FOLDER, 'early.json')).sentence, /; 50 of 50 sessions were cancelled\.$/);
   },
 );
 
 void t.test('sessions that failed alike are told once', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
-  const path = file('mine/hello.scenario.yaml', hello);
+  const path = file('mine/hello.scenario.yaml', HELLO);
   const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
   t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
   t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: failed, agent_error$/m);
@@ -221,8 +221,8 @@ void t.test('sessions that failed alike are told once', async (t) => {
 void t.test('what was said in the first session that failed is shown', async (t) => {
   const said = `Go\u001b[31m away.\n<b>${'w'.repeat(200)}`;
   const { url } = await withSandboxDouble(t, { chat: reply(said) });
-  const path = file('mine/hello.scenario.yaml', hello);
-  const junit = join(folder, 'said.xml');
+  const path = file('mine/hello.scenario.yaml', HELLO);
+  const junit = join(FOLDER, 'said.xml');
   const args = ['--scenario', path, '--samples', '3', '--junit', junit];
   const ran = await run(['simulate', url, ...args]);
   t.equal(ran.code, 1, ran.stderr);
@@ -258,7 +258,7 @@ void t.test('a certificate that is not trusted: the cure is named', async (t) =>
 
 void t.test('load says what scenarios say; check takes their openings as prompts', async (t) => {
   const double = await withSandboxDouble(t);
-  const path = file('mine/hello.scenario.yaml', hello.replace('Hello }', 'Only me }'));
+  const path = file('mine/hello.scenario.yaml', HELLO.replace('Hello }', 'Only me }'));
   const short = ['--duration', '1s', '--warm-up', '0s', '--rate', '10', '--profile', 'chat'];
   await run(['load', double.url, '--scenario', path, ...short, '--accept-not-proven']);
   const said = (): string[] => double.chats().map((chat) => chat.messages.at(-1)?.content ?? '');

@@ -4,27 +4,27 @@ import { join } from 'node:path';
 import t from 'tap';
 import { run, type RunOptions } from '../helpers/command.ts';
 
-const folder = t.testdir({});
+const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
-  const path = join(folder, name);
+  const path = join(FOLDER, name);
   writeFileSync(path, text);
   return path;
 };
-const missing = join(folder, 'not-there', 'file');
-const empty = file('empty', '');
-const twoLines = file('two-lines', 'one\ntwo\n');
-const noPem = file('no-pem', 'hello');
-const badPem = file('bad.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
-const otherJson = file('other.json', '{"a":1}');
-const truncated = file('truncated.ndjson', '{"record":"run","kitVersion":"0.1');
+const MISSING = join(FOLDER, 'not-there', 'file');
+const EMPTY = file('empty', '');
+const TWO_LINES = file('two-lines', 'one\ntwo\n');
+const NO_PEM = file('no-pem', 'hello');
+const BAD_PEM = file('bad.pem', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+const OTHER_JSON = file('other.json', '{"a":1}');
+const TRUNCATED = file('truncated.ndjson', '{"record":"run","kitVersion":"0.1');
 const knownFailures = (id: string, ...more: object[]): string =>
   file(
     `known-failures-${id}-${more.length}.json`,
     JSON.stringify({ accepted: [{ id, comment: 'why' }, ...more] }),
   );
-const noComment = file('no-comment.json', '{"accepted":[{"id":"CHAT-024","comment":" "}]}');
-const linked = join(folder, 'linked');
-symlinkSync(empty, linked);
+const NO_COMMENT = file('no-comment.json', '{"accepted":[{"id":"CHAT-024","comment":" "}]}');
+const LINKED = join(FOLDER, 'linked');
+symlinkSync(EMPTY, LINKED);
 
 // Nothing listens there: a run that ignores wrong usage exits with 3, not with 2.
 const URL = 'http://127.0.0.1:1';
@@ -53,13 +53,13 @@ const general: Row[] = [
   [['explain', 'CHAT-024', 'CHAT-025'], /Unexpected argument "CHAT-025"/],
   [['schemas', 'Nope'], /Unknown message "Nope"/],
   [['schemas', 'chatrespons'], /Did you mean ChatResponse\?/],
-  [['schemas', '--out', join(noPem, 'x')], /Can't create the directory .* \(--out\): /],
+  [['schemas', '--out', join(NO_PEM, 'x')], /Can't create the directory .* \(--out\): /],
   [['schemas', '--out', '/proc/nowhere/at-all'], /Can't create the directory .* \(--out\): /],
-  [['schemas', 'Health', '--out', folder], /Remove NAME/],
+  [['schemas', 'Health', '--out', FOLDER], /Remove NAME/],
   [['selftest', '--only', 'no such peer'], /No id contains "no such peer"/],
   [['selftest', '--only', ''], /--only must be a text that is not empty, got ""/],
   [['selftest', '--only', 'a', '--only', 'b'], /--only can be given only once/],
-  [['selftest', '--only', 'health/', '--json', missing], /Can't write .* \(--json\): /],
+  [['selftest', '--only', 'health/', '--json', MISSING], /Can't write .* \(--json\): /],
 ];
 
 const addresses: Row[] = [
@@ -105,23 +105,23 @@ const optionRows: Row[] = [
 ];
 
 const filesOfCheck: Row[] = [
-  [['check', URL, '--json', missing], /Can't write .* \(--json\): no such file or directory/],
-  [['check', URL, '--junit', missing], /Can't write .* \(--junit\): /],
-  [['check', URL, '--markdown', folder], /Can't write .* \(--markdown\): it is a directory/],
-  [['check', URL, '--record', missing], /Can't write .* \(--record\): /],
+  [['check', URL, '--json', MISSING], /Can't write .* \(--json\): no such file or directory/],
+  [['check', URL, '--junit', MISSING], /Can't write .* \(--junit\): /],
+  [['check', URL, '--markdown', FOLDER], /Can't write .* \(--markdown\): it is a directory/],
+  [['check', URL, '--record', MISSING], /Can't write .* \(--record\): /],
   [['check', URL, '--json', ''], /--json must be a path, got ""/],
   [['check', URL, '--json'], /--json needs a value/],
   [['check', URL, '--json', 'a', '--json', 'b'], /--json can be given only once/],
   [['check', URL, '--json', '-', '--junit', '-'], /Only one of --json, --junit can be -/],
   [['check', URL, '--json', 'same', '--html', 'same'], /--json and --html both write to same/],
   [
-    ['check', URL, '--record', 'same', '--junit', join(folder, 'same')],
+    ['check', URL, '--record', 'same', '--junit', join(FOLDER, 'same')],
     /--junit and --record both write/,
   ],
-  [['check', URL, '--json', empty, '--html', linked], /--json and --html both write/],
-  [['check', URL, '--save-audio', noPem], /--save-audio must be a directory, but .* is a file/],
+  [['check', URL, '--json', EMPTY, '--html', LINKED], /--json and --html both write/],
+  [['check', URL, '--save-audio', NO_PEM], /--save-audio must be a directory, but .* is a file/],
   [
-    ['check', URL, '--save-audio', join(noPem, 'x')],
+    ['check', URL, '--save-audio', join(NO_PEM, 'x')],
     /Can't create the directory .* \(--save-audio\): /,
   ],
   [['check', URL, '--save-audio', '/proc'], /Can't write to the directory \/proc \(--save-audio\)/],
@@ -129,26 +129,26 @@ const filesOfCheck: Row[] = [
     ['check', URL, '--save-audio', 'x', '--area', 'chat'],
     /--save-audio needs the voice area, but --area is chat\. Add voice/,
   ],
-  [['check', URL, '--ca', missing], /Can't read .* \(--ca\): /],
-  [['check', URL, '--ca', folder], /Can't read .* \(--ca\): it is a directory/],
-  [['check', URL, '--ca', noPem], /contains no PEM certificate/],
-  [['check', URL, '--ca', badPem], /contains an invalid PEM certificate/],
-  [['check', URL, '--api-key-file', missing], /Can't read .* \(--api-key-file\): /],
-  [['check', URL, '--api-key-file', empty], /key file .* \(--api-key-file\) is empty/],
-  [['check', URL, '--api-key-file', twoLines], /HTTP header can't carry other characters/],
+  [['check', URL, '--ca', MISSING], /Can't read .* \(--ca\): /],
+  [['check', URL, '--ca', FOLDER], /Can't read .* \(--ca\): it is a directory/],
+  [['check', URL, '--ca', NO_PEM], /contains no PEM certificate/],
+  [['check', URL, '--ca', BAD_PEM], /contains an invalid PEM certificate/],
+  [['check', URL, '--api-key-file', MISSING], /Can't read .* \(--api-key-file\): /],
+  [['check', URL, '--api-key-file', EMPTY], /key file .* \(--api-key-file\) is empty/],
+  [['check', URL, '--api-key-file', TWO_LINES], /HTTP header can't carry other characters/],
   [
     ['check', URL],
     /key in SANDBOX_KIT_API_KEY must be one line of printable ASCII/,
     { SANDBOX_KIT_API_KEY: 'a b' },
   ],
-  [['check', URL, '--known-failures', missing], /Can't read .* \(--known-failures\): /],
-  [['check', URL, '--known-failures', empty], /empty:1:1: Invalid JSON/],
+  [['check', URL, '--known-failures', MISSING], /Can't read .* \(--known-failures\): /],
+  [['check', URL, '--known-failures', EMPTY], /empty:1:1: Invalid JSON/],
   [
-    ['check', URL, '--known-failures', otherJson],
+    ['check', URL, '--known-failures', OTHER_JSON],
     /other\.json:1:1: .* at \/accepted: expected \{"accepted":/,
   ],
   [
-    ['check', URL, '--known-failures', noComment],
+    ['check', URL, '--known-failures', NO_COMMENT],
     /json:1:41: \/accepted\/0\/comment must not be empty\. State why/,
   ],
   [
@@ -169,12 +169,12 @@ const filesOfCheck: Row[] = [
 
 const recordings: Row[] = [
   [['grade'], /RECORDING is missing/],
-  [['grade', missing], /Can't read .* \(RECORDING\): /],
-  [['grade', folder], /Can't read .* \(RECORDING\): it is a directory/],
-  [['grade', empty], /must be a file of sandbox-kit check --record\. .*line 1/],
-  [['grade', noPem], /line 1: not JSON/],
-  [['grade', otherJson], /must be a file of sandbox-kit check --record\. .*line 1/],
-  [['grade', truncated], /line 1: not JSON/],
+  [['grade', MISSING], /Can't read .* \(RECORDING\): /],
+  [['grade', FOLDER], /Can't read .* \(RECORDING\): it is a directory/],
+  [['grade', EMPTY], /must be a file of sandbox-kit check --record\. .*line 1/],
+  [['grade', NO_PEM], /line 1: not JSON/],
+  [['grade', OTHER_JSON], /must be a file of sandbox-kit check --record\. .*line 1/],
+  [['grade', TRUNCATED], /line 1: not JSON/],
 ];
 
 const agents: Row[] = [
@@ -186,13 +186,13 @@ const agents: Row[] = [
     /Other machines can reach 0\.0\.0\.0 \(--host\)\. Set a key in SANDBOX_KIT_API_KEY, or use --open/,
   ],
   [['agent', '--fault', 'no-such-fault'], /not a fault/],
-  [['agent', '--script', missing], /Can't read .* \(--script\): no such file/],
-  [['agent', '--script', folder], /Can't read .* \(--script\): it is a directory/],
-  [['agent', '--script', noPem], /the script .* is not JSON/],
-  [['agent', '--script', otherJson], /the script .* is wrong/],
-  [['agent', '--cert', badPem], /--cert and --key must be used together/],
-  [['agent', '--port', '0', '--cert', badPem, '--key', badPem], /certificate can't be used/],
-  [['agent', '--port', '0', '--tls', '--ca-out', missing], /Can't write .* \(--ca-out\): /],
+  [['agent', '--script', MISSING], /Can't read .* \(--script\): no such file/],
+  [['agent', '--script', FOLDER], /Can't read .* \(--script\): it is a directory/],
+  [['agent', '--script', NO_PEM], /the script .* is not JSON/],
+  [['agent', '--script', OTHER_JSON], /the script .* is wrong/],
+  [['agent', '--cert', BAD_PEM], /--cert and --key must be used together/],
+  [['agent', '--port', '0', '--cert', BAD_PEM, '--key', BAD_PEM], /certificate can't be used/],
+  [['agent', '--port', '0', '--tls', '--ca-out', MISSING], /Can't write .* \(--ca-out\): /],
   [
     ['agent', '--log-level', 'loud'],
     /--log-level must be one of silent, error, warn, info, got "loud"/,
@@ -218,8 +218,8 @@ const tables: Record<string, Row[]> = {
 for (const [name, rows] of Object.entries(tables)) {
   void t.test(`wrong usage: ${name}`, { jobs: 4 }, (t) => {
     for (const [args, message, env = {}] of rows) {
-      void t.test(args.join(' ').replaceAll(folder, '…'), { buffered: true }, async (t) => {
-        const options: RunOptions = { env, timeoutMs: 20_000, cwd: folder };
+      void t.test(args.join(' ').replaceAll(FOLDER, '…'), { buffered: true }, async (t) => {
+        const options: RunOptions = { env, timeoutMs: 20_000, cwd: FOLDER };
         const { code, stdout, stderr } = await run(args, options);
         t.equal(code, 2, stderr);
         t.equal(stdout, '', 'nothing on stdout');

@@ -27,7 +27,7 @@ import { damaged, randomJson } from '../helpers/random-json.ts';
 t.setTimeout(180_000);
 
 /** No server listens at this address. */
-const unusedUrl = 'http://127.0.0.1:1';
+const UNUSED_URL = 'http://127.0.0.1:1';
 
 const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
   [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
@@ -271,7 +271,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
     ],
     [['--intrusive'], /--intrusive needs --area service/],
   ] as const) {
-    const ran = await run(['check', unusedUrl, ...args]);
+    const ran = await run(['check', UNUSED_URL, ...args]);
     t.equal(ran.code, 2, args.join(' '));
     t.match(ran.stderr, message);
   }
@@ -296,7 +296,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
   t.ok(Number(some) < Number(all), `${some} < ${all}`);
   t.match(await describePlan('https://service.example.com'), few);
   const [, most, less] =
-    /^Sends up to (\d+) requests; (\d+) with --no-intrusive/.exec(await describePlan(unusedUrl)) ??
+    /^Sends up to (\d+) requests; (\d+) with --no-intrusive/.exec(await describePlan(UNUSED_URL)) ??
     [];
   t.same([most, less], [all, some], 'the same numbers with and without the option');
   t.match(

@@ -62,7 +62,7 @@ function parsed(text: string): unknown {
   }
 }
 
-export const chatRoute = 'POST /v1/chat/completions';
+export const CHAT_ROUTE = 'POST /v1/chat/completions';
 
 /** A chat request that is valid; the last of the texts is the user's, the ones before alternate. */
 export function chatOf(...texts: string[]): ChatRequest {

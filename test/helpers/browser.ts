@@ -7,18 +7,18 @@ import {
 } from 'playwright-core';
 import type { Test } from 'tap';
 
-const disable = '--disable-features=';
+const DISABLE = '--disable-features=';
 
 /** A browser without a screen, for as long as a test. `flags` come on top of what it needs. */
 export async function withBrowser(t: Test, flags: readonly string[] = []): Promise<Browser> {
-  const isMore = (flag: string): boolean => flag.startsWith(disable);
+  const isMore = (flag: string): boolean => flag.startsWith(DISABLE);
   const disabled = [...chromium.args, ...flags].filter(isMore);
   const browser = await engine.launch({
     executablePath: await chromium.executablePath(),
     args: [
       ...[...chromium.args, ...flags].filter((flag) => !isMore(flag)),
       // Of several such flags the browser heeds the last.
-      disable + disabled.map((flag) => flag.slice(disable.length)).join(','),
+      DISABLE + disabled.map((flag) => flag.slice(DISABLE.length)).join(','),
     ],
     headless: true,
   });

@@ -25,7 +25,7 @@ export interface BrowserCall {
 }
 
 /** Runs in the page. */
-const script = `
+const SCRIPT = `
 const messages = [];
 let socket, connection, stream;
 async function begin(url, trickles) {
@@ -90,7 +90,7 @@ export async function browserCall(
 ): Promise<BrowserCall> {
   const page = await browser.newPage();
   await page.goto(pageUrl);
-  await page.addScriptTag({ content: script });
+  await page.addScriptTag({ content: SCRIPT });
   await page.evaluate(`begin(${JSON.stringify(voiceUrl)}, ${String(trickles)})`);
   return {
     page,

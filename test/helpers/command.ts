@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { root } from './repository.ts';
+import { ROOT } from './repository.ts';
 
-const main = join(root, 'src/cli/main.ts');
+const MAIN = join(ROOT, 'src/cli/main.ts');
 /** What Node has compiled of the sources is kept from one process to the next. */
-const compiled = join(root, 'node_modules/.cache/compiled');
+const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
 
 /** How a command is run. */
 export interface RunOptions {
@@ -97,12 +97,12 @@ export async function start(
 
 function launch(args: readonly string[], options: RunOptions): ChildProcessWithoutNullStreams {
   const { PATH = '', HOME = '' } = process.env;
-  const cwd = options.cwd ?? root;
+  const cwd = options.cwd ?? ROOT;
   // What tap adds to a process makes its start take twice as long, and writes files of its own.
-  const bare = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, main, ...args];
+  const bare = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN, ...args];
   const { fileBytesMax } = options;
   if (fileBytesMax === undefined) {
-    const env = { PATH, HOME, NODE_COMPILE_CACHE: compiled, ...options.env };
+    const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...options.env };
     return spawn('env', bare, { cwd, env });
   }
   const settings = { cwd, env: { PATH, HOME, ...options.env } };

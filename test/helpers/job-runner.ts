@@ -1,5 +1,9 @@
 import type { Test } from 'tap';
-import { startJobRunner, type JobRunner, type JobRunnerOptions } from '../../src/service/scoring/job-runner.ts';
+import {
+  startJobRunner,
+  type JobRunner,
+  type JobRunnerOptions,
+} from '../../src/service/scoring/job-runner.ts';
 import type { ScoredSession } from '../../src/service/scoring/scored-session.ts';
 import type { Judge, Score } from '../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';

@@ -6,7 +6,7 @@ import type { Test } from 'tap';
 import type { EndAsks } from './libwebrtc-end.ts';
 
 /** libwebrtc takes no loopback address as its own; where there is no other it can't call. */
-export const hasInterface: boolean = Object.values(networkInterfaces()).some((addresses) =>
+export const HAS_INTERFACE: boolean = Object.values(networkInterfaces()).some((addresses) =>
   addresses?.some(({ internal, family }) => !internal && family === 'IPv4'),
 );
 

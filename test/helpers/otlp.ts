@@ -21,7 +21,7 @@ export interface SpanParts {
   attributes?: Record<string, unknown>;
 }
 
-const startMsDefault = Date.UTC(2026, 10, 20, 9, 30);
+const START_MS_DEFAULT = Date.UTC(2026, 10, 20, 9, 30);
 let made = 0;
 
 /** A new span id or trace id of so many hexadecimal digits. */
@@ -33,7 +33,7 @@ export function hexId(digits: number): string {
 export function aSpan(parts: SpanParts = {}): Record<string, unknown> {
   const { traceId = hexId(32), spanId = hexId(16), conversationId = 'conv-1' } = parts;
   const { operation = 'chat', user = 'Where is my order?', agent = 'It is on its way.' } = parts;
-  const { startMs = startMsDefault, endMs = startMs + 1000 } = parts;
+  const { startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;
   const said = (role: string, content: string): string =>
     JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
   const attributes: Record<string, unknown> = {
@@ -79,7 +79,7 @@ function toValue(value: unknown): Record<string, unknown> {
 /** The smallest request in protobuf that holds a chat span, written by hand from the wire format. */
 export function aProtobufRequest(parts: SpanParts = {}): Buffer {
   const { traceId = hexId(32), spanId = hexId(16), conversationId = 'conv-1' } = parts;
-  const { operation = 'chat', startMs = startMsDefault, endMs = startMs + 1000 } = parts;
+  const { operation = 'chat', startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;
   const attributes = [
     ...(operation === null ? [] : [['gen_ai.operation.name', operation] as const]),
     ...(conversationId === null ? [] : [['gen_ai.conversation.id', conversationId] as const]),

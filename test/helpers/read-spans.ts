@@ -5,7 +5,7 @@ import {
   type RequestContext,
 } from '../../src/service/ingest/read-spans.ts';
 import type { IngestLogEntry, TraceRequestRows } from '../../src/service/store/store.ts';
-import { requestOf, spanOf, startMs, type SpanSketch } from './span-sketch.ts';
+import { requestOf, spanOf, START_MS, type SpanSketch } from './span-sketch.ts';
 
 export const conversation = (id: string): Record<string, unknown> => ({
   'gen_ai.conversation.id': id,
@@ -33,7 +33,7 @@ export function readRequest(
   return readSpans(request, {
     headerConversationId: undefined,
     ownerId: 'owner-1',
-    receivedAtMs: startMs,
+    receivedAtMs: START_MS,
     knownTraces: () => new Map(),
     ...context,
   });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 
-const address = '127.0.0.1';
+const ADDRESS = '127.0.0.1';
 const candidate = /^(a=candidate:\S+ 1 udp \d+ 127\.0\.0\.1) (\d+) /m;
 
 /** What stands between two ends: each is told the relay's port in place of the other's. */
@@ -25,7 +25,7 @@ export async function withRelay(t: Test, holdMs: () => number): Promise<Relay> {
   const pass = (from: Socket, to: Socket, port: () => number): void => {
     from.on('message', (packet) => {
       passed += 1;
-      const send = (): void => to.send(packet, port(), address, () => undefined);
+      const send = (): void => to.send(packet, port(), ADDRESS, () => undefined);
       const ms = holdMs();
       if (ms === 0) send();
       else void systemClock.sleep(ms).then(send);
@@ -46,7 +46,7 @@ export async function withRelay(t: Test, holdMs: () => number): Promise<Relay> {
 }
 
 async function bound(t: Test): Promise<Socket> {
-  const socket = createSocket('udp4').bind(0, address);
+  const socket = createSocket('udp4').bind(0, ADDRESS);
   await once(socket, 'listening');
   let isOpen = true;
   // What is still held when the test ends is not sent any more.

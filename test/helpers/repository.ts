@@ -3,12 +3,12 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** The root directory of the repository. */
-export const root: string = join(import.meta.dirname, '../..');
+export const ROOT: string = join(import.meta.dirname, '../..');
 
 /** Returns the path, from the root, of every file that git tracks or would add. */
 export function listFiles(): string[] {
   const args = ['ls-files', '--cached', '--others', '--exclude-standard'];
-  return execFileSync('git', args, { cwd: root, encoding: 'utf8' })
+  return execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' })
     .split('\n')
-    .filter((path) => path !== '' && existsSync(join(root, path)));
+    .filter((path) => path !== '' && existsSync(join(ROOT, path)));
 }

@@ -117,16 +117,16 @@ export const hangUp: Act = (response) => {
   response.destroy();
 };
 
-const timestamp = '2026-11-20T09:30:00Z';
+const TIMESTAMP = '2026-11-20T09:30:00Z';
 
 const proper: Required<Acts> = {
-  health: answer(200, { status: 'healthy', timestamp }),
+  health: answer(200, { status: 'healthy', timestamp: TIMESTAMP }),
   create: (response, { body }) => {
     const { user_id: id } = body as { user_id: string };
-    answer(201, { user_id: id, created_at: timestamp, status: 'active' })(response, seenNothing);
+    answer(201, { user_id: id, created_at: TIMESTAMP, status: 'active' })(response, seenNothing);
   },
   chat: reply('Done.'),
-  delete: answer(200, { user_id: 'sim_user_1', deleted_at: timestamp, status: 'deleted' }),
+  delete: answer(200, { user_id: 'sim_user_1', deleted_at: TIMESTAMP, status: 'deleted' }),
 };
 
 const seenNothing: Seen = { route: 'create', body: undefined, path: '', authorization: undefined };

@@ -47,11 +47,11 @@ export interface Bench {
 }
 
 /** When the clock of a test stands at first: 20 November 2026, 10:00 UTC. */
-export const startMs = Date.UTC(2026, 10, 20, 10);
+export const START_MS = Date.UTC(2026, 10, 20, 10);
 
 /** A service on a free port, on a clock that stands still, that ends with the test. */
 export async function withService(t: Test, options: Partial<ServiceOptions> = {}): Promise<Bench> {
-  const clock = manualClock(startMs);
+  const clock = manualClock(START_MS);
   const service = await startService({ clock, chanceSeed: 'test', ...options });
   const dispatcher = new Agent();
   t.teardown(async () => {

@@ -24,8 +24,8 @@ export async function shownAt(link: string): Promise<ShownSession> {
   };
 }
 
-const part = '<(?:pre|p class="soft")>([^]*?)</p(?:re)?>';
-const tool = new RegExp(`<summary>(.*?)</summary>\\s*${part}\\s*${part}`, 'g');
+const PART = '<(?:pre|p class="soft")>([^]*?)</p(?:re)?>';
+const tool = new RegExp(`<summary>(.*?)</summary>\\s*${PART}\\s*${PART}`, 'g');
 
 /** Null where the page says that there is none. */
 function recorded(html: string): unknown {

@@ -35,12 +35,12 @@ export interface SpanSketch {
 }
 
 /** 2026-11-20T10:00:00Z. */
-export const startMs = 1_795_168_800_000;
+export const START_MS = 1_795_168_800_000;
 
 /** A span in OTLP/JSON: a chat span, unless its attributes say otherwise. */
 export function spanOf(sketch: SpanSketch): Span {
   const { id, trace = 'f', parent, atMs = 0, forMs = 1000, status, attributes = {} } = sketch;
-  const nanos = (ms: number): string => `${startMs + ms}000000`;
+  const nanos = (ms: number): string => `${START_MS + ms}000000`;
   return {
     traceId: trace.padStart(32, '0'),
     spanId: id.padStart(16, '0'),

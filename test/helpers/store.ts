@@ -17,8 +17,8 @@ import type { NewSimulation } from '../../src/service/store/store.ts';
 import type { EvalDefinition } from '../../src/contract/index.ts';
 
 /** Noon of 2026-11-20, UTC. */
-export const noonMs = Date.UTC(2026, 10, 20, 12);
-export const noonNs = BigInt(noonMs) * 1_000_000n;
+export const NOON_MS = Date.UTC(2026, 10, 20, 12);
+export const noonNs = BigInt(NOON_MS) * 1_000_000n;
 
 /** A store in a file of its own, with a span sink and an owner; all closed with the test. */
 export interface OpenStore {
@@ -62,7 +62,7 @@ export function newSimulation(
   changes: Partial<NewSimulation> = {},
 ): NewSimulation {
   return {
-    ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: noonMs, secret: 'k', concurrency: 1 },
+    ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: NOON_MS, secret: 'k', concurrency: 1 },
     ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, scenarios: [] },
     idOf: (repeat) => `asked-${repeat}`,
     ...changes,
@@ -93,7 +93,7 @@ export function newSpans(
   spans: readonly NewSpan[],
   changes: Partial<TraceRequestRows> = {},
 ): TraceRequestRows {
-  return { ownerId, receivedAtMs: noonMs + 2_000, spans, tags: [], logEntries: [], ...changes };
+  return { ownerId, receivedAtMs: NOON_MS + 2_000, spans, tags: [], logEntries: [], ...changes };
 }
 
 export function newEval(id: string, changes: Partial<EvalDefinition> = {}): EvalDefinition {
@@ -112,7 +112,7 @@ export function newClosing(ownerId: string, changes: Partial<CloseRequest> = {})
   return {
     ownerId,
     conversationId,
-    atMs: noonMs + 60_000,
+    atMs: NOON_MS + 60_000,
     runName: (date) => `Live traces ${date}`,
     evals: [newEval('a'), newEval('b')],
     sessionId: `session of ${conversationId}`,
@@ -139,8 +139,8 @@ export function newSession(
     ownerId,
     kind: 'production',
     status: 'completed',
-    startedAtMs: noonMs,
-    endedAtMs: noonMs + 1_000,
+    startedAtMs: NOON_MS,
+    endedAtMs: NOON_MS + 1_000,
     runName: 'Uploads',
     sourceSessionId: `source of ${id}`,
     ...{ simulation: undefined, agent: undefined, scenario: undefined, persona: undefined },

@@ -1,5 +1,5 @@
 import type { StoredSpan } from '../../src/service/store/store.ts';
-import { startMs } from './span-sketch.ts';
+import { START_MS } from './span-sketch.ts';
 
 /** What a test says of a kept span; ids are written short. Times are ms after `startMs`. */
 export interface KeptSketch extends Partial<
@@ -18,7 +18,7 @@ export interface KeptSketch extends Partial<
 /** A kept span: a chat span of 1 s unless told otherwise. */
 export function keptSpan(sketch: KeptSketch): StoredSpan {
   const { id, trace = 't', parent, atMs = 0, forMs = 1000, input, output, ...rest } = sketch;
-  const startNs = BigInt(startMs + atMs) * 1_000_000n;
+  const startNs = BigInt(START_MS + atMs) * 1_000_000n;
   return {
     conversationId: 'c',
     traceId: trace,
@@ -32,7 +32,7 @@ export function keptSpan(sketch: KeptSketch): StoredSpan {
     inputMessages: textOf(input),
     outputMessages: textOf(output),
     attributes: {},
-    receivedAtMs: startMs,
+    receivedAtMs: START_MS,
     late: false,
     ...rest,
   };

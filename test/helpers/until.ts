@@ -1,13 +1,13 @@
 import { systemClock } from '../../src/platform/clock.ts';
 
-const waitMsMax = 10_000;
-const lookEveryMs = 5;
+const WAIT_MS_MAX = 10_000;
+const LOOK_EVERY_MS = 5;
 
 /** Waits for a condition, at most 10 s. */
 export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = systemClock.monotonicMs() + waitMsMax;
+  const endMs = systemClock.monotonicMs() + WAIT_MS_MAX;
   while (!(await holds())) {
-    if (systemClock.monotonicMs() > endMs) throw new Error(`not within ${waitMsMax} ms: ${what}`);
-    await systemClock.sleep(lookEveryMs);
+    if (systemClock.monotonicMs() > endMs) throw new Error(`not within ${WAIT_MS_MAX} ms: ${what}`);
+    await systemClock.sleep(LOOK_EVERY_MS);
   }
 }

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { after, loaded, withTarget } from '../helpers/load.ts';
-import { root } from '../helpers/repository.ts';
+import { ROOT } from '../helpers/repository.ts';
 
 t.setTimeout(200_000);
 
@@ -50,13 +50,13 @@ void t.test('no engine hides what those wait who ask in a stall', async (t) => {
   }
 });
 
-const isLong = process.env['LONG_ROUNDS'] === '1';
+const IS_LONG = process.env['LONG_ROUNDS'] === '1';
 
 for (const engine of engines) {
   const title = `${engine}: over 60 s all figures are true within 3 %, the median within 3 ms`;
-  void t.test(title, { skip: !isLong && 'of the long rounds' }, async (t) => {
+  void t.test(title, { skip: !IS_LONG && 'of the long rounds' }, async (t) => {
     // A process of its own: two hundred answers at once must not wait for those who read them.
-    const server = fork(join(root, 'bench/load.ts'), ['serve', 'stall']);
+    const server = fork(join(ROOT, 'bench/load.ts'), ['serve', 'stall']);
     t.teardown(() => server.kill());
     const [url] = (await once(server, 'message')) as [string];
     const report = await loadedWith(engine, url, 60_000);

@@ -6,7 +6,7 @@ import t from 'tap';
 import { readScript } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
-import { chatOf, chatRoute, isAnswer, isRefusal, withAgent, type Send } from '../helpers/agent.ts';
+import { chatOf, CHAT_ROUTE, isAnswer, isRefusal, withAgent, type Send } from '../helpers/agent.ts';
 
 interface JournalView {
   seen: number;
@@ -19,7 +19,7 @@ void t.test('the journal tells what came in and how it was answered, and no more
   const clock = manualClock(Date.UTC(2026, 10, 20));
   const { send } = await withAgent(t, { clock });
   const secret = { authorization: 'Bearer secret-of-caller' };
-  const answer = await send(chatRoute, { body: chatOf('Hello'), headers: secret });
+  const answer = await send(CHAT_ROUTE, { body: chatOf('Hello'), headers: secret });
   await send('GET /nowhere?token=secret-in-query');
   await send('GET /health', { headers: { 'x-sandbox-kit-fault': 'dropped_connection' } }).catch(
     () => undefined,
@@ -45,7 +45,7 @@ void t.test('the journal tells what came in and how it was answered, and no more
 
 void t.test('the journal keeps what was said only when asked to', async (t) => {
   const { send } = await withAgent(t, { journalBodies: true });
-  const answer = await send(chatRoute, { body: chatOf('Hello') });
+  const answer = await send(CHAT_ROUTE, { body: chatOf('Hello') });
   const { requests } = await journalOf(send);
   t.match(requests, [
     { request_body: JSON.stringify(chatOf('Hello')), response_body: answer.text },
@@ -74,8 +74,8 @@ void t.test('a journal of no entries is legal', async (t) => {
 void t.test('failures show in the metrics of the health answer', async (t) => {
   const { send } = await withAgent(t);
   const headers = { 'x-sandbox-kit-fault': 'server_error' };
-  await send(chatRoute, { body: chatOf('Hello'), headers });
-  await send(chatRoute, { body: chatOf('Hello') });
+  await send(CHAT_ROUTE, { body: chatOf('Hello'), headers });
+  await send(CHAT_ROUTE, { body: chatOf('Hello') });
   t.match((await send('GET /health')).json, { metrics: { error_rate: 50 } });
 });
 
@@ -177,7 +177,7 @@ void t.test('a script answers first, by text, turn and metadata', async (t) => {
   const folder = t.testdir({ 'script.json': JSON.stringify({ rules }) });
   const { send } = await withAgent(t, { clock, script: readScript(`${folder}/script.json`) });
   const says = async (...texts: string[]): Promise<string> => {
-    const { json } = await send(chatRoute, { body: chatOf(...texts) });
+    const { json } = await send(CHAT_ROUTE, { body: chatOf(...texts) });
     return (json as ChatResponse).choices[0].message.content;
   };
   t.match(await says('My parrot'), /not sure/, 'another turn');
@@ -185,7 +185,7 @@ void t.test('a script answers first, by text, turn and metadata', async (t) => {
   t.match(await says('Is it dead?'), /not sure/, 'other metadata');
 
   const angry = { body: { ...chatOf('Is it dead?'), metadata: { persona: 'angry', more: 1 } } };
-  const answer = send(chatRoute, angry);
+  const answer = send(CHAT_ROUTE, angry);
   for (let waits = true; waits;) {
     clock.advance(500);
     waits = await Promise.race([answer.then(() => false), send('GET /health').then(() => true)]);
@@ -203,7 +203,7 @@ void t.test('a script answers first, by text, turn and metadata', async (t) => {
     metadata: { tools_used: ['look_at_parrot'] },
     evaluation_metadata: { tone: 'dry' },
   });
-  t.match((await send(chatRoute, angry)).text, /not sure/, 'times is over');
+  t.match((await send(CHAT_ROUTE, angry)).text, /not sure/, 'times is over');
   await send('POST /__admin/reset');
 });
 

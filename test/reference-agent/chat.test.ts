@@ -7,7 +7,7 @@ import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import {
   chatOf,
-  chatRoute,
+  CHAT_ROUTE,
   isAnswer,
   isRefusal,
   untilInjected,
@@ -16,7 +16,7 @@ import {
 
 void t.test('a request with only messages is answered in full', async (t) => {
   const { send } = await withAgent(t);
-  const answer = await send(chatRoute, { body: chatOf('Where is order A-1001?') });
+  const answer = await send(CHAT_ROUTE, { body: chatOf('Where is order A-1001?') });
 
   isAnswer(t, answer, 200, 'ChatResponse');
   t.match(answer.json, {
@@ -29,7 +29,7 @@ void t.test('a request with only messages is answered in full', async (t) => {
 
 void t.test('the session id is echoed as it came', async (t) => {
   const { send } = await withAgent(t);
-  const { json } = await send(chatRoute, {
+  const { json } = await send(CHAT_ROUTE, {
     body: { ...chatOf('Hello'), session_id: 'Sitzung é/1' },
   });
   t.match(json, { session_id: 'Sitzung é/1' });
@@ -38,7 +38,7 @@ void t.test('the session id is echoed as it came', async (t) => {
 void t.test('every valid example of the contract is accepted', async (t) => {
   const { send } = await withAgent(t);
   for (const body of schemas.ChatRequest.examples) {
-    isAnswer(t, await send(chatRoute, { body }), 200, 'ChatResponse');
+    isAnswer(t, await send(CHAT_ROUTE, { body }), 200, 'ChatResponse');
   }
   for (const [index, example] of schemas.UserCreateRequest.examples.entries()) {
     const body = { ...example, user_id: `user_${index}` };
@@ -51,7 +51,7 @@ void t.test(
   async (t) => {
     const { send } = await withAgent(t);
     const cases = [
-      ...schemas.ChatRequest['x-near-misses'].map((miss) => ({ route: chatRoute, ...miss })),
+      ...schemas.ChatRequest['x-near-misses'].map((miss) => ({ route: CHAT_ROUTE, ...miss })),
       ...schemas.UserCreateRequest['x-near-misses'].map((miss) => ({
         route: 'POST /users',
         ...miss,
@@ -92,22 +92,22 @@ void t.test('bad input is refused and never fails the agent', async (t) => {
   ];
   for (const [name, sending, status] of cases) {
     await t.test(name, async (t) => {
-      const answer = await send(chatRoute, sending);
+      const answer = await send(CHAT_ROUTE, sending);
       isRefusal(t, answer, status, 'bad_request');
       t.notMatch(answer.text, /node_modules|at .*\.ts/, 'tells nothing of the inside');
     });
   }
-  isAnswer(t, await send(chatRoute, { body: chat }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { body: chat }), 200, 'ChatResponse');
 });
 
 void t.test('a body is read up to its limit', async (t) => {
   const { send } = await withAgent(t);
   const bytesAround = JSON.stringify(chatOf('')).length;
   const fits = chatOf('x'.repeat(1_048_576 - bytesAround));
-  isAnswer(t, await send(chatRoute, { body: fits }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { body: fits }), 200, 'ChatResponse');
 
   const tooLong = chatOf('x'.repeat(1_048_577 - bytesAround));
-  isRefusal(t, await send(chatRoute, { body: tooLong }), 413, 'body_too_large');
+  isRefusal(t, await send(CHAT_ROUTE, { body: tooLong }), 413, 'body_too_large');
 });
 
 void t.test('what the contract does not know is legal in a request', async (t) => {
@@ -115,8 +115,8 @@ void t.test('what the contract does not know is legal in a request', async (t) =
   const text =
     '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
     '"metadata":{"__proto__":{"a":1},"stress_level":4}}';
-  isAnswer(t, await send(chatRoute, { text }), 200, 'ChatResponse');
-  isAnswer(t, await send(chatRoute, { body: { messages: [] } }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { text }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { body: { messages: [] } }), 200, 'ChatResponse');
 });
 
 void t.test(
@@ -154,7 +154,7 @@ void t.test('a key is wanted everywhere but at the health check', async (t) => {
 
   isAnswer(t, await send('GET /health'), 200, 'Health');
   for (const sending of [{}, wrong, { headers: { authorization: 'right' } }]) {
-    const answer = await send(chatRoute, { body: chatOf('Hello'), ...sending });
+    const answer = await send(CHAT_ROUTE, { body: chatOf('Hello'), ...sending });
     isRefusal(t, answer, 401, 'unauthorized');
     t.equal(answer.headers.get('www-authenticate'), 'Bearer');
   }
@@ -165,14 +165,14 @@ void t.test('a key is wanted everywhere but at the health check', async (t) => {
     'unauthorized',
   );
   isRefusal(t, await send('DELETE /users/u', wrong), 401, 'unauthorized');
-  isAnswer(t, await send(chatRoute, { body: chatOf('Hello'), ...right }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello'), ...right }), 200, 'ChatResponse');
   isAnswer(t, await send('POST /users', { body: { user_id: 'u' }, ...right }), 201, 'UserCreated');
 });
 
 void t.test('without a key of its own the agent takes any', async (t) => {
   const { send } = await withAgent(t);
   const headers = { authorization: 'Bearer whatever' };
-  isAnswer(t, await send(chatRoute, { body: chatOf('Hello'), headers }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello'), headers }), 200, 'ChatResponse');
 });
 
 void t.test('listening beyond loopback wants a key, or the word that it is open', async (t) => {
@@ -231,7 +231,7 @@ void t.test('a stop finishes what is in flight and closes what is idle', async (
   const { agent, send } = await withAgent(t, {
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
   });
-  const inFlight = send(chatRoute, { body: chatOf('Hello') });
+  const inFlight = send(CHAT_ROUTE, { body: chatOf('Hello') });
   await untilInjected(send);
   await Promise.all([agent.stop(), agent.stop()]);
 
@@ -279,7 +279,7 @@ void t.test('the response time is measured', async (t) => {
     clock,
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 250, max_ms: 250 } }],
   });
-  const slow = send(chatRoute, { body: chatOf('Hello') });
+  const slow = send(CHAT_ROUTE, { body: chatOf('Hello') });
   await untilInjected(send);
   clock.advance(250);
   const { json } = await slow;

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { ChatRequest, ChatResponse } from '../../src/contract/index.ts';
-import { chatOf, chatRoute, isAnswer, withAgent, type Answer } from '../helpers/agent.ts';
+import { chatOf, CHAT_ROUTE, isAnswer, withAgent, type Answer } from '../helpers/agent.ts';
 
 const said = ({ json }: Answer): string => (json as ChatResponse).choices[0].message.content;
 const toolCalls = ({
@@ -127,7 +127,7 @@ void t.test('the dialogue: what is asked, said, done and claimed', async (t) => 
   ];
   for (const { name, texts, says, tools, hints } of cases) {
     await t.test(name, async (t) => {
-      const answer = await send(chatRoute, { body: chatOf(...texts) });
+      const answer = await send(CHAT_ROUTE, { body: chatOf(...texts) });
       isAnswer(t, answer, 200, 'ChatResponse');
       t.match(said(answer), says);
       t.same(
@@ -146,7 +146,7 @@ void t.test(
   'a tool call is complete: its own id, arguments as a string, result as an object',
   async (t) => {
     const { send } = await withAgent(t);
-    const answer = await send(chatRoute, { body: chatOf('Refund A-1001') });
+    const answer = await send(CHAT_ROUTE, { body: chatOf('Refund A-1001') });
     const [lookUp, refund] = toolCalls(answer);
     t.same(JSON.parse(lookUp?.function.arguments ?? ''), { order_id: 'A-1001' });
     t.match(lookUp?.function.result, { found: true, status: 'shipped' });
@@ -157,7 +157,7 @@ void t.test(
 
 void t.test('a reply without tools has no tool calls', async (t) => {
   const { send } = await withAgent(t);
-  const { text } = await send(chatRoute, { body: chatOf('Hello') });
+  const { text } = await send(CHAT_ROUTE, { body: chatOf('Hello') });
   t.notMatch(text, 'tool_calls');
 });
 
@@ -169,14 +169,17 @@ void t.test(
     const hello = { ...chatOf('Hello'), metadata: { time_of_day: 'evening' } };
 
     t.match(
-      said(await send(chatRoute, { body: { ...hello, user_id: 'ada' } })),
+      said(await send(CHAT_ROUTE, { body: { ...hello, user_id: 'ada' } })),
       /^Good evening Ada Ex/,
     );
-    t.match(said(await send(chatRoute, { body: { ...hello, user_id: 'bob' } })), /^Good evening, /);
+    t.match(
+      said(await send(CHAT_ROUTE, { body: { ...hello, user_id: 'bob' } })),
+      /^Good evening, /,
+    );
     const body = { ...chatOf('Where is A-1001?'), metadata: { persona: 'impatient customer' } };
-    t.match(said(await send(chatRoute, { body })), /^I am sorry/);
+    t.match(said(await send(CHAT_ROUTE, { body })), /^I am sorry/);
     await send('DELETE /users/ada');
-    t.notMatch(said(await send(chatRoute, { body: { ...hello, user_id: 'ada' } })), 'Ada');
+    t.notMatch(said(await send(CHAT_ROUTE, { body: { ...hello, user_id: 'ada' } })), 'Ada');
   },
 );
 
@@ -187,16 +190,16 @@ void t.test('the same request gives the same bytes, apart from its time', async 
     withAgent(t, { seed: 'another' }),
   ]);
   const sending = { body: { ...chatOf('Refund A-1001'), session_id: 's' } };
-  const first = timeless(await one.send(chatRoute, sending));
-  t.equal(timeless(await one.send(chatRoute, sending)), first);
-  t.equal(timeless(await other.send(chatRoute, sending)), first, 'also of another agent');
-  t.not(timeless(await seeded.send(chatRoute, sending)), first, 'but not of another seed');
+  const first = timeless(await one.send(CHAT_ROUTE, sending));
+  t.equal(timeless(await one.send(CHAT_ROUTE, sending)), first);
+  t.equal(timeless(await other.send(CHAT_ROUTE, sending)), first, 'also of another agent');
+  t.not(timeless(await seeded.send(CHAT_ROUTE, sending)), first, 'but not of another seed');
 });
 
 void t.test('the chat id belongs to the conversation', async (t) => {
   const { send } = await withAgent(t);
   const chatId = async (body: ChatRequest): Promise<string | undefined> =>
-    ((await send(chatRoute, { body })).json as ChatResponse).chat_id;
+    ((await send(CHAT_ROUTE, { body })).json as ChatResponse).chat_id;
   const [early, late] = [chatOf('Hello'), chatOf('Hello', 'Hello, welcome.', 'Thanks')];
 
   t.equal(await chatId({ ...early, session_id: 's' }), await chatId({ ...late, session_id: 's' }));
@@ -214,8 +217,8 @@ void t.test('conversations that overlap do not meet, in whatever order they arri
     },
   }));
   const alone: string[] = [];
-  for (const request of requests) alone.push(timeless(await send(chatRoute, request)));
-  const together = await Promise.all(requests.toReversed().map((r) => send(chatRoute, r)));
+  for (const request of requests) alone.push(timeless(await send(CHAT_ROUTE, request)));
+  const together = await Promise.all(requests.toReversed().map((r) => send(CHAT_ROUTE, r)));
 
   t.same(together.map(timeless).toReversed(), alone);
   t.equal(new Set(together.map(({ json }) => (json as ChatResponse).chat_id)).size, 50);
@@ -224,7 +227,7 @@ void t.test('conversations that overlap do not meet, in whatever order they arri
 void t.test('a session id that comes again starts afresh', async (t) => {
   const { send } = await withAgent(t);
   const session = { session_id: 'again' };
-  await send(chatRoute, { body: { ...chatOf('Where is order A-1001?'), ...session } });
-  const answer = await send(chatRoute, { body: { ...chatOf('Refund it'), ...session } });
+  await send(CHAT_ROUTE, { body: { ...chatOf('Where is order A-1001?'), ...session } });
+  const answer = await send(CHAT_ROUTE, { body: { ...chatOf('Refund it'), ...session } });
   t.match(said(answer), /Which order/, 'what was said in another request is not known');
 });

@@ -4,7 +4,7 @@ import { schemas, type AgentFault } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import {
   chatOf,
-  chatRoute,
+  CHAT_ROUTE,
   isAnswer,
   isRefusal,
   untilInjected,
@@ -13,21 +13,21 @@ import {
 } from '../helpers/agent.ts';
 
 const chat = { body: chatOf('Hello') };
-const faultsRoute = '/__admin/faults';
+const FAULTS_ROUTE = '/__admin/faults';
 const bring = (fault: string): { headers: Record<string, string> } => ({
   headers: { 'x-sandbox-kit-fault': fault },
 });
 const statusOf = async (send: Send, fault?: string): Promise<number> =>
-  (await send(chatRoute, { ...chat, ...(fault && bring(fault)) })).status;
+  (await send(CHAT_ROUTE, { ...chat, ...(fault && bring(fault)) })).status;
 
 void t.test('each kind of fault shows in its way', async (t) => {
   const { send } = await withAgent(t);
 
-  const limited = await send(chatRoute, { ...chat, ...bring('rate_limit;retry_after_s=7') });
+  const limited = await send(CHAT_ROUTE, { ...chat, ...bring('rate_limit;retry_after_s=7') });
   isRefusal(t, limited, 429, 'rate_limit_exceeded');
   t.equal(limited.headers.get('retry-after'), '7');
 
-  isRefusal(t, await send(chatRoute, { ...chat, ...bring('server_error') }), 500, 'server_error');
+  isRefusal(t, await send(CHAT_ROUTE, { ...chat, ...bring('server_error') }), 500, 'server_error');
 
   const degraded = await send('GET /health', bring('degraded'));
   isAnswer(t, degraded, 200, 'Health');
@@ -41,13 +41,13 @@ void t.test('each kind of fault shows in its way', async (t) => {
   const failed = await send('GET /health', bring('health_check_failed'));
   isRefusal(t, failed, 500, 'health_check_failed');
 
-  const malformed = await send(chatRoute, { ...chat, ...bring('malformed_body') });
+  const malformed = await send(CHAT_ROUTE, { ...chat, ...bring('malformed_body') });
   t.equal(malformed.status, 200);
   t.match(malformed.headers.get('content-type'), /^application\/json/);
   t.match(malformed.text, /^\{"choices":/);
   t.equal(malformed.json, undefined, 'the JSON is cut');
 
-  await t.rejects(send(chatRoute, { ...chat, ...bring('dropped_connection') }));
+  await t.rejects(send(CHAT_ROUTE, { ...chat, ...bring('dropped_connection') }));
   t.equal(await statusOf(send), 200, 'and then all is well again');
 });
 
@@ -85,10 +85,10 @@ void t.test('a fault of admin shows as often as it says, and not after its time'
   const clock = manualClock(0);
   const { send } = await withAgent(t, { clock });
 
-  await send(`PUT ${faultsRoute}`, { body: [{ kind: 'rate_limit', times: 2 }] });
+  await send(`PUT ${FAULTS_ROUTE}`, { body: [{ kind: 'rate_limit', times: 2 }] });
   t.same([await statusOf(send), await statusOf(send), await statusOf(send)], [429, 429, 200]);
 
-  await send(`POST ${faultsRoute}`, { body: { kind: 'server_error', ttl_ms: 1000 } });
+  await send(`POST ${FAULTS_ROUTE}`, { body: { kind: 'server_error', ttl_ms: 1000 } });
   clock.advance(999);
   t.equal(await statusOf(send), 500);
   clock.advance(1);
@@ -102,15 +102,15 @@ void t.test('a request without the key uses no fault up', async (t) => {
   });
   t.equal(await statusOf(send), 401);
   const headers = { authorization: 'Bearer right' };
-  t.equal((await send(chatRoute, { ...chat, headers })).status, 500);
+  t.equal((await send(CHAT_ROUTE, { ...chat, headers })).status, 500);
 });
 
 void t.test('header comes before admin, and admin before options', async (t) => {
   const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
   t.equal(await statusOf(send), 429, 'options');
 
-  await send(`POST ${faultsRoute}`, { body: { kind: 'server_error', times: 1 } });
-  const brought = await send(chatRoute, { ...chat, ...bring('rate_limit;retry_after_s=9') });
+  await send(`POST ${FAULTS_ROUTE}`, { body: { kind: 'server_error', times: 1 } });
+  const brought = await send(CHAT_ROUTE, { ...chat, ...bring('rate_limit;retry_after_s=9') });
   t.equal(brought.headers.get('retry-after'), '9', 'header');
   t.equal(await statusOf(send), 500, 'admin, not used up meanwhile');
   t.equal(await statusOf(send), 429, 'options again');
@@ -137,15 +137,15 @@ void t.test('the list of faults can be read, replaced, added to and emptied', as
   const list = async (route: string, body?: unknown): Promise<unknown> =>
     ((await send(route, { body })).json as { faults: unknown }).faults;
 
-  t.same(await list(`GET ${faultsRoute}`), [own]);
-  t.same(await list(`PUT ${faultsRoute}`, [{ kind: 'unhealthy' }]), [admin('unhealthy'), own]);
-  t.same(await list(`POST ${faultsRoute}`, { kind: 'rate_limit' }), [
+  t.same(await list(`GET ${FAULTS_ROUTE}`), [own]);
+  t.same(await list(`PUT ${FAULTS_ROUTE}`, [{ kind: 'unhealthy' }]), [admin('unhealthy'), own]);
+  t.same(await list(`POST ${FAULTS_ROUTE}`, { kind: 'rate_limit' }), [
     admin('unhealthy'),
     admin('rate_limit'),
     own,
   ]);
-  t.same(await list(`PUT ${faultsRoute}`, []), [own]);
-  t.same(await list(`DELETE ${faultsRoute}`), [own]);
+  t.same(await list(`PUT ${FAULTS_ROUTE}`, []), [own]);
+  t.same(await list(`DELETE ${FAULTS_ROUTE}`), [own]);
 });
 
 void t.test('a fault that makes no sense is refused, however it comes', async (t) => {
@@ -159,13 +159,13 @@ void t.test('a fault that makes no sense is refused, however it comes', async (t
     { kind: 'rate_limit', surprise: true },
   ];
   for (const body of wrong) {
-    isRefusal(t, await send(`POST ${faultsRoute}`, { body }), 400, 'bad_request');
-    isRefusal(t, await send(`PUT ${faultsRoute}`, { body: [body] }), 400, 'bad_request');
+    isRefusal(t, await send(`POST ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
+    isRefusal(t, await send(`PUT ${FAULTS_ROUTE}`, { body: [body] }), 400, 'bad_request');
     isRefusal(t, await send('GET /health', bring(JSON.stringify(body))), 400, 'bad_request');
     await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'StartError' });
   }
   for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
-    isRefusal(t, await send(`PUT ${faultsRoute}`, { body }), 400, 'bad_request');
+    isRefusal(t, await send(`PUT ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
   }
   isAnswer(t, await send('GET /health'), 200, 'Health');
 });
@@ -173,8 +173,8 @@ void t.test('a fault that makes no sense is refused, however it comes', async (t
 void t.test('at most 100 faults are set at a time', async (t) => {
   const { send } = await withAgent(t);
   const body = Array.from({ length: 100 }, () => ({ kind: 'degraded' }));
-  t.equal((await send(`PUT ${faultsRoute}`, { body })).status, 200);
-  isRefusal(t, await send(`POST ${faultsRoute}`, { body: body[0] }), 400, 'bad_request');
+  t.equal((await send(`PUT ${FAULTS_ROUTE}`, { body })).status, 200);
+  isRefusal(t, await send(`POST ${FAULTS_ROUTE}`, { body: body[0] }), 400, 'bad_request');
 });
 
 void t.test('a fault is read from JSON and from its short form', (t) => {

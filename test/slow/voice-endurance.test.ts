@@ -13,8 +13,8 @@ import { withAgent } from '../helpers/agent.ts';
 import { callsOf, Microphone, placeCall, withCall } from '../helpers/caller.ts';
 import { until } from '../helpers/until.ts';
 
-const calls = Number(process.env['CALLS'] ?? 20);
-const callMs = Number(process.env['CALL_SECONDS'] ?? 5) * 1_000;
+const CALLS = Number(process.env['CALLS'] ?? 20);
+const CALL_MS = Number(process.env['CALL_SECONDS'] ?? 5) * 1_000;
 
 /** A call that is kept by somebody takes several hundred kB with it. */
 const LEFT_OF_CALL_BYTES_MAX = 60_000;
@@ -35,7 +35,7 @@ async function bytesInUse(): Promise<number> {
 const handles = (kind: string): number =>
   process.getActiveResourcesInfo().filter((name) => name === kind).length;
 
-void t.test(`${calls} calls one after another leave nothing behind`, async (t) => {
+void t.test(`${CALLS} calls one after another leave nothing behind`, async (t) => {
   const { agent } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const one = async (): Promise<void> => {
@@ -55,17 +55,17 @@ void t.test(`${calls} calls one after another leave nothing behind`, async (t) =
   await until('no UDP socket is left', () => handles('UDPWRAP') === 0);
   const timers = handles('Timeout');
   const before = await bytesInUse();
-  for (let nth = 0; nth < calls; nth += 1) await one();
+  for (let nth = 0; nth < CALLS; nth += 1) await one();
   await ended();
   await until('nothing is left open', () => handles('UDPWRAP') === 0);
   await until('no timer is left', () => handles('Timeout') <= timers);
-  const perCall = ((await bytesInUse()) - before) / calls;
+  const perCall = ((await bytesInUse()) - before) / CALLS;
   t.ok(perCall < LEFT_OF_CALL_BYTES_MAX, `${(perCall / 1_000).toFixed(1)} kB are left of a call`);
   t.comment(kinds.map((kind) => `${kind} ${handles(kind)}`).join(', '));
 });
 
-void t.test(`a call of ${callMs / 1_000} s goes on, both ways`, async (t) => {
-  const { agent } = await withAgent(t, { voice: { callMsMax: callMs * 10 } });
+void t.test(`a call of ${CALL_MS / 1_000} s goes on, both ways`, async (t) => {
+  const { agent } = await withAgent(t, { voice: { callMsMax: CALL_MS * 10 } });
   const stream = new ReceivedStream();
   let heard = 0;
   const onPacket = (packet: AudioPacket): void => {
@@ -75,7 +75,7 @@ void t.test(`a call of ${callMs / 1_000} s goes on, both ways`, async (t) => {
   const call = await withCall(t, agent.voiceUrl ?? '', {}, { onPacket });
   const microphone = new Microphone(call.peer);
   t.teardown(() => microphone.stop());
-  await systemClock.sleep(callMs);
+  await systemClock.sleep(CALL_MS);
   const view = async () => (await callsOf(agent.url)).at(-1);
   const before = { heard, byAgent: (await view())?.packets_received ?? NaN };
   await until('sound goes on both ways', async () => {
@@ -87,7 +87,7 @@ void t.test(`a call of ${callMs / 1_000} s goes on, both ways`, async (t) => {
   t.equal(call.peer.state, 'connected');
   const { packets, lost } = stream.statistics();
   t.equal(lost, 0);
-  t.ok(packets > callMs / 40, `${packets} packets came`);
+  t.ok(packets > CALL_MS / 40, `${packets} packets came`);
 });
 
 void t.test('a call goes on when its sequence numbers begin anew, at 65536', async (t) => {

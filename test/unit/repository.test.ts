@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { listFiles, root } from '../helpers/repository.ts';
+import { listFiles, ROOT } from '../helpers/repository.ts';
 
 const files = listFiles();
 const isTypeScript = (path: string): boolean =>
@@ -26,7 +26,7 @@ void t.test('every file name says what is in the file, in kebab case', (t) => {
 });
 
 void t.test('generated files are up to date', (t) => {
-  const generate = join(root, 'src/contract/generate.ts');
+  const generate = join(ROOT, 'src/contract/generate.ts');
   t.doesNotThrow(
     () => execFileSync(process.execPath, [generate, '--check'], { stdio: 'pipe' }),
     'Run npm run generate.',
@@ -38,7 +38,7 @@ void t.test('the repository does not point outside itself', (t) => {
   for (const path of files) {
     if (!/\.(ts|js|md|json)$/.test(path) || path === 'package-lock.json') continue;
     if (path.startsWith('test/')) continue;
-    const text = readFileSync(join(root, path), 'utf8');
+    const text = readFileSync(join(ROOT, path), 'utf8');
     t.notMatch(
       text,
       /\/work\/|\.\.\/shared\//,
@@ -50,7 +50,7 @@ void t.test('the repository does not point outside itself', (t) => {
 
 void t.test('every Markdown page has one title', (t) => {
   for (const path of files.filter((path) => path.endsWith('.md'))) {
-    const text = readFileSync(join(root, path), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
+    const text = readFileSync(join(ROOT, path), 'utf8').replaceAll(/```[\s\S]*?```/g, '');
     t.equal(text.match(/^# /gm)?.length, 1, path);
   }
   t.end();

@@ -85,9 +85,9 @@ void t.test('a browser hears the agent without a gap, and is heard', async (t) =
   t.match(await over(), { state: 'over', ending: 'gone' });
 });
 
-const showsAddresses = '--disable-features=WebRtcHideLocalIpsWithMdns';
+const SHOWS_ADDRESSES = '--disable-features=WebRtcHideLocalIpsWithMdns';
 
-for (const [name, flags] of Object.entries({ hides: [], shows: [showsAddresses] })) {
+for (const [name, flags] of Object.entries({ hides: [], shows: [SHOWS_ADDRESSES] })) {
   void t.test(
     `a browser that ${name} its addresses is heard, also when it names them later`,
     async (t) => {

@@ -5,7 +5,7 @@ import t from 'tap';
 import { WebSocket } from 'ws';
 import {
   chatOf,
-  chatRoute,
+  CHAT_ROUTE,
   isAnswer,
   isRefusal,
   withAgent,
@@ -111,7 +111,7 @@ void t.test('--tls: the same over wss', async (t) => {
   await next('call_ready');
   t.equal(messages.length, 1);
   socket.terminate();
-  isAnswer(t, await send(chatRoute, { body: chatOf('Hello') }), 200, 'ChatResponse');
+  isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello') }), 200, 'ChatResponse');
 });
 
 void t.test('an agent without voice has no such place, and says nothing of it', async (t) => {

@@ -11,9 +11,9 @@ import { answerOf, callsOf, openLine, placeCall, sdpOf, withCall } from '../help
 import { damaged, randomJson } from '../helpers/random-json.ts';
 import { until } from '../helpers/until.ts';
 
-const seed = process.env['FUZZ_SEED'] ?? 'voice';
-const rounds = Number(process.env['FUZZ_ROUNDS'] ?? 300);
-const fewRounds = Math.ceil(rounds / 3);
+const SEED = process.env['FUZZ_SEED'] ?? 'voice';
+const ROUNDS = Number(process.env['FUZZ_ROUNDS'] ?? 300);
+const FEW_ROUNDS = Math.ceil(ROUNDS / 3);
 
 /** The agent is well: nothing is left of all that was, and a good call is taken. */
 async function isWell(t: Test, url: string, send: Send): Promise<void> {
@@ -28,10 +28,10 @@ async function isWell(t: Test, url: string, send: Send): Promise<void> {
 
 const start = { type: 'start_call', session_id: 's', audio_config: { codec: 'opus' } };
 
-void t.test(`messages of any kind, ${rounds} calls of seed ${seed}`, async (t) => {
+void t.test(`messages of any kind, ${ROUNDS} calls of seed ${SEED}`, async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededRandom(seed).fork('messages');
+  const chance = seededRandom(SEED).fork('messages');
   const known = [
     start,
     { type: 'start_call', metadata: { scenario_id: 'a', audio_config: start.audio_config } },
@@ -40,7 +40,7 @@ void t.test(`messages of any kind, ${rounds} calls of seed ${seed}`, async (t) =
     { type: 'end_call' },
   ].map((message) => JSON.stringify(message));
   const pick = (): string => known[chance.integer(0, known.length - 1)] ?? '';
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const line = await openLine(url);
     for (let nth = chance.integer(1, 6); nth > 0; nth -= 1) {
       const kind = chance.integer(0, 4);
@@ -93,14 +93,14 @@ function damagedSdp(sdp: string, chance: Random): string {
   return lines.join(chance.integer(0, 9) === 0 ? '\n' : '\r\n');
 }
 
-void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, async (t) => {
+void t.test(`answers with any description, ${ROUNDS} calls of seed ${SEED}`, async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededRandom(seed).fork('descriptions');
+  const chance = seededRandom(SEED).fork('descriptions');
   const answering = createPeer({ clock: systemClock });
   t.teardown(() => answering.close());
   let answer: string | undefined;
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const line = await openLine(url);
     line.send(start);
     const ready = await line.next('call_ready');
@@ -115,13 +115,13 @@ void t.test(`answers with any description, ${rounds} calls of seed ${seed}`, asy
   await isWell(t, url, send);
 });
 
-void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) => {
-  const chance = seededRandom(seed).fork('offers');
+void t.test(`offers with any description, ${ROUNDS} of seed ${SEED}`, async (t) => {
+  const chance = seededRandom(SEED).fork('offers');
   const offering = createPeer({ clock: systemClock });
   t.teardown(() => offering.close());
   const offer = await offering.createOffer();
   const seen = { answered: 0, refused: 0 };
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     const peer = createPeer({ clock: systemClock });
     await peer.createAnswer(damagedSdp(offer, chance)).then(
       () => (seen.answered += 1),
@@ -138,14 +138,14 @@ void t.test(`offers with any description, ${rounds} of seed ${seed}`, async (t) 
 void t.test('packets of any kind to the port of the media', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededRandom(seed).fork('packets');
+  const chance = seededRandom(SEED).fork('packets');
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
   const port = Number(/ 127\.0\.0\.1 (\d+) typ host/.exec(sdpOf(call.ready))?.[1]);
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
   // First bytes that tell STUN, DTLS, RTP and RTCP apart (RFC 7983).
   const starts = [0, 1, 3, 20, 22, 23, 63, 64, 128, 129, 191, 200, 255];
-  for (let nth = 0; nth < fewRounds * 10; nth += 1) {
+  for (let nth = 0; nth < FEW_ROUNDS * 10; nth += 1) {
     const bytes = Buffer.from(
       Array.from({ length: chance.integer(1, 60) }, () => chance.integer(0, 255)),
     );
@@ -166,10 +166,10 @@ void t.test('packets of any kind to the port of the media', async (t) => {
 void t.test('sound of any kind', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededRandom(seed).fork('sound');
+  const chance = seededRandom(SEED).fork('sound');
   for (const context of ['echo', 'talk']) {
     const call = await withCall(t, url, { metadata: { context } });
-    for (let nth = 0; nth < fewRounds * 5; nth += 1) {
+    for (let nth = 0; nth < FEW_ROUNDS * 5; nth += 1) {
       const bytes = Array.from({ length: chance.integer(0, 300) }, () => chance.integer(0, 255));
       const leap = chance.integer(0, 9) === 0 ? chance.integer(0, 2 ** 32 - 1) : nth * 960;
       call.peer.send(Buffer.from(bytes), leap);
@@ -183,8 +183,8 @@ void t.test('sound of any kind', async (t) => {
 void t.test('whoever opens and goes at any moment leaves nothing behind', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const chance = seededRandom(seed).fork('moments');
-  for (let round = 0; round < fewRounds; round += 1) {
+  const chance = seededRandom(SEED).fork('moments');
+  for (let round = 0; round < FEW_ROUNDS; round += 1) {
     const socket = new WebSocket(url, ['voice-agent']);
     socket.on('error', () => undefined);
     if (chance.integer(0, 4) > 0) await once(socket, 'open');

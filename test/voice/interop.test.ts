@@ -10,11 +10,11 @@ import {
   withoutCandidates,
   type ForeignAgentOptions,
 } from '../helpers/foreign-agent.ts';
-import { hasInterface, libwebrtcEnd } from '../helpers/libwebrtc.ts';
+import { HAS_INTERFACE, libwebrtcEnd } from '../helpers/libwebrtc.ts';
 import { until } from '../helpers/until.ts';
 
-const skip = hasInterface ? false : 'libwebrtc needs a network interface besides loopback';
-const isLoudMin = 20;
+const skip = HAS_INTERFACE ? false : 'libwebrtc needs a network interface besides loopback';
+const IS_LOUD_MIN = 20;
 
 // Most of the time is spent listening.
 t.jobs = 3;
@@ -26,7 +26,7 @@ const without =
 const withoutSenders = without(/^a=(ssrc|msid).*\r\n/gm);
 
 /** Candidates that the kit's peer has no use for, before all others. */
-const odd = [
+const ODD = [
   'a=candidate:1 1 tcp 1518280447 192.0.2.7 9 typ host tcptype active',
   'a=candidate:2 1 tcp 1518280446 127.0.0.1 9 typ host tcptype passive',
   'a=candidate:3 1 udp 2122262783 ::1 50000 typ host',
@@ -34,7 +34,7 @@ const odd = [
   'a=candidate:5 1 udp 2122260223 5c3e2f5b-5f5b-4f5b-8f5b-5f5b5f5b5f5b.local 50000 typ host',
   'a=candidate:6 2 udp 2122260222 127.0.0.1 50001 typ host',
 ].join('\r\n');
-const withOdd = (sdp: string): string => sdp.replace(/^(a=(candidate|ice-ufrag))/m, `${odd}\r\n$1`);
+const withOdd = (sdp: string): string => sdp.replace(/^(a=(candidate|ice-ufrag))/m, `${ODD}\r\n$1`);
 const hidden = (sdp: string): string =>
   sdp.replace(/^(a=candidate:\S+ \d+ \w+ \d+) \S+/gm, '$1 5c3e2f5b-5f5b.local');
 
@@ -69,7 +69,7 @@ async function kitCalls(t: Test, options: ForeignAgentOptions): Promise<void> {
   const microphone = new Microphone(peer);
   t.teardown(() => microphone.stop());
   await microphone.say(await clipOf('where-is-my-order'));
-  await until('the agent hears', async () => (await end.heard()).loud >= isLoudMin);
+  await until('the agent hears', async () => (await end.heard()).loud >= IS_LOUD_MIN);
   await until('the kit hears', () => heard.length >= 75);
   t.equal(new Set(heard.map(({ payloadType }) => payloadType)).size, 1);
   t.equal(findOnsets(await measurePackets(heard)).length, 1, 'one utterance');
@@ -114,12 +114,12 @@ async function libwebrtcCalls(
     line.send({ type: 'ice_candidate', ...ids, candidate: { candidate, sdpMLineIndex: 0 } });
   }
   const loud = async (): Promise<number> => (await end.heard()).loud;
-  await until('the greeting is heard', async () => (await loud()) >= isLoudMin);
+  await until('the greeting is heard', async () => (await loud()) >= IS_LOUD_MIN);
   await end.say('where-is-my-order');
   const update = await line.next('conversation_update');
   t.match(update, { transcript: { user: /s of speech/ }, metadata: { audio_quality: 'good' } });
   const before = await loud();
-  await until('the reply is heard', async () => (await loud()) > before + isLoudMin);
+  await until('the reply is heard', async () => (await loud()) > before + IS_LOUD_MIN);
   line.socket.close(1000);
   await until('the agent has hung up', async () =>
     (await callsOf(agent.url)).every(({ state }) => state === 'over'),

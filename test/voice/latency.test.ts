@@ -9,7 +9,7 @@ import { until } from '../helpers/until.ts';
 // A measurement that the machine spoilt is repeated, and takes half a minute.
 t.setTimeout(300_000);
 
-const turns = 10;
+const TURNS = 10;
 const PRECISION_MS = 10;
 const GRID_MS = 25;
 const DELAYS_MS = [30, 100, 300];
@@ -35,7 +35,7 @@ async function measured(t: Test, url: string, agentUrl: string, fault: string) {
   const short = await word();
   await greeted(call);
   const spokenMs: number[] = [];
-  for (let nth = 0; nth < turns; nth += 1) {
+  for (let nth = 0; nth < TURNS; nth += 1) {
     spokenMs.push(await microphone.say(short));
     await until('the reply', async () => typeof (await recorded())[nth]?.response_ms === 'number');
     const from = call.heard.length;
@@ -54,7 +54,7 @@ void t.test('a known delay is measured right to 10 ms, over ten turns', async (t
   await onQuietMachine(t, 'caller and agent', async () => {
     const results = await Promise.all(faults.map((fault) => measured(t, url, agent.url, fault)));
     const medians = results.map(({ byCaller, byAgent }) => {
-      t.equal(byAgent.length, turns);
+      t.equal(byAgent.length, TURNS);
       return [median(byCaller), median(byAgent)] as const;
     });
     const [[, undelayedMs] = [NaN, NaN], ...delayed] = medians;

@@ -33,7 +33,7 @@ async function endsWith(t: Test, line: Line, closeCode: number, code: string): P
 }
 
 const start = { type: 'start_call', audio_config: { codec: 'opus' } };
-const nothingSdp = 'v=0\r\na=rtpmap:111 opus/48000/2\r\n';
+const NOTHING_SDP = 'v=0\r\na=rtpmap:111 opus/48000/2\r\n';
 
 void t.test('messages that are wrong, or come at the wrong time, end the call', async (t) => {
   const { url, calls } = await withVoice(t);
@@ -77,7 +77,7 @@ void t.test('an answer that can not be used ends the call', async (t) => {
     return { line, ready: await line.next('call_ready') };
   };
   for (const [sdp, closeCode, code] of [
-    [nothingSdp, 1007, 'connection_failed'],
+    [NOTHING_SDP, 1007, 'connection_failed'],
     ['v=0\r\na=rtpmap:0 PCMU/8000\r\n', 4406, 'audio_error'],
   ] as const) {
     const { line, ready } = await offered();
@@ -85,7 +85,7 @@ void t.test('an answer that can not be used ends the call', async (t) => {
     await endsWith(t, line, closeCode, code);
   }
   const { line, ready } = await offered();
-  line.send({ ...answerOf(ready, nothingSdp), session_id: 'of-another' });
+  line.send({ ...answerOf(ready, NOTHING_SDP), session_id: 'of-another' });
   await endsWith(t, line, 1007, 'connection_failed');
 });
 
@@ -93,7 +93,7 @@ void t.test('an answer before the offer is out of turn', async (t) => {
   const { url, calls } = await withVoice(t);
   const line = await openLine(url);
   const [view] = await calls();
-  line.send(answerOf({ call_id: view?.call_id ?? '' }, nothingSdp));
+  line.send(answerOf({ call_id: view?.call_id ?? '' }, NOTHING_SDP));
   await endsWith(t, line, 1002, 'connection_failed');
 });
 

@@ -39,12 +39,12 @@ function longestPauseMs(levels: readonly number[]): number {
   return Math.max(...loud.slice(1).map((window, nth) => (window - (loud[nth] ?? 0) - 1) * 10));
 }
 
-const line = 'Hello. Where is my order? I have been waiting, and waiting... It was eighteen euros!';
+const LINE = 'Hello. Where is my order? I have been waiting, and waiting... It was eighteen euros!';
 
 void t.test('a line is heard, from where it says to where it says, without a pause', async (t) => {
   for (const kind of ['user', 'agent'] as const) {
-    const clip = await voiceFor(t, { kind }).speak(line);
-    t.match(clip, { speaker: kind, text: line, id: /^line-[0-9a-f]{12}$/ });
+    const clip = await voiceFor(t, { kind }).speak(LINE);
+    t.match(clip, { speaker: kind, text: LINE, id: /^line-[0-9a-f]{12}$/ });
     t.ok(
       clip.packets.every((packet) => Buffer.isBuffer(packet) && countPacketTicks(packet) === 960),
     );

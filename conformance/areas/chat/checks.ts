@@ -1,4 +1,4 @@
-import { brief, chatResponseMsTarget } from '../../../src/contract/index.ts';
+import { brief, CHAT_RESPONSE_MS_TARGET } from '../../../src/contract/index.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import {
   checkAccepted,
@@ -28,7 +28,12 @@ import {
 } from './session-checks.ts';
 import { isChatStep, malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
 import { isObjectFrom, checkShape, type Hint } from '../../engine/checks/shape.ts';
-import { checkHttps, checkTypicalValue, checkMedianTime, checkMaxTime } from '../../engine/checks/targets.ts';
+import {
+  checkHttps,
+  checkTypicalValue,
+  checkMedianTime,
+  checkMaxTime,
+} from '../../engine/checks/targets.ts';
 import { checkArguments, checkToolsRun, checkToolsUsed } from './tool-checks.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
@@ -175,8 +180,8 @@ export const chatChecks = {
   'CHAT-072': checkErrorCode('bad_request', isErrorWith(400), noResponseWith(400)),
   'CHAT-073': checkErrorCode('rate_limit_exceeded', isErrorWith(429), noResponseWith(429)),
   'CHAT-074': checkErrorCode('server_error', isErrorWith(500), noResponseWith(500)),
-  'CHAT-080': checkMedianTime('chat', chatResponseMsTarget, noReply),
-  'CHAT-081': checkMaxTime('chat', chatResponseMsTarget, noReply),
+  'CHAT-080': checkMedianTime('chat', CHAT_RESPONSE_MS_TARGET, noReply),
+  'CHAT-081': checkMaxTime('chat', CHAT_RESPONSE_MS_TARGET, noReply),
   'CHAT-082': checkHttps(),
   'CHAT-083': checkWrongKey('chat'),
 } satisfies Record<ChatRequirementId, Check>;

@@ -1,5 +1,5 @@
 import {
-  userIdLengthMax,
+  USER_ID_LENGTH_MAX,
   valueAt,
   type ChatMessage,
   type ChatRequest,
@@ -306,8 +306,8 @@ const after: ChatProbe = {
 
 /** Returns the longest legal user id: of an existing user, or any where users can't be created. */
 function longId({ users, random }: SandboxContext): string | undefined {
-  if (users.isUnsupported) return random.id(userIdLengthMax);
-  return [...users.existing].find((id) => id.length === userIdLengthMax);
+  if (users.isUnsupported) return random.id(USER_ID_LENGTH_MAX);
+  return [...users.existing].find((id) => id.length === USER_ID_LENGTH_MAX);
 }
 
 /** The probes of `POST /v1/chat/completions`. */

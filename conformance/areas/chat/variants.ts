@@ -46,7 +46,9 @@ const call = {
 const bare: TransformFactory = changeResponse(chat, (response) => {
   const body = parseBody(response);
   if (!isAccepted(response) || !isObject(body)) return response;
-  return jsonResponse(response.status, { choices: [{ message: { role: 'assistant', content: 'Yes.' } }] });
+  return jsonResponse(response.status, {
+    choices: [{ message: { role: 'assistant', content: 'Yes.' } }],
+  });
 });
 
 const replies: Variant[] = [
@@ -154,7 +156,9 @@ const isInParts = (message: unknown): boolean =>
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
 const refusesInOwnFormat = (status: number): TransformFactory =>
-  respondInstead(to('chat', hasOddTypes), () => jsonResponse(status, { detail: 'Input should be valid' }));
+  respondInstead(to('chat', hasOddTypes), () =>
+    jsonResponse(status, { detail: 'Input should be valid' }),
+  );
 
 const requests: Variant[] = [
   variant('status-201', 'Responds with 201.', replaceParts(chat, { status: 201 }, isAccepted)),
@@ -162,7 +166,11 @@ const requests: Variant[] = [
   variant(
     'wrong-key-own-body',
     'Refuses a wrong key with a plain-text body.',
-    respondInstead(to('chat', hasWrongKey), () => ({ status: 401, headers: {}, body: 'Unauthorized' })),
+    respondInstead(to('chat', hasWrongKey), () => ({
+      status: 401,
+      headers: {},
+      body: 'Unauthorized',
+    })),
   ),
   variant(
     'wrong-key-403',
@@ -172,7 +180,9 @@ const requests: Variant[] = [
   variant(
     'empty-messages-refused',
     'Refuses an empty `messages`.',
-    respondInstead(to('chat', where('messages', isEmptyList)), () => errorResponse(400, 'bad_request')),
+    respondInstead(to('chat', where('messages', isEmptyList)), () =>
+      errorResponse(400, 'bad_request'),
+    ),
   ),
   variant(
     'empty-messages-taken',

@@ -1,4 +1,4 @@
-import { healthResponseMsTarget, healthTimeoutMs } from '../../../src/contract/index.ts';
+import { HEALTH_RESPONSE_MS_TARGET, HEALTH_TIMEOUT_MS } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
 import { isHealthStep, type HealthStep } from './steps.ts';
@@ -130,7 +130,12 @@ export const healthChecks = {
   'HEALTH-012': field('/version'),
   'HEALTH-013': field('/uptime'),
   'HEALTH-014': field('/webrtc_status'),
-  'HEALTH-015': checkTypicalValue(isHealthReport, '/webrtc_status', 'operational', noReportHasField),
+  'HEALTH-015': checkTypicalValue(
+    isHealthReport,
+    '/webrtc_status',
+    'operational',
+    noReportHasField,
+  ),
   'HEALTH-016': field('/dependencies'),
   'HEALTH-017': field(
     '/dependencies/database',
@@ -153,7 +158,7 @@ export const healthChecks = {
         : [],
     unjudgedAs('not_observed', 'The sandbox was never unhealthy.'),
   ),
-  'HEALTH-030': checkMedianTime('health', healthResponseMsTarget, noReport),
+  'HEALTH-030': checkMedianTime('health', HEALTH_RESPONSE_MS_TARGET, noReport),
   'HEALTH-031': checkTimeout(),
   'HEALTH-032': checkFailedHealthCheck(),
   'HEALTH-033': checkClockSkew(),
@@ -175,13 +180,13 @@ function checkTimeout(): Check {
       isHealth(exchange) &&
       (exchange.response !== undefined || exchange.failure?.kind === 'timeout'),
     (exchange) =>
-      durationMs(exchange) <= healthTimeoutMs && exchange.response
+      durationMs(exchange) <= HEALTH_TIMEOUT_MS && exchange.response
         ? []
         : [
             {
               exchange: exchange.id,
               pointer: '',
-              expected: `a response within ${healthTimeoutMs / 1000} s`,
+              expected: `a response within ${HEALTH_TIMEOUT_MS / 1000} s`,
               received: exchange.response
                 ? `a response after ${Math.round(durationMs(exchange))} ms`
                 : 'no response',

@@ -54,7 +54,12 @@ const responses: Mutant[] = [
     reports('healthy', 404),
   ),
   mutant('text', 'Responds with the text OK.', ['HEALTH-001'], replaceParts(health, PAGE)),
-  mutant('empty', 'Responds with an empty body.', ['HEALTH-001'], replaceParts(health, { body: '' })),
+  mutant(
+    'empty',
+    'Responds with an empty body.',
+    ['HEALTH-001'],
+    replaceParts(health, { body: '' }),
+  ),
   mutant(
     'an-array',
     'Responds with a JSON array.',
@@ -142,7 +147,11 @@ const responses: Mutant[] = [
     'Responds with 500 and its own error type.',
     ['HEALTH-032'],
     changeResponse(health, (_answer, request) =>
-      editBody(errorResponse(500, 'health_check_failed'), request, set('/error/type', 'health_error')),
+      editBody(
+        errorResponse(500, 'health_check_failed'),
+        request,
+        set('/error/type', 'health_error'),
+      ),
     ),
   ),
 ];

@@ -1,7 +1,7 @@
 import type { SeedDocument, SeedOutcome } from '../../../src/contract/index.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
 import type { OwnerName, ServiceContext } from './context.ts';
-import { passingPhrase } from './spans.ts';
+import { PASSING_PHRASE } from './spans.ts';
 
 type Eval = NonNullable<SeedDocument['evals']>[number];
 
@@ -20,7 +20,7 @@ export function seedEvals({ marker }: ServiceContext): [first: Eval, second: Eva
       name: `Check Promise ${marker}`,
       category: 'check',
       kind: 'contains',
-      params: { text: passingPhrase, in: 'agent' },
+      params: { text: PASSING_PHRASE, in: 'agent' },
     },
   ];
 }

@@ -44,7 +44,7 @@ export interface TurnTexts {
 }
 
 /** The text that the second eval of the run looks for in the agent's replies. */
-export const passingPhrase = 'on its way';
+export const PASSING_PHRASE = 'on its way';
 
 /** Creates a conversation with an id that belongs to this run alone. */
 export function createConversation(
@@ -65,7 +65,7 @@ export function turnTexts(
   { id, passesSecondEval, subject = 'parcel' }: Conversation,
   turn = 1,
 ): TurnTexts {
-  const status = passesSecondEval ? `is ${passingPhrase}` : 'is late';
+  const status = passesSecondEval ? `is ${PASSING_PHRASE}` : 'is late';
   return {
     user: `Where is ${subject} ${id}/${turn}?`,
     agent: `The ${subject} ${id}/${turn} ${status}.`,

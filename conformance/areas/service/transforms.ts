@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
@@ -43,11 +43,11 @@ export const errorResponse = (status: number): ProxyResponse =>
 /** The response to an accepted trace request. */
 export const emptyTraceResponse: ProxyResponse = jsonResponse(200, {});
 
-export const hasKey: When = ({ headers }) => headers[serviceApiKeyHeader] !== undefined;
+export const hasKey: When = ({ headers }) => headers[SERVICE_API_KEY_HEADER] !== undefined;
 
 /** Matches requests with the key that every probe uses as the wrong one. */
 export const hasWrongKey: When = ({ headers }) =>
-  headers[serviceApiKeyHeader] === 'sandbox-kit-wrong-key';
+  headers[SERVICE_API_KEY_HEADER] === 'sandbox-kit-wrong-key';
 
 export const hasValidKey: When = (request) => hasKey(request) && !hasWrongKey(request);
 

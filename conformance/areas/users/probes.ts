@@ -1,4 +1,8 @@
-import { userIdLengthMax, valueAt, type UserCreateRequest } from '../../../src/contract/index.ts';
+import {
+  USER_ID_LENGTH_MAX,
+  valueAt,
+  type UserCreateRequest,
+} from '../../../src/contract/index.ts';
 import type { UsersRequirementId } from './requirements.ts';
 import type { DeleteStep, OpenCreateStep, RefusedCreateStep, ValidCreateStep } from './steps.ts';
 import { cost, type Step } from '../../engine/probe.ts';
@@ -96,7 +100,7 @@ const forms: UsersProbe = {
     await create(context, 'with profile', { user_id: newId(context), profile });
     await deleteAndCreateAgain(context);
     await Promise.all([
-      create(context, '64 characters', { user_id: newId(context).padEnd(userIdLengthMax, '0') }),
+      create(context, '64 characters', { user_id: newId(context).padEnd(USER_ID_LENGTH_MAX, '0') }),
       create(context, 'capitals', { user_id: `A1_${context.random.id(12).toUpperCase()}` }),
       create(context, 'leading digit', { user_id: `7${newId(context)}` }),
       create(context, 'leading underscore', { user_id: `_${newId(context)}` }),
@@ -144,7 +148,7 @@ function refusedBodies(
     'user_id with a dot': withId(`${half}.${half}`),
     'user_id with a slash': withId(`${half}/${half}`),
     'user_id with a line break': withId(`${id}\n`),
-    'user_id of 65 characters': withId(id.padEnd(userIdLengthMax + 1, '0')),
+    'user_id of 65 characters': withId(id.padEnd(USER_ID_LENGTH_MAX + 1, '0')),
     'user_id empty': withId(''),
     'body not JSON': { text: JSON.stringify(request).slice(0, -1) },
     'body empty': { text: '' },

@@ -28,10 +28,15 @@ const create = to('create');
 const remove = to('delete');
 const users: typeof create = (request) => create(request) || remove(request);
 
-const withStatus = (status: number): TransformFactory => replaceParts(users, { status }, isAccepted);
+const withStatus = (status: number): TransformFactory =>
+  replaceParts(users, { status }, isAccepted);
 
 const absent = (status: number): TransformFactory =>
-  respondInstead(users, () => ({ status, headers: { 'content-type': 'text/plain' }, body: 'Not here' }));
+  respondInstead(users, () => ({
+    status,
+    headers: { 'content-type': 'text/plain' },
+    body: 'Not here',
+  }));
 
 const onUnknown = (response: ProxyResponse | undefined): TransformFactory =>
   withKnownUsers((request, isKnown, clock) =>
@@ -124,7 +129,11 @@ const bodies: Variant[] = [
     'Sends an empty `capabilities`.',
     editAccepted('create', set('/capabilities', [])),
   ),
-  variant('inactive', 'Creates inactive users.', editAccepted('create', set('/status', 'inactive'))),
+  variant(
+    'inactive',
+    'Creates inactive users.',
+    editAccepted('create', set('/status', 'inactive')),
+  ),
   variant('pending', 'Creates pending users.', editAccepted('create', set('/status', 'pending'))),
 ];
 
@@ -141,7 +150,8 @@ function refuseDeletedUsers(): ReturnType<TransformFactory> {
   const deleted = new Set<string>();
   return async (request, forward) => {
     const userId = stringAt('user_id', request) ?? '';
-    if (request.endpoint === 'create' && deleted.has(userId)) return errorResponse(409, 'user_exists');
+    if (request.endpoint === 'create' && deleted.has(userId))
+      return errorResponse(409, 'user_exists');
     const response = await forward(request);
     if (request.endpoint === 'delete' && isAccepted(response)) deleted.add(userIdOf(request));
     return response;

@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader } from '../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
 import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
@@ -107,7 +107,10 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   const { startedAt } = run;
   const { state, secrets } = suite.createState({ clock, seed, startedAt, intrusive, signal });
   const key = options.apiKey === undefined ? [] : [options.apiKey];
-  const records = createRecorder([...key, ...secrets], options.apiKeyHeader ?? serviceApiKeyHeader);
+  const records = createRecorder(
+    [...key, ...secrets],
+    options.apiKeyHeader ?? SERVICE_API_KEY_HEADER,
+  );
   const send = await createSender(suite, options, { client, records, isInterrupted });
   const start = (probe: Probe): Promise<void> =>
     probe.run({
@@ -136,7 +139,13 @@ async function createSender(
   options: RunOptions,
   run: { client: HttpClient; records: Recorder; isInterrupted: () => boolean },
 ): Promise<Sender> {
-  const { clock, ratePerSecond, concurrency, apiKey, apiKeyHeader = serviceApiKeyHeader } = options;
+  const {
+    clock,
+    ratePerSecond,
+    concurrency,
+    apiKey,
+    apiKeyHeader = SERVICE_API_KEY_HEADER,
+  } = options;
   return sender({
     client: run.client,
     caller: options.areas.includes('voice') ? await callerOf(options) : undefined,

@@ -132,7 +132,11 @@ export function jsonResponse(
 }
 
 /** An answer in the sandbox's error shape (spec 7). */
-export function errorResponse(status: number, code: SandboxErrorCode, message = 'No.'): ProxyResponse {
+export function errorResponse(
+  status: number,
+  code: SandboxErrorCode,
+  message = 'No.',
+): ProxyResponse {
   return jsonResponse(status, { error: { message, type: sandboxErrors[code].type, code } });
 }
 
@@ -144,7 +148,9 @@ export function createAcceptedResponse(
   const now = isoTime(clock.nowMs());
   switch (endpoint) {
     case 'chat':
-      return jsonResponse(200, { choices: [{ message: { role: 'assistant', content: 'All right.' } }] });
+      return jsonResponse(200, {
+        choices: [{ message: { role: 'assistant', content: 'All right.' } }],
+      });
     case 'health':
       return jsonResponse(200, { status: 'healthy', timestamp: now });
     case 'create': {
@@ -176,7 +182,8 @@ export function respondInstead(
 }
 
 /** Accepts requests that must be refused, as if they were fine. */
-export const acceptInstead = (when: When): TransformFactory => respondInstead(when, createAcceptedResponse);
+export const acceptInstead = (when: When): TransformFactory =>
+  respondInstead(when, createAcceptedResponse);
 
 /** Refuses requests that must be accepted, in the right shape. */
 export const refuseInstead = (
@@ -194,7 +201,10 @@ export function delay(when: When, ms: number): TransformFactory {
 }
 
 /** A transform that is given whether the request concerns it for the first time. */
-export function respondOnce(when: When, answer: (asked: ProxyRequest) => ProxyResponse): TransformFactory {
+export function respondOnce(
+  when: When,
+  answer: (asked: ProxyRequest) => ProxyResponse,
+): TransformFactory {
   return () => {
     let done = false;
     return async (asked, forward) => {

@@ -1,6 +1,6 @@
 import {
-  chatResponseMsTarget,
-  healthResponseMsTarget,
+  CHAT_RESPONSE_MS_TARGET,
+  HEALTH_RESPONSE_MS_TARGET,
   type LoadReport,
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
@@ -8,7 +8,7 @@ import { formatInstant, formatNumber, formatQuantity } from '../../../src/report
 import { renderPage } from '../../../src/report-kit/page.ts';
 import { toPrintable } from '../../../src/report-kit/printable.ts';
 import {
-  comparisonHeading,
+  COMPARISON_HEADING,
   describeLoad,
   describeOutages,
   describeSelfCheck,
@@ -25,7 +25,7 @@ import {
   stepsFigure,
   type TimeRange,
 } from './figures.ts';
-import { loadPageCss } from './style.ts';
+import { LOAD_PAGE_CSS } from './style.ts';
 import {
   badge,
   comparisonTable,
@@ -56,7 +56,7 @@ export function htmlReport(original: LoadReport): string {
     ${comparisonSection(report)} ${voiceSection(report)} ${chartsSection(report)}
     ${timesSection(report)} ${errorsSection(report)} ${methodSection(report)}
   </main>`;
-  return renderPage({ title: `${verdict}: load of ${sandbox}`, css: loadPageCss, body });
+  return renderPage({ title: `${verdict}: load of ${sandbox}`, css: LOAD_PAGE_CSS, body });
 }
 
 function planSentence(report: LoadReport): string {
@@ -119,14 +119,14 @@ function findMaxSection({ findMax }: LoadReport): Html {
     <p>${findMax.summary}</p>
     <figure>
       <figcaption>99th percentile by rate. Filled: sustained. Hollow: failed.</figcaption>
-      ${findMax.steps.length === 0 ? html`` : stepsFigure(findMax, chatResponseMsTarget)}
+      ${findMax.steps.length === 0 ? html`` : stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
     </figure>
     ${stepsTable(findMax)}`;
 }
 
 function comparisonSection({ comparison }: LoadReport): Html {
   if (!comparison) return html``;
-  return html`<h2>${comparisonHeading} ${formatInstant(comparison.startedAt)}</h2>
+  return html`<h2>${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}</h2>
     ${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
     ${comparisonTable(comparison)}
     <p class="soft">
@@ -145,7 +145,7 @@ function chartsSection(report: LoadReport): Html {
     to: last.second + 1,
     windowS: plan.windowMs / 1000,
   };
-  const targetMs = plan.profile === 'health' ? healthResponseMsTarget : chatResponseMsTarget;
+  const targetMs = plan.profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
   return html`<h2>Over time</h2>
     <p class="soft">Shaded: ramp-up and drain, which are not judged.</p>
     ${figure(

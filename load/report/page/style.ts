@@ -1,7 +1,7 @@
 import { CHART_CSS } from '../../../src/report-kit/chart.ts';
 
 /** CSS rules of the load report. */
-export const loadPageCss = `${CHART_CSS}
+export const LOAD_PAGE_CSS = `${CHART_CSS}
 .badge { display: inline-block; border-radius: 1rem; padding: 0.1rem 0.75rem; font-weight: 650;
   font-size: 0.85rem; white-space: nowrap; border: 1px solid currentColor; }
 .badge.big { font-size: 1rem; padding: 0.2rem 1rem; }

@@ -1,5 +1,5 @@
 import {
-  voiceAudioLatencyMsTarget,
+  VOICE_AUDIO_LATENCY_MS_TARGET,
   type CallFaultKind,
   type LoadReport,
   type VoiceLoad,
@@ -144,13 +144,13 @@ function callChart({ perCall }: VoiceLoad): Html {
     ${renderChart(() => ({
       label: 'Network path latency and median response latency per call',
       x,
-      y: timeAxis(Math.min(...known, 100), Math.max(...known, voiceAudioLatencyMsTarget)),
+      y: timeAxis(Math.min(...known, 100), Math.max(...known, VOICE_AUDIO_LATENCY_MS_TARGET)),
       height: 180,
       marks: (plot) => [
         mark(
           plot,
-          voiceAudioLatencyMsTarget,
-          `target ${tickTime(voiceAudioLatencyMsTarget)}`,
+          VOICE_AUDIO_LATENCY_MS_TARGET,
+          `target ${tickTime(VOICE_AUDIO_LATENCY_MS_TARGET)}`,
           'target',
         ),
         ...perCall.flatMap(({ call, audioPathLatencyMs, turnResponseMs }) => [

@@ -1,7 +1,7 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type * as serviceModule from '../../service/index.ts';
 import type { Tracer } from '@opentelemetry/api';
-import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import {
   isMessage,
   valueAt,
@@ -218,7 +218,7 @@ async function showService(
   agentUrl: string,
   { out, keep }: { out: Terminal; keep: boolean },
 ): Promise<boolean> {
-  const headers = { [serviceApiKeyHeader]: service.apiKey };
+  const headers = { [SERVICE_API_KEY_HEADER]: service.apiKey };
   await sendTraces(`${service.url}/v1/traces`, headers, agentUrl);
   writeRow(out, 'sent', `${conversationLines.length} turns by OTLP, conversation ${CONVERSATION}`);
 

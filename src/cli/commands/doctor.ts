@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
@@ -69,7 +69,7 @@ function formatCheckCommand(flags: ValuesOf<typeof positionals & typeof options>
     ['--ca', flags.ca],
     ['--voice-url', flags['voice-url']],
     ['--api-key-file', flags['api-key-file']],
-    ['--api-key-header', header === serviceApiKeyHeader ? undefined : header],
+    ['--api-key-header', header === SERVICE_API_KEY_HEADER ? undefined : header],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
   return ['sandbox-kit check', flags.url, ...parts].join(' ');
 }

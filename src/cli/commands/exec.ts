@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { constants } from 'node:os';
-import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { switchOption } from '../flags/option.ts';
@@ -45,7 +45,7 @@ export const exec = defineCommand({
       ...flags,
       host: '127.0.0.1',
       port: 0,
-      'api-key-header': serviceApiKeyHeader,
+      'api-key-header': SERVICE_API_KEY_HEADER,
     });
     try {
       const agent = withAgent ? await startReferenceAgent() : undefined;

@@ -1,5 +1,5 @@
 import type * as serviceModule from '../../service/index.ts';
-import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
@@ -139,7 +139,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
 /** Returns the variables that configure OpenTelemetry exporters for a service. */
 export function exporterVariables(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
-  apiKeyHeader: string = serviceApiKeyHeader,
+  apiKeyHeader: string = SERVICE_API_KEY_HEADER,
 ): Record<string, string> {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: url,

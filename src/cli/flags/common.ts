@@ -1,5 +1,5 @@
 /** Options that several commands have. */
-import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { group, listOption, option, optionWithDefault, switchOption } from './option.ts';
 import * as values from './values.ts';
 
@@ -25,7 +25,7 @@ export const apiKeyHeader = optionWithDefault(
   values.headerName,
   'NAME',
   "Header of the service's API key",
-  serviceApiKeyHeader,
+  SERVICE_API_KEY_HEADER,
 );
 
 export const ca = option(values.filePath, 'FILE', 'Trust the CA certificates in this PEM file');

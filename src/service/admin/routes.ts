@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { formatEntry, type RequestJournal } from '../../http-kit/journal.ts';
 import { describeUnknownRoute } from '../../http-kit/server.ts';
-import { clockEndsMs, type AdjustableClock } from '../../platform/adjustable-clock.ts';
+import { CLOCK_ENDS_MS, type AdjustableClock } from '../../platform/adjustable-clock.ts';
 import { isoTime } from '../../platform/clock.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { parseMessage } from '../domain/document-checks.ts';
@@ -91,8 +91,8 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): voi
       throw new RequestError('bad_request', 'The body must contain either advance_ms or set_ms.');
     }
     if (advanceMs !== undefined) {
-      if (clock.nowMs() + advanceMs > clockEndsMs) {
-        const message = `/advance_ms must not move the clock beyond ${isoTime(clockEndsMs)}.`;
+      if (clock.nowMs() + advanceMs > CLOCK_ENDS_MS) {
+        const message = `/advance_ms must not move the clock beyond ${isoTime(CLOCK_ENDS_MS)}.`;
         throw new RequestError('bad_request', message);
       }
       clock.advance(advanceMs);

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { serviceApiKeyHeader } from '../../contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { StartError } from '../../http-kit/errors.ts';
 import { closeServer, listen } from '../../http-kit/listen.ts';
 import { digestKey } from '../../http-kit/local-access.ts';
@@ -96,7 +96,7 @@ async function start(
 
   const stopping = new AbortController();
   const address = { url: '' };
-  const apiKeyHeader = (options.apiKeyHeader ?? serviceApiKeyHeader).toLowerCase();
+  const apiKeyHeader = (options.apiKeyHeader ?? SERVICE_API_KEY_HEADER).toLowerCase();
   const appUrl = (): string => options.appUrl?.replace(/\/+$/, '') ?? address.url;
   const { owners } = store;
   const callers = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });

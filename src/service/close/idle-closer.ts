@@ -1,4 +1,4 @@
-import { conversationIdleMsMax } from '../../contract/index.ts';
+import { CONVERSATION_IDLE_MS_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import type { ConversationStore } from '../store/store.ts';
@@ -33,7 +33,7 @@ export function startIdleCloser({ conversations, clock, log, close }: IdleCloser
   let lastSweep = Promise.resolve();
 
   const closeBatch = async (): Promise<boolean> => {
-    const beforeMs = clock.nowMs() - conversationIdleMsMax + 1;
+    const beforeMs = clock.nowMs() - CONVERSATION_IDLE_MS_MAX + 1;
     const idle = await conversations.listIdle(beforeMs, BATCH_SIZE);
     for (const conversation of idle) await close(conversation, beforeMs);
     return idle.length === BATCH_SIZE;

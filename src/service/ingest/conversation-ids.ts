@@ -4,7 +4,7 @@ import type { TraceSpan } from '../../contract/index.ts';
 const CONVERSATION_ID_LENGTH_MAX = 1_024;
 
 /** The attribute with the conversation id of a span (spec 2.1). */
-export const conversationIdKey = 'gen_ai.conversation.id';
+export const CONVERSATION_ID_KEY = 'gen_ai.conversation.id';
 
 /** Returns whether a value is a valid conversation id. */
 export function isConversationId(value: unknown): value is string {
@@ -15,7 +15,7 @@ export function isConversationId(value: unknown): value is string {
 
 /** Returns the conversation id in the span's own attributes. */
 export function readConversationId(span: TraceSpan): string | undefined {
-  const id = span.attributes[conversationIdKey];
+  const id = span.attributes[CONVERSATION_ID_KEY];
   return isConversationId(id) ? id : undefined;
 }
 

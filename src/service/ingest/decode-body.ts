@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import {
   decodeTraceRequest,
-  ingestBodyBytesMax,
+  INGEST_BODY_BYTES_MAX,
   OtlpError,
   readTraceRequest,
   type TraceRequest,
@@ -31,12 +31,12 @@ export function decodeBody(
   try {
     const body = task.gzip ? decompress(task.body) : new Uint8Array(task.body);
     bytes = body.byteLength;
-    if (bytes > ingestBodyBytesMax) throw new TooLargeError();
+    if (bytes > INGEST_BODY_BYTES_MAX) throw new TooLargeError();
     const request = task.contentType === 'json' ? parseJson(body) : decodeTraceRequest(body);
     return { bytes, ...readRows(request, task, spanWriter) };
   } catch (error) {
     if (error instanceof TooLargeError)
-      return { bytes, kind: 'too_large', message: bodyTooLargeMessage };
+      return { bytes, kind: 'too_large', message: BODY_TOO_LARGE_MESSAGE };
     if (error instanceof OtlpError) return { bytes, kind: 'malformed', message: error.message };
     throw error;
   }
@@ -45,13 +45,13 @@ export function decodeBody(
 class TooLargeError extends Error {}
 
 /** Sent to the client of a body that is too large, before or after decompression. */
-export const bodyTooLargeMessage =
-  `The body is larger than ${ingestBodyBytesMax} bytes (10 MB, decompressed). Configure the exporter ` +
+export const BODY_TOO_LARGE_MESSAGE =
+  `The body is larger than ${INGEST_BODY_BYTES_MAX} bytes (10 MB, decompressed). Configure the exporter ` +
   'to send smaller batches.';
 
 function decompress(body: ArrayBuffer): Uint8Array {
   try {
-    return gunzipSync(body, { maxOutputLength: ingestBodyBytesMax });
+    return gunzipSync(body, { maxOutputLength: INGEST_BODY_BYTES_MAX });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();

@@ -1,5 +1,5 @@
 import { gunzipSync } from 'node:zlib';
-import { ingestBodyBytesMax } from '../../contract/index.ts';
+import { INGEST_BODY_BYTES_MAX } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../domain/errors.ts';
 import { decodeBody } from './decode-body.ts';
@@ -98,7 +98,7 @@ const ERROR_CODES = {
 
 function decompressStart(bytes: Uint8Array): Uint8Array {
   try {
-    return gunzipSync(bytes, { maxOutputLength: ingestBodyBytesMax }).subarray(0, 64);
+    return gunzipSync(bytes, { maxOutputLength: INGEST_BODY_BYTES_MAX }).subarray(0, 64);
   } catch {
     // Decoding reports the error.
     return new Uint8Array();

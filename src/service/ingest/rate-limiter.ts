@@ -1,4 +1,4 @@
-import { ingestRequestsPerMinuteMax } from '../../contract/index.ts';
+import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 
 /** Whether a request is within the rate limit of its key. */
@@ -36,7 +36,7 @@ export function createRateLimiter(clock: Clock): RateLimiter {
       const { hitsMs } = window;
       while (hitsMs[0] !== undefined && hitsMs[0] <= nowMs - WINDOW_MS) hitsMs.shift();
       const [oldestMs] = hitsMs;
-      if (oldestMs === undefined || hitsMs.length < ingestRequestsPerMinuteMax) {
+      if (oldestMs === undefined || hitsMs.length < INGEST_REQUESTS_PER_MINUTE_MAX) {
         hitsMs.push(nowMs);
         window.isRejecting = false;
         return { admitted: true };

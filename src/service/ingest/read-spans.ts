@@ -1,13 +1,13 @@
 import type { TraceRequest, TraceSpan } from '../../contract/index.ts';
 import type { IngestLogEntry, NewSpan, TraceRequestRows } from '../store/store.ts';
 import {
-  conversationIdKey,
+  CONVERSATION_ID_KEY,
   isConversationId,
   readConversationId,
   resolveConversations,
 } from './conversation-ids.ts';
 import { LogEntryCollector, logMessages, type LogCode } from './log-entries.ts';
-import { hasValidIds, operationKey, readOperation, toSpanRow } from './span-row.ts';
+import { hasValidIds, OPERATION_KEY, readOperation, toSpanRow } from './span-row.ts';
 import { TagCollector } from './tags.ts';
 
 /** What is known about a request besides its spans. */
@@ -54,7 +54,7 @@ export function readSpans(
     // If there is an id but it is invalid, the message is about that.
     const hasInvalidId =
       context.headerConversationId !== undefined ||
-      validSpans.some((span) => conversationIdKey in span.attributes);
+      validSpans.some((span) => CONVERSATION_ID_KEY in span.attributes);
     const reason = hasInvalidId ? 'malformed_conversation_id' : 'no_conversation_id';
     return reject('no_conversation_id', reason, log);
   }
@@ -105,7 +105,7 @@ function checkRequest({ spans, ignoredKeys }: TraceRequest, log: LogEntryCollect
 function isGenAiSpan(span: TraceSpan, log: LogEntryCollector): boolean {
   if (readOperation(span) !== undefined) return true;
   const about = { ...describeSpan(span), scope: span.scope.slice(0, 100) };
-  if (operationKey in span.attributes) log.add('malformed_operation', about);
+  if (OPERATION_KEY in span.attributes) log.add('malformed_operation', about);
   else if ('gen_ai.system' in span.attributes) log.add('older_conventions', about);
   else log.add('ignored_spans', about);
   return false;
@@ -129,11 +129,11 @@ function readHeader(
 }
 
 function checkConversationId(span: TraceSpan, log: LogEntryCollector): void {
-  const id = span.attributes[conversationIdKey];
+  const id = span.attributes[CONVERSATION_ID_KEY];
   if (id !== undefined && !isConversationId(id)) {
     log.add('malformed_conversation_id', describeSpan(span));
   }
-  if (conversationIdKey in span.resource) {
+  if (CONVERSATION_ID_KEY in span.resource) {
     log.add('conversation_id_on_resource', describeSpan(span));
   }
 }

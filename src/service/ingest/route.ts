@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ingestBodyBytesMax, ingestRequestsPerMinuteMax } from '../../contract/index.ts';
+import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_PER_MINUTE_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError, diskWriteError, type ServiceErrorCode } from '../domain/errors.ts';
@@ -14,7 +14,7 @@ import {
   type ByteBudget,
   type Share,
 } from './read-body.ts';
-import { bodyTooLargeMessage } from './decode-body.ts';
+import { BODY_TOO_LARGE_MESSAGE } from './decode-body.ts';
 import type { IngestResult, IngestThread } from './ingest-thread.ts';
 
 /** Dependencies of the ingest endpoint. */
@@ -75,7 +75,7 @@ function admit({ rate }: IngestDeps, { keyDigest }: Caller): void {
   if (admission.admitted) return;
   const { retryAfterS, isFirst } = admission;
   const message =
-    `This API key sent more than ${ingestRequestsPerMinuteMax} requests within a minute. Retry in ` +
+    `This API key sent more than ${INGEST_REQUESTS_PER_MINUTE_MAX} requests within a minute. Retry in ` +
     `${retryAfterS} s, and configure the exporter to send larger batches.`;
   throw new (isFirst ? RequestError : RepeatedRateLimitError)('rate_limited', message, {
     'retry-after': String(retryAfterS),
@@ -87,7 +87,7 @@ async function readWholeBody(
   request: FastifyRequest,
   share: Share,
 ): Promise<ArrayBuffer | undefined> {
-  const read = await readBody(request.raw, { bytesMax: ingestBodyBytesMax, share });
+  const read = await readBody(request.raw, { bytesMax: INGEST_BODY_BYTES_MAX, share });
   switch (read.kind) {
     case 'read':
       return read.body;
@@ -96,7 +96,7 @@ async function readWholeBody(
     case 'busy':
       throw busyError();
     case 'too_large':
-      throw new RequestError('too_large', bodyTooLargeMessage);
+      throw new RequestError('too_large', BODY_TOO_LARGE_MESSAGE);
   }
 }
 

@@ -1,27 +1,27 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
 import type { NewSpan } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
-import { conversationIdKey } from './conversation-ids.ts';
+import { CONVERSATION_ID_KEY } from './conversation-ids.ts';
 import type { LogEntryCollector } from './log-entries.ts';
 
 /** Spans without this attribute are ignored (spec 2.1). */
-export const operationKey = 'gen_ai.operation.name';
+export const OPERATION_KEY = 'gen_ai.operation.name';
 
-const inputKey = 'gen_ai.input.messages';
-const outputKey = 'gen_ai.output.messages';
+const INPUT_KEY = 'gen_ai.input.messages';
+const OUTPUT_KEY = 'gen_ai.output.messages';
 
 /** Returns the operation of a GenAI span; undefined for all other spans. */
 export function readOperation({ attributes }: TraceSpan): string | undefined {
-  const operation = attributes[operationKey];
+  const operation = attributes[OPERATION_KEY];
   return typeof operation === 'string' && operation !== '' ? operation : undefined;
 }
 
 /** Attributes with columns of their own. */
 const COLUMN_ATTRIBUTES: ReadonlySet<string> = new Set([
-  operationKey,
-  conversationIdKey,
-  inputKey,
-  outputKey,
+  OPERATION_KEY,
+  CONVERSATION_ID_KEY,
+  INPUT_KEY,
+  OUTPUT_KEY,
 ]);
 
 const TURN_OPERATIONS: ReadonlySet<string> = new Set(['chat', 'execute_tool', 'invoke_agent']);
@@ -52,8 +52,8 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCol
     if (!isReadable) log.add('malformed_messages', { ...about, attribute: key });
     return text;
   };
-  const inputMessages = messages(inputKey);
-  const outputMessages = messages(outputKey);
+  const inputMessages = messages(INPUT_KEY);
+  const outputMessages = messages(OUTPUT_KEY);
   if (operation === 'chat' && inputMessages === undefined && outputMessages === undefined) {
     log.add('no_messages', about);
   }

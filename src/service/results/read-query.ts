@@ -1,4 +1,4 @@
-import { brief, ISO_8601, pageLimitDefault, pageLimitMax } from '../../contract/index.ts';
+import { brief, ISO_8601, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../contract/index.ts';
 import { utcInstantMs } from '../../platform/utc-instant.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
@@ -22,7 +22,7 @@ export function readResultsQuery(kind: SessionKind, ownerId: string, url: string
     kind,
     failedOnly: readBoolean(query, 'failed_only'),
     skip: readCount(query, 'skip', 0),
-    limit: Math.min(readCount(query, 'limit', pageLimitDefault), pageLimitMax),
+    limit: Math.min(readCount(query, 'limit', PAGE_LIMIT_DEFAULT), PAGE_LIMIT_MAX),
   };
   for (const name of names) {
     const text = readText(query, name);

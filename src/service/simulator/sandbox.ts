@@ -1,5 +1,5 @@
 import {
-  healthTimeoutMs,
+  HEALTH_TIMEOUT_MS,
   isMessage,
   type ChatRequest,
   type UserCreateRequest,
@@ -73,7 +73,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     async health(signal) {
       const headers = { accept: 'application/json' };
       const request = { method: 'GET', path: '/health', headers } as const;
-      const response = http.send(request, healthTimeoutMs, signal);
+      const response = http.send(request, HEALTH_TIMEOUT_MS, signal);
       assertHealthy(await asInfrastructure(response, signal));
     },
     async createUser(user, signal) {

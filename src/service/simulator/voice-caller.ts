@@ -60,7 +60,7 @@ async function load(options: VoiceCallerOptions) {
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.
-  if (!speech && !room.isSynthesizerInstalled()) throw unspoken(room.missingPackageMessage);
+  if (!speech && !room.isSynthesizerInstalled()) throw unspoken(room.MISSING_PACKAGE_MESSAGE);
   const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
   const voice = createSpeechSynthesizer({
     kind: 'user',

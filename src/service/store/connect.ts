@@ -11,7 +11,7 @@ import {
   type Transaction,
 } from 'kysely';
 import { systemClock } from '../../platform/clock.ts';
-import { cacheKib, checkpointPages, isBusy, lockWaitMsMax, openFile } from './open-file.ts';
+import { CACHE_KIB, CHECKPOINT_PAGES, isBusy, LOCK_WAIT_MS_MAX, openFile } from './open-file.ts';
 import type { Tables } from './tables.ts';
 
 /** A write transaction. */
@@ -45,9 +45,9 @@ export interface StoreFile {
 export function connect({ file, isTemporary }: StoreFile): Connections {
   const forWrites = openFile(file, { busyMs: 0, isTemporary });
   // Leave checkpoints to the ingest thread: here, they would block HTTP responses.
-  forWrites.pragma(`wal_autocheckpoint = ${2 * checkpointPages}`);
-  const forReads = new Sqlite(file, { readonly: true, timeout: lockWaitMsMax });
-  forReads.pragma(`cache_size = -${cacheKib}`);
+  forWrites.pragma(`wal_autocheckpoint = ${2 * CHECKPOINT_PAGES}`);
+  const forReads = new Sqlite(file, { readonly: true, timeout: LOCK_WAIT_MS_MAX });
+  forReads.pragma(`cache_size = -${CACHE_KIB}`);
   const writer = new Kysely<Tables>({
     dialect: new ImmediateDialect(forWrites),
   });
@@ -74,7 +74,7 @@ export function selectExact<Name extends string>(column: Name) {
 }
 
 /** Limits the cache, because each length of an `in (...)` list makes another statement. */
-const cachedStatementsMax = 256;
+const CACHED_STATEMENTS_MAX = 256;
 
 /** Caches prepared statements (least recently used): most take longer to prepare than to run. */
 function withStatementCache(db: Database): SqliteDatabase {
@@ -87,7 +87,7 @@ function withStatementCache(db: Database): SqliteDatabase {
       cache.delete(text);
       cache.set(text, statement);
       const [oldest] = cache.keys();
-      if (cache.size > cachedStatementsMax && oldest !== undefined) cache.delete(oldest);
+      if (cache.size > CACHED_STATEMENTS_MAX && oldest !== undefined) cache.delete(oldest);
       return statement;
     },
   };
@@ -121,7 +121,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const giveUpAtMs = systemClock.monotonicMs() + lockWaitMsMax;
+    const giveUpAtMs = systemClock.monotonicMs() + LOCK_WAIT_MS_MAX;
     for (;;) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'));

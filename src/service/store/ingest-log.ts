@@ -1,10 +1,10 @@
 import { CompiledQuery } from 'kysely';
 import type { Connections } from './connect.ts';
 import {
-  deleteOldEntriesSql,
-  insertEntrySql,
+  DELETE_OLD_ENTRIES_SQL,
+  INSERT_ENTRY_SQL,
   toEntryRows,
-  entriesPerOwnerMax,
+  ENTRIES_PER_OWNER_MAX,
 } from './ingest-log-rows.ts';
 import type { IngestLogStore, IngestLogEntry } from './store.ts';
 
@@ -23,10 +23,10 @@ export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
     add: (ownerId, atMs, entries) =>
       write(async (db) => {
         for (const row of toEntryRows(ownerId, atMs, entries)) {
-          await db.executeQuery(CompiledQuery.raw(insertEntrySql, row));
+          await db.executeQuery(CompiledQuery.raw(INSERT_ENTRY_SQL, row));
         }
         await db.executeQuery(
-          CompiledQuery.raw(deleteOldEntriesSql, [ownerId, ownerId, entriesPerOwnerMax]),
+          CompiledQuery.raw(DELETE_OLD_ENTRIES_SQL, [ownerId, ownerId, ENTRIES_PER_OWNER_MAX]),
         );
       }),
     async findNewestDropCode(ownerId) {

@@ -1,17 +1,22 @@
 import type { Database } from 'better-sqlite3';
-import { createTables } from './migrations/001-create-tables.ts';
-import { addEvalInputs } from './migrations/002-add-eval-inputs.ts';
-import { addSeedDigest } from './migrations/003-add-seed-digest.ts';
-import { addSimulations } from './migrations/004-add-simulations.ts';
+import { CREATE_TABLES } from './migrations/001-create-tables.ts';
+import { ADD_EVAL_INPUTS } from './migrations/002-add-eval-inputs.ts';
+import { ADD_SEED_DIGEST } from './migrations/003-add-seed-digest.ts';
+import { ADD_SIMULATIONS } from './migrations/004-add-simulations.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
  * Never change a published migration.
  */
-const migrations: readonly string[] = [createTables, addEvalInputs, addSeedDigest, addSimulations];
+const migrations: readonly string[] = [
+  CREATE_TABLES,
+  ADD_EVAL_INPUTS,
+  ADD_SEED_DIGEST,
+  ADD_SIMULATIONS,
+];
 
 /** SQLite's `application_id` of our files: "sbxk". */
-const applicationId = 0x7362786b;
+const APPLICATION_ID = 0x7362786b;
 
 /** Thrown for a file of another program or of a newer version of the kit. */
 export class ForeignFileError extends Error {
@@ -21,7 +26,7 @@ export class ForeignFileError extends Error {
 /** Checks, without changing the file, that this version can use it. @throws ForeignFileError */
 export function assertStoreFile(db: Database): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
-  if (!isEmpty && db.pragma('application_id', { simple: true }) !== applicationId) {
+  if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw new ForeignFileError(`${db.name} belongs to another program. Choose another file.`);
   }
   const version = versionOf(db);
@@ -45,7 +50,7 @@ export function migrate(db: Database): void {
   const run = db.transaction(() => {
     assertStoreFile(db);
     for (const statements of migrations.slice(versionOf(db))) db.exec(statements);
-    db.pragma(`application_id = ${applicationId}`);
+    db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${migrations.length}`);
   });
   run.immediate();

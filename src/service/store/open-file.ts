@@ -6,19 +6,19 @@ import { assertStoreFile, migrate } from './migrate.ts';
  * 4 KiB. Span ids are random, so each insert changes another page of their index, and the whole page
  * is written to the WAL. Larger pages would help only keys that arrive in order.
  */
-const pageBytes = 4096;
+const PAGE_BYTES = 4096;
 
 /** Size of the WAL, in pages, at which a checkpoint merges it into the file: 32 MiB. */
-export const checkpointPages = (32 * 2 ** 20) / pageBytes;
+export const CHECKPOINT_PAGES = (32 * 2 ** 20) / PAGE_BYTES;
 
 /** How long a write waits for the writes of other connections before it fails. */
-export const lockWaitMsMax = 10_000;
+export const LOCK_WAIT_MS_MAX = 10_000;
 
 /** Pause between two attempts to get the lock. */
-const lockRetryMs = 5;
+const LOCK_RETRY_MS = 5;
 
 /** Page cache of each connection: 64 MiB. */
-export const cacheKib = 65_536;
+export const CACHE_KIB = 65_536;
 
 /** Options for opening a file. */
 export interface FileOptions {
@@ -36,18 +36,18 @@ export function openFile(file: string, { busyMs, isTemporary = false }: FileOpti
   // The file holds conversations and API keys, so only its owner may read it. The WAL file gets the
   // same mode.
   closeSync(openSync(file, 'a', 0o600));
-  const db = new Sqlite(file, { timeout: lockWaitMsMax });
+  const db = new Sqlite(file, { timeout: LOCK_WAIT_MS_MAX });
   try {
     assertStoreFile(db);
     // Has no effect once a table exists.
-    db.pragma(`page_size = ${pageBytes}`);
+    db.pragma(`page_size = ${PAGE_BYTES}`);
     retryWhileLocked(() => db.pragma('journal_mode = WAL'));
     // better-sqlite3 defaults to NORMAL in WAL mode: a power failure could lose acknowledged spans.
     db.pragma(`synchronous = ${isTemporary ? 'OFF' : 'FULL'}`);
     db.pragma('foreign_keys = ON');
-    db.pragma(`cache_size = -${cacheKib}`);
-    db.pragma(`wal_autocheckpoint = ${checkpointPages}`);
-    db.pragma(`journal_size_limit = ${2 * checkpointPages * pageBytes}`);
+    db.pragma(`cache_size = -${CACHE_KIB}`);
+    db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`);
+    db.pragma(`journal_size_limit = ${2 * CHECKPOINT_PAGES * PAGE_BYTES}`);
     migrate(db);
     db.pragma(`busy_timeout = ${busyMs}`);
     return db;
@@ -65,13 +65,13 @@ export function isBusy(error: unknown): boolean {
 /** Retries a change while the file is locked. SQLite does not wait when it switches to WAL mode. */
 function retryWhileLocked(change: () => void): void {
   const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  for (let waitedMs = 0; ; waitedMs += lockRetryMs) {
+  for (let waitedMs = 0; ; waitedMs += LOCK_RETRY_MS) {
     try {
       change();
       return;
     } catch (error) {
-      if (!isBusy(error) || waitedMs >= lockWaitMsMax) throw error;
-      Atomics.wait(sleeper, 0, 0, lockRetryMs);
+      if (!isBusy(error) || waitedMs >= LOCK_WAIT_MS_MAX) throw error;
+      Atomics.wait(sleeper, 0, 0, LOCK_RETRY_MS);
     }
   }
 }

@@ -4,7 +4,7 @@ import { findOrInsertEvalName } from './names.ts';
 import type { Outcome } from './store.ts';
 
 // SQLite allows 32,766 parameters in a statement, which is 32 per row.
-const rowsPerInsert = 1000;
+const ROWS_PER_INSERT = 1000;
 
 /** An outcome with its position among the outcomes of its session. */
 export type PlacedOutcome = Outcome & { position: number };
@@ -30,10 +30,10 @@ export async function insertOutcomes(
       at_ms: atMs,
     });
   }
-  for (let from = 0; from < rows.length; from += rowsPerInsert) {
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
     await db
       .insertInto('outcomes')
-      .values(rows.slice(from, from + rowsPerInsert))
+      .values(rows.slice(from, from + ROWS_PER_INSERT))
       .onConflict((conflict) => conflict.columns(['session_key', 'eval_id']).doNothing())
       .execute();
   }

@@ -7,10 +7,10 @@ import { addKey, ensureOwner, KeyTakenError } from './owners.ts';
 import { addSession, deleteSimulation } from './sessions.ts';
 import type { NewSession, SeedData } from './store.ts';
 
-const sessionsPerQuery = 50;
+const SESSIONS_PER_QUERY = 50;
 
 /** How long inserting may block the event loop before it yields. */
-const blockMsMax = 5;
+const BLOCK_MS_MAX = 5;
 
 /**
  * Inserts seed data in one transaction. If a key belongs to another owner, changes nothing and returns
@@ -46,9 +46,9 @@ async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise
   for (const definition of evals) await putEval(db, ownerId, definition);
   await updateSettings(db, ownerId, settings);
   for (const document of documents) await putDocument(db, ownerId, document);
-  const yieldIfDue = yieldPeriodically(systemClock, blockMsMax);
-  for (let from = 0; from < sessions.length; from += sessionsPerQuery) {
-    const chunk = sessions.slice(from, from + sessionsPerQuery);
+  const yieldIfDue = yieldPeriodically(systemClock, BLOCK_MS_MAX);
+  for (let from = 0; from < sessions.length; from += SESSIONS_PER_QUERY) {
+    const chunk = sessions.slice(from, from + SESSIONS_PER_QUERY);
     const digests = await findSeedDigests(db, ownerId, chunk);
     for (const session of chunk) {
       const { id, seedDigest = null } = session;
@@ -59,7 +59,7 @@ async function insertSeedRows(db: WriteTransaction, seedData: SeedData): Promise
       }
       await yieldIfDue();
     }
-    seedData.onProgress?.(Math.min(from + sessionsPerQuery, sessions.length), sessions.length);
+    seedData.onProgress?.(Math.min(from + SESSIONS_PER_QUERY, sessions.length), sessions.length);
   }
   for (const id of deletedSimulations) await deleteSimulation(db, ownerId, id);
 }

@@ -68,7 +68,7 @@ function findNewest(
 }
 
 // SQLite allows 32,766 parameters in a statement, which is 32 per row.
-const rowsPerInsert = 1000;
+const ROWS_PER_INSERT = 1000;
 
 interface AddOptions {
   /** When its jobs are due; the default is immediately. */
@@ -100,10 +100,10 @@ export async function addSession(
     latency_ms: turn.latencyMs ?? null,
     failed: turn.failed === undefined ? null : Number(turn.failed),
   }));
-  for (let from = 0; from < rows.length; from += rowsPerInsert) {
+  for (let from = 0; from < rows.length; from += ROWS_PER_INSERT) {
     await db
       .insertInto('turns')
-      .values(rows.slice(from, from + rowsPerInsert))
+      .values(rows.slice(from, from + ROWS_PER_INSERT))
       .execute();
   }
   const outcomesInOrder = outcomes.map((outcome, position) => ({ ...outcome, position }));

@@ -1,5 +1,5 @@
 import type { Database, Statement } from 'better-sqlite3';
-import { deleteOldEntriesSql, insertEntrySql, type EntryRow } from './ingest-log-rows.ts';
+import { DELETE_OLD_ENTRIES_SQL, INSERT_ENTRY_SQL, type EntryRow } from './ingest-log-rows.ts';
 
 /** The statements of the span writer, prepared once. Kysely would compile them for each call. */
 export interface SpanWriterStatements
@@ -17,8 +17,8 @@ export function prepareStatements(db: Database): SpanWriterStatements {
     ...prepareConversations(db),
     ...prepareSpans(db),
     ...prepareTags(db),
-    insertLogEntry: db.prepare(insertEntrySql),
-    deleteOldLogEntries: db.prepare(deleteOldEntriesSql),
+    insertLogEntry: db.prepare(INSERT_ENTRY_SQL),
+    deleteOldLogEntries: db.prepare(DELETE_OLD_ENTRIES_SQL),
   };
 }
 

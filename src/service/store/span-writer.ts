@@ -11,7 +11,7 @@
  */
 import type { Database } from 'better-sqlite3';
 import { toError } from '../../platform/error-origin.ts';
-import { entriesPerOwnerMax, toEntryRows } from './ingest-log-rows.ts';
+import { ENTRIES_PER_OWNER_MAX, toEntryRows } from './ingest-log-rows.ts';
 import { openFile } from './open-file.ts';
 import { prepareStatements, type SpanWriterStatements } from './span-statements.ts';
 import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './store.ts';
@@ -38,7 +38,7 @@ export interface SpanWriterOptions {
 }
 
 /** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
-export const tagsPerConversationMax = 256;
+export const TAGS_PER_CONVERSATION_MAX = 256;
 
 /** The largest integer in SQLite; a wrong client clock can exceed it. */
 const nsMax = 2n ** 63n - 1n;
@@ -132,7 +132,8 @@ function insertRequest(statements: SpanWriterStatements, request: TraceRequestRo
   for (const row of toEntryRows(ownerId, receivedAtMs, entries)) {
     statements.insertLogEntry.run(...row);
   }
-  if (entries.length > 0) statements.deleteOldLogEntries.run(ownerId, ownerId, entriesPerOwnerMax);
+  if (entries.length > 0)
+    statements.deleteOldLogEntries.run(ownerId, ownerId, ENTRIES_PER_OWNER_MAX);
   return result;
 }
 
@@ -272,7 +273,7 @@ function insertTags(
   let count = tagCount;
   let dropped = 0;
   for (const { key: name, value } of tags) {
-    if (count < tagsPerConversationMax) {
+    if (count < TAGS_PER_CONVERSATION_MAX) {
       count += statements.insertTag.run(key, name, value).changes;
     } else if (!statements.findTag.get(key, name, value)) dropped += 1;
   }
@@ -329,7 +330,7 @@ const logMessages = {
   tags_left_out: {
     level: 'warn',
     message:
-      `Dropped: tags beyond the limit of ${tagsPerConversationMax} per conversation. Don't export ` +
+      `Dropped: tags beyond the limit of ${TAGS_PER_CONVERSATION_MAX} per conversation. Don't export ` +
       'attributes whose values differ from span to span.',
   },
 } as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from '../../report-kit/html.ts';
 import { sendPrettyJson } from '../../http-kit/server.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { htmlType, pageHeaders, servicePage } from './page-frame.ts';
+import { HTML_TYPE, pageHeaders, servicePage } from './page-frame.ts';
 
 export interface FrontPageOptions {
   authentication: Authentication;
@@ -45,7 +45,7 @@ export function addFrontPage(
     await authentication.reader(headers);
     reply.headers(pageHeaders).header('vary', 'accept');
     if (prefersHtml(headers.accept ?? ''))
-      return reply.type(htmlType).send(renderFrontPage(apiKeyHeader));
+      return reply.type(HTML_TYPE).send(renderFrontPage(apiKeyHeader));
     return sendPrettyJson(reply, {
       service: 'sandbox-kit',
       about: ABOUT,

@@ -11,9 +11,9 @@ export const pageHeaders = {
   'cache-control': 'no-store',
 } as const;
 
-export const htmlType = 'text/html; charset=utf-8';
+export const HTML_TYPE = 'text/html; charset=utf-8';
 
-const css = `
+const CSS = `
 body { max-width: 52rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.2rem 1rem; margin: 0; }
 dd { min-width: 0; }
@@ -30,7 +30,7 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
 
 /** Renders a page of the service, without a script and without a request to anywhere. */
 export function servicePage(title: string, main: Html): string {
-  return renderPage({ title, css, body: html`<main>${main}</main>` });
+  return renderPage({ title, css: CSS, body: html`<main>${main}</main>` });
 }
 
 /** Renders the page for a session that does not exist. */

@@ -3,7 +3,7 @@ import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { addFrontPage } from './front-page.ts';
-import { htmlType, missingSessionPage, pageHeaders } from './page-frame.ts';
+import { HTML_TYPE, missingSessionPage, pageHeaders } from './page-frame.ts';
 import { renderSessionPage } from './session-page.ts';
 
 export interface PageOptions {
@@ -25,7 +25,7 @@ export function addPageRoutes(app: FastifyInstance, options: PageOptions): void 
       const ownerIds = reader ? [reader.ownerId] : await store.owners.listIds();
       const session = await findSession(store, ownerIds, readSessionId(request));
       const exists = session?.kind === kind && parentOf(session) === request.params.id;
-      reply.headers(pageHeaders).type(htmlType);
+      reply.headers(pageHeaders).type(HTML_TYPE);
       if (!exists) return reply.code(404).send(missingSessionPage());
       return reply.send(await renderSession(store, session));
     };

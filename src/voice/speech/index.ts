@@ -1,5 +1,5 @@
 /** Speech synthesis: text to Opus packets. */
-export { missingPackageMessage, isSynthesizerInstalled, SYNTHESIZER_PACKAGE } from './flite.ts';
+export { MISSING_PACKAGE_MESSAGE, isSynthesizerInstalled, SYNTHESIZER_PACKAGE } from './flite.ts';
 export {
   createSpeechSynthesizer,
   type SpeechSynthesizer,

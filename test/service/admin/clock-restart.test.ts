@@ -6,11 +6,11 @@ import { manualClock } from '../../../src/platform/clock.ts';
 import { start } from '../../helpers/command.ts';
 import { answers, openAiServer } from '../../helpers/openai-server.ts';
 import { aRequest, aSpan } from '../../helpers/otlp.ts';
-import { isRefusal, startMs, withService } from '../../helpers/service.ts';
+import { isRefusal, START_MS, withService } from '../../helpers/service.ts';
 
-const dayMs = 86_400_000;
-const count = 40;
-const ids = Array.from({ length: count }, (_, nth) => `c-${nth}`);
+const DAY_MS = 86_400_000;
+const COUNT = 40;
+const ids = Array.from({ length: COUNT }, (_, nth) => `c-${nth}`);
 const judged = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } };
 
 interface Address {
@@ -43,7 +43,7 @@ void t.test('what was queued two days ahead is scored after kill -9 and a restar
   const one = JSON.parse(first.firstLine) as Address;
   await ask(one, 'POST', `${one.adminUrl}/evals`, judged);
   await ask(one, 'PUT', `${one.adminUrl}/settings`, { evals: ['greets'] });
-  await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * dayMs });
+  await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * DAY_MS });
   const spans = ids.map((conversationId) => aSpan({ conversationId }));
   await ask(one, 'POST', `${one.url}/v1/traces`, aRequest(spans));
   for (const id of ids) await ask(one, 'POST', `${one.url}/v1/sessions/${id}/end`);
@@ -55,19 +55,19 @@ void t.test('what was queued two days ahead is scored after kill -9 and a restar
   const two = JSON.parse(second.firstLine) as Address;
   await ask(two, 'POST', `${two.adminUrl}/drain`);
   const url = `${two.url}/api/prod-evaluations/sessions/`;
-  t.equal(((await ask(two, 'GET', url)) as ProductionSessionPage).total, count);
+  t.equal(((await ask(two, 'GET', url)) as ProductionSessionPage).total, COUNT);
 });
 
 void t.test('a conversation that came in days ahead is idle a day after the restart', async (t) => {
   const dataDir = t.testdir();
-  const first = await startService({ dataDir, clock: manualClock(startMs) });
-  await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * dayMs });
+  const first = await startService({ dataDir, clock: manualClock(START_MS) });
+  await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * DAY_MS });
   await ask(first, 'POST', `${first.url}/v1/traces`, aRequest());
   await first.stop();
-  const second = await startService({ dataDir, clock: manualClock(startMs) });
+  const second = await startService({ dataDir, clock: manualClock(START_MS) });
   t.teardown(() => second.stop());
-  t.match(await ask(second, 'GET', `${second.adminUrl}/clock`), { now_ms: startMs });
-  await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: dayMs - 1 });
+  t.match(await ask(second, 'GET', `${second.adminUrl}/clock`), { now_ms: START_MS });
+  await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: DAY_MS - 1 });
   await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: 1 });
   const closed = await ask(second, 'POST', `${second.url}/v1/sessions/conv-1/end`);
   t.match(closed, { already_closed: true });
@@ -75,9 +75,9 @@ void t.test('a conversation that came in days ahead is idle a day after the rest
 
 void t.test('a reset leaves the clock where it stands', async (t) => {
   const { admin } = await withService(t);
-  await admin('POST /clock', { advance_ms: dayMs });
+  await admin('POST /clock', { advance_ms: DAY_MS });
   await admin('POST /reset', { to: 'empty' });
-  t.match(await admin('GET /clock'), { now_ms: startMs + dayMs });
+  t.match(await admin('GET /clock'), { now_ms: START_MS + DAY_MS });
 });
 
 void t.test('the clock ends with the year 9999', async (t) => {
@@ -86,8 +86,8 @@ void t.test('the clock ends with the year 9999', async (t) => {
   t.same(await admin('POST /clock', { set_ms: end.now_ms }), end);
   const further = await send('POST /__admin/clock', { body: { advance_ms: 1 } });
   isRefusal(t, further, 400, /advance_ms.*9999/);
-  clock.advance(dayMs);
+  clock.advance(DAY_MS);
   t.same(await admin('GET /clock'), end, 'it stands still there');
-  await admin('POST /clock', { set_ms: startMs });
-  t.match(await admin('GET /clock'), { now_ms: startMs }, 'and can be set back');
+  await admin('POST /clock', { set_ms: START_MS });
+  t.match(await admin('GET /clock'), { now_ms: START_MS }, 'and can be set back');
 });

@@ -4,16 +4,16 @@ import { createAdjustableClock } from '../../../src/platform/adjustable-clock.ts
 import { manualClock } from '../../../src/platform/clock.ts';
 import { utcInstantMs } from '../../../src/platform/utc-instant.ts';
 
-const startMs = Date.UTC(2026, 10, 20);
+const START_MS = Date.UTC(2026, 10, 20);
 
 void t.test(
   'timers fire in order and each at its own time, by advance or by themselves',
   async (t) => {
-    const below = manualClock(startMs);
+    const below = manualClock(START_MS);
     const clock = createAdjustableClock(below);
     const seen: [string, number][] = [];
     const note = (name: string) => () => {
-      seen.push([name, clock.nowMs() - startMs]);
+      seen.push([name, clock.nowMs() - START_MS]);
     };
     clock.deadline(300).signal.addEventListener('abort', note('300'));
     clock.deadline(100).signal.addEventListener('abort', note('100'));
@@ -27,18 +27,18 @@ void t.test(
       ['100', 100],
       ['300', 300],
     ]);
-    t.equal(clock.nowMs() - startMs, 400);
+    t.equal(clock.nowMs() - START_MS, 400);
     t.equal(clock.monotonicMs(), 400);
     below.advance(1000);
     await Promise.resolve();
     t.match(seen[2], ['1000']);
     t.equal(seen.length, 3, 'none fires twice');
-    t.equal(clock.nowMs() - startMs, 1400);
+    t.equal(clock.nowMs() - START_MS, 1400);
   },
 );
 
 void t.test('a sleep ends by advance, or with the reason of its signal', async (t) => {
-  const clock = createAdjustableClock(manualClock(startMs));
+  const clock = createAdjustableClock(manualClock(START_MS));
   const slept = clock.sleep(1000);
   clock.advance(1000);
   await slept;
@@ -50,17 +50,17 @@ void t.test('a sleep ends by advance, or with the reason of its signal', async (
 });
 
 void t.test('set forward moves timers on; set back delays none', async (t) => {
-  const below = manualClock(startMs);
+  const below = manualClock(START_MS);
   const clock = createAdjustableClock(below);
-  clock.setNow(startMs - 5000);
-  t.equal(clock.nowMs(), startMs - 5000);
+  clock.setNow(START_MS - 5000);
+  t.equal(clock.nowMs(), START_MS - 5000);
   t.equal(clock.monotonicMs(), 0, 'never goes back');
   const slept = clock.sleep(1000);
   below.advance(1000);
   await slept;
-  t.equal(clock.nowMs(), startMs - 4000);
+  t.equal(clock.nowMs(), START_MS - 4000);
   const later = clock.sleep(3000);
-  clock.setNow(startMs);
+  clock.setNow(START_MS);
   await later;
 });
 

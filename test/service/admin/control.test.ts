@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { anEval, isRefusal, refuses, startMs, withService } from '../../helpers/service.ts';
+import { anEval, isRefusal, refuses, START_MS, withService } from '../../helpers/service.ts';
 
 /** The status of a request with headers that fetch would not send. */
 async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
@@ -129,12 +129,12 @@ void t.test('the clock is read, moved and set, forward and back', async (t) => {
   const bench = await withService(t);
   const { admin, clock } = bench;
   const now = (): Promise<unknown> => admin('GET /clock');
-  t.same(await now(), { now: '2026-11-20T10:00:00.000Z', now_ms: startMs });
+  t.same(await now(), { now: '2026-11-20T10:00:00.000Z', now_ms: START_MS });
   await admin('POST /clock', { advance_ms: 5000 });
   clock.advance(5000);
-  t.match(await now(), { now_ms: startMs + 10_000 }, 'it runs on from the new time');
+  t.match(await now(), { now_ms: START_MS + 10_000 }, 'it runs on from the new time');
   t.match(await admin('POST /clock', { set_ms: 0 }), { now: '1970-01-01T00:00:00.000Z' });
-  await admin('POST /clock', { set_ms: startMs + 86_400_000 });
+  await admin('POST /clock', { set_ms: START_MS + 86_400_000 });
   await refuses(t, bench, 'POST /clock', [
     {},
     { advance_ms: 1, set_ms: 1 },

@@ -7,7 +7,7 @@ import { startService } from '../../../src/service/index.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { anEval, isRefusal, withService } from '../../helpers/service.ts';
 
-const apiKey = 'the-key-of-the-sandbox';
+const API_KEY = 'the-key-of-the-sandbox';
 const agent = { id: 'shop', name: 'Shop agent', url: 'https://shop.example/agent' };
 const persona: Persona = { id: 'impatient', name: 'Impatient' };
 const scenario: Scenario = {
@@ -49,32 +49,36 @@ void t.test("the key of an agent's sandbox goes in and never comes out", async (
   const log = { info: note, warn: note, error: note };
   const { admin, send, service } = await withService(t, { dataDir, log });
   const answers = [
-    await admin('POST /agents', { ...agent, api_key: apiKey }),
+    await admin('POST /agents', { ...agent, api_key: API_KEY }),
     await admin('GET /agents'),
     await admin('GET /agents/shop'),
-    await admin('POST /seed', { agents: [{ ...agent, id: 'other', api_key: apiKey }] }),
+    await admin('POST /seed', { agents: [{ ...agent, id: 'other', api_key: API_KEY }] }),
     await admin('GET /agents'),
     await admin('GET /requests'),
   ];
   t.match(answers[1], { agents: [{ ...agent, has_api_key: true }] });
   for (const body of [
-    { ...agent, api_key: `${apiKey} ` },
-    { ...agent, apiKey },
-    [{ api_key: apiKey }],
-    { ...agent, url: 'x', api_key: apiKey },
+    { ...agent, api_key: `${API_KEY} ` },
+    { ...agent, apiKey: API_KEY },
+    [{ api_key: API_KEY }],
+    { ...agent, url: 'x', api_key: API_KEY },
   ]) {
     const answer = await send('POST /__admin/agents', { body });
     isRefusal(t, answer, 400);
     answers.push(answer.text);
   }
   await service.stop();
-  t.notMatch(JSON.stringify(answers), apiKey);
-  t.notMatch(lines.join('\n'), apiKey);
+  t.notMatch(JSON.stringify(answers), API_KEY);
+  t.notMatch(lines.join('\n'), API_KEY);
   t.match(lines.join('\n'), /service_listening/, 'there is a log');
   const store = await openStore({ file: join(dataDir, 'service.db') });
   t.teardown(() => store.close());
   const ownerId = (await store.owners.findId('development')) ?? '';
-  t.equal(await store.documents.findApiKey(ownerId, 'shop'), apiKey, 'it is kept for who calls it');
+  t.equal(
+    await store.documents.findApiKey(ownerId, 'shop'),
+    API_KEY,
+    'it is kept for who calls it',
+  );
 });
 
 void t.test('an agent without an id is the one of its name, also after a restart', async (t) => {
@@ -159,7 +163,7 @@ void t.test('an owner has at most a thousand of a kind', async (t) => {
 
 void t.test('a seed plants them, and reset treats them like evals', async (t) => {
   const seed = {
-    agents: [{ ...agent, api_key: apiKey }, { name: 'A name alone' }],
+    agents: [{ ...agent, api_key: API_KEY }, { name: 'A name alone' }],
     evals: [anEval('polite', 'please')],
     personas: [persona],
     scenarios: [{ ...scenario, persona: 'impatient', evals: ['polite'] }],
@@ -183,14 +187,14 @@ void t.test('a seed plants them, and reset treats them like evals', async (t) =>
   t.same(await all(), planted);
   await admin('POST /reset', { to: 'empty' });
   t.same(await all(), [{ agents: [] }, { personas: [] }, { scenarios: [] }]);
-  const keyAlone = { agents: [{ name: 'A', api_key: apiKey }] };
+  const keyAlone = { agents: [{ name: 'A', api_key: API_KEY }] };
   isRefusal(t, await send('POST /__admin/seed', { body: keyAlone }), 400, /\/agents\/0\/url/);
 });
 
 void t.test('the data folder is for its owner to read alone', async (t) => {
   const dataDir = t.testdir();
   const { admin } = await withService(t, { dataDir });
-  await admin('POST /agents', { ...agent, api_key: apiKey });
-  t.ok(readFileSync(join(dataDir, 'service.db-wal')).includes(apiKey), 'it stands in the store');
+  await admin('POST /agents', { ...agent, api_key: API_KEY });
+  t.ok(readFileSync(join(dataDir, 'service.db-wal')).includes(API_KEY), 'it stands in the store');
   t.equal(statSync(join(dataDir, 'service.db-wal')).mode & 0o77, 0);
 });

@@ -2,18 +2,21 @@
 import t from 'tap';
 import { drain } from '../../../src/service/admin/work.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
-import { startMs, withService } from '../../helpers/service.ts';
+import { START_MS, withService } from '../../helpers/service.ts';
 import { settle } from '../../helpers/job-runner.ts';
 
 void t.test('what never comes to an end is told after two minutes of the machine', async (t) => {
   for (const [nextDueAtMs, says] of [
-    [startMs + 5_000, /^after 120000 ms 3 evals .*, the next at 2026-11-20T10:00:05\.000Z .*clock/],
-    [startMs, /^after 120000 ms 3 evals are still to be scored$/],
+    [
+      START_MS + 5_000,
+      /^after 120000 ms 3 evals .*, the next at 2026-11-20T10:00:05\.000Z .*clock/,
+    ],
+    [START_MS, /^after 120000 ms 3 evals are still to be scored$/],
   ] as const) {
     const machineClock = manualClock(0);
     const asked = drain({
       machineClock,
-      clock: manualClock(startMs),
+      clock: manualClock(START_MS),
       wake: () => undefined,
       drain: () => new Promise<never>(() => undefined),
       isSimulating: () => false,

@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, isRefusal, startMs, withService } from '../../helpers/service.ts';
+import { anEval, isRefusal, START_MS, withService } from '../../helpers/service.ts';
 
 const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
@@ -50,7 +50,7 @@ const ofService: [route: string, body?: unknown][] = [
   ['GET /ready'],
   ['GET /clock'],
   ['POST /clock', { advance_ms: 1 }],
-  ['PUT /clock', { set_ms: startMs }],
+  ['PUT /clock', { set_ms: START_MS }],
   ['POST /drain'],
   ['GET /faults'],
   ['POST /faults', { kind: 'slow' }],
@@ -144,7 +144,7 @@ void t.test('the clock is read and set; only POST moves it on', async (t) => {
   await trace(aSpan({ agent: 'Hello' }));
   isRefusal(t, await send('PUT /__admin/clock', { body: { advance_ms: 1 } }), 400, /set_ms/);
   isRefusal(t, await send('PUT /__admin/clock', { body: {} }), 400, /set_ms/);
-  const dayLater = { now: '2026-11-21T10:00:00.000Z', now_ms: startMs + 86_400_000 };
+  const dayLater = { now: '2026-11-21T10:00:00.000Z', now_ms: START_MS + 86_400_000 };
   t.same(await admin('PUT /clock', { set_ms: dayLater.now_ms }), dayLater);
   t.same(await admin('GET /clock'), dayLater);
   await drain();

@@ -9,7 +9,7 @@ import type {
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { openAiServer } from '../../helpers/openai-server.ts';
-import { startMs } from '../../helpers/service.ts';
+import { START_MS } from '../../helpers/service.ts';
 
 type Turns = TranscriptUpload['turns'];
 const turns: Turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -54,7 +54,7 @@ void t.test('three starts with one seed leave what the first left, scored once',
   const judge = { baseUrl: server.baseUrl, model: 'small' };
   const held = [];
   for (let day = 0; day < 3; day += 1) {
-    const clock = manualClock(startMs + day * 86_400_000);
+    const clock = manualClock(START_MS + day * 86_400_000);
     const service = await startService({ dataDir, seed, judge, clock });
     held.push(await heldBy(service));
     await service.stop();
@@ -86,7 +86,7 @@ void t.test('what has changed in the seed takes the place of what was there', as
 });
 
 void t.test('a transcript that is given again after a restart replaces the first', async (t) => {
-  const options = { dataDir: t.testdir(), clock: manualClock(startMs) };
+  const options = { dataDir: t.testdir(), clock: manualClock(START_MS) };
   for (let nth = 0; nth < 2; nth += 1) {
     const service = await startService(options);
     const response = await fetch(`${service.adminUrl}/transcripts`, {

@@ -15,22 +15,22 @@ import { start, type Started } from '../../helpers/command.ts';
 import { converse, plan, type Planned, type Route } from '../../helpers/crash-clients.ts';
 
 const { CRASH_ROUNDS = '10', CRASH_SEED = randomSeed() } = process.env;
-const rounds = Number(CRASH_ROUNDS);
-t.setTimeout(rounds * 12_000);
+const ROUNDS = Number(CRASH_ROUNDS);
+t.setTimeout(ROUNDS * 12_000);
 
 // Each client has a key of its own, since 120 requests a minute go with one.
 const keys = Array.from({ length: 8 }, (_, nth) => `key-of-client-${nth}`);
-const answersMax = 300;
-const conversationsMax = 1_000;
-const firstRoundMs = Date.UTC(2026, 10, 20);
-const roundMs = 60_000;
+const ANSWERS_MAX = 300;
+const CONVERSATIONS_MAX = 1_000;
+const FIRST_ROUND_MS = Date.UTC(2026, 10, 20);
+const ROUND_MS = 60_000;
 
 const evals = [
   { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 2 } },
   { id: 'says', name: 'On its way', kind: 'contains', params: { text: 'on its way' } },
   { id: 'tool', name: 'Looks it up', kind: 'tool_called', params: { name: 'find_order' } },
 ];
-const seedFile = JSON.stringify({
+const SEED_FILE = JSON.stringify({
   keys: keys.map((key) => ({ key })),
   evals,
   settings: { evals: evals.map(({ id }) => id) },
@@ -55,7 +55,7 @@ async function talkUntilKilled(
   { chance, dispatcher }: { chance: Random; dispatcher: Agent },
 ): Promise<Planned[]> {
   const planned: Planned[] = [];
-  const answersBefore = chance.integer(1, answersMax);
+  const answersBefore = chance.integer(1, ANSWERS_MAX);
   let answers = 0;
   let killed: Promise<number | null> | undefined;
   const onAnswer = (): void => {
@@ -65,8 +65,8 @@ async function talkUntilKilled(
   const talk = async (key: string, client: number): Promise<void> => {
     const own = chance.fork(`client ${client}`);
     const route: Route = { url: service.url, dispatcher, key };
-    for (let nth = 0; planned.length < conversationsMax; nth += 1) {
-      const startMs = firstRoundMs + round * roundMs + own.integer(0, roundMs / 2);
+    for (let nth = 0; planned.length < CONVERSATIONS_MAX; nth += 1) {
+      const startMs = FIRST_ROUND_MS + round * ROUND_MS + own.integer(0, ROUND_MS / 2);
       const conversation = plan(own, `r${round}-c${client}-${nth}`, startMs);
       planned.push(conversation);
       if (!(await converse(conversation, route, onAnswer))) return;
@@ -89,10 +89,10 @@ async function get(
 }
 
 async function sessionsOf(service: Running, round: number): Promise<ProductionSession[]> {
-  const beganMs = firstRoundMs + round * roundMs;
+  const beganMs = FIRST_ROUND_MS + round * ROUND_MS;
   const page = await get(service, {
     started_after: isoTime(beganMs),
-    started_before: isoTime(beganMs + roundMs - 1),
+    started_before: isoTime(beganMs + ROUND_MS - 1),
     include_traces: 'true',
     limit: '500',
   });
@@ -154,12 +154,12 @@ void t.test(
     // Not `t.testdir`: a second run of this test would empty the folder under a long first one.
     const folder = mkdtempSync(join(tmpdir(), 'kit-crash-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-    writeFileSync(join(folder, 'seed.json'), seedFile);
+    writeFileSync(join(folder, 'seed.json'), SEED_FILE);
     let service = await serve(t, folder);
     const { apiKey } = service;
     const found = { conversations: 0, cut: 0, closedUnheard: 0 };
     let longestDrainMs = 0;
-    for (let round = 0; round < rounds; round += 1) {
+    for (let round = 0; round < ROUNDS; round += 1) {
       const own = chance.fork(`round ${round}`);
       const planned = await talkUntilKilled(service, round, { chance: own, dispatcher });
       const cut = planned.filter(({ close }) => !close.acknowledged);
@@ -184,7 +184,7 @@ void t.test(
       t.equal((await get(service, { limit: '1' })).total, found.conversations, 'earlier ones stay');
     }
     t.equal(await service.end('SIGTERM'), 0);
-    t.comment(`${rounds} rounds, longest drain ${Math.round(longestDrainMs)} ms, `, found);
+    t.comment(`${ROUNDS} rounds, longest drain ${Math.round(longestDrainMs)} ms, `, found);
     t.ok(found.cut > 0, 'some were cut off');
   },
 );

@@ -8,9 +8,9 @@ import t from 'tap';
 import { startAgent, startService } from '../../../src/index.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
-const program = join(import.meta.dirname, '../../helpers/own-service.ts');
-const count = 8;
-const ownMsMax = 60_000;
+const PROGRAM = join(import.meta.dirname, '../../helpers/own-service.ts');
+const COUNT = 8;
+const OWN_MS_MAX = 60_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
@@ -18,7 +18,7 @@ type Child = ChildProcessByStdio<Writable, Readable, null>;
 async function launch(
   name: string,
 ): Promise<{ child: Child; exit: Promise<unknown[]>; urls: string[] }> {
-  const child = spawn(process.execPath, [program, name], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [PROGRAM, name], { stdio: ['pipe', 'pipe', 'inherit'] });
   const exit = once(child, 'close');
   const lines = createInterface(child.stdout);
   const [line = ''] = (await Promise.race([once(lines, 'line'), exit.then(() => [])])) as string[];
@@ -26,14 +26,14 @@ async function launch(
 }
 
 void t.test('8 processes at once, each with a service and an agent of its own', async (t) => {
-  const names = Array.from({ length: count }, (_, nth) => `process-${nth}`);
+  const names = Array.from({ length: COUNT }, (_, nth) => `process-${nth}`);
   const all = await Promise.all(names.map(launch));
-  using deadline = systemClock.deadline(ownMsMax);
+  using deadline = systemClock.deadline(OWN_MS_MAX);
   deadline.signal.addEventListener('abort', () => {
     for (const { child } of all) child.kill('SIGKILL');
   });
   const urls = all.flatMap((one) => one.urls);
-  t.equal(new Set(urls).size, 2 * count, 'all listen at the same time, each elsewhere');
+  t.equal(new Set(urls).size, 2 * COUNT, 'all listen at the same time, each elsewhere');
   // Only now does any of them begin, so that all work beside each other.
   for (const { child } of all) child.stdin.write('go\n');
   for (const [nth, { exit }] of all.entries()) {
@@ -43,11 +43,11 @@ void t.test('8 processes at once, each with a service and an agent of its own', 
 });
 
 void t.test('many in one process, each with a key and contents of its own', async (t) => {
-  const services = await Promise.all(Array.from({ length: count }, () => startService()));
-  const agents = await Promise.all(Array.from({ length: count }, () => startAgent()));
+  const services = await Promise.all(Array.from({ length: COUNT }, () => startService()));
+  const agents = await Promise.all(Array.from({ length: COUNT }, () => startAgent()));
   t.teardown(() => Promise.all([...services, ...agents].map((one) => one.stop())));
-  t.equal(new Set([...services, ...agents].map(({ url }) => url)).size, 2 * count);
-  t.equal(new Set(services.map(({ apiKey }) => apiKey)).size, count);
+  t.equal(new Set([...services, ...agents].map(({ url }) => url)).size, 2 * COUNT);
+  t.equal(new Set(services.map(({ apiKey }) => apiKey)).size, COUNT);
   for (const [nth, { url }] of services.entries()) {
     const statuses = services.map(async ({ apiKey }) => {
       const headers = { 'x-service-api-key': apiKey };

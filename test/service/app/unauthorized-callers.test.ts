@@ -13,13 +13,13 @@ interface Entry {
 const entriesOf = async ({ admin }: Bench): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
-const traces = 'POST /v1/traces';
+const TRACES = 'POST /v1/traces';
 
 void t.test('the first of a row is in the ingest log, without the key', async (t) => {
   const bench = await withService(t, { apiKeyHeader: 'X-My-Key' });
   const { send, clock, service } = bench;
   const wrong = { body: aRequest(), headers: { 'x-my-key': 'my-secret-key' } };
-  for (let nth = 0; nth < 5; nth += 1) isRefusal(t, await send(traces, wrong), 401);
+  for (let nth = 0; nth < 5; nth += 1) isRefusal(t, await send(TRACES, wrong), 401);
   t.match(await entriesOf(bench), {
     length: 1,
     0: {
@@ -31,11 +31,11 @@ void t.test('the first of a row is in the ingest log, without the key', async (t
   });
   t.notMatch(JSON.stringify(await entriesOf(bench)), /my-secret-key|sk_dev/);
   clock.advance(3_600_000);
-  isRefusal(t, await send(traces, wrong), 401);
+  isRefusal(t, await send(TRACES, wrong), 401);
   t.equal((await entriesOf(bench)).length, 1, 'the same row');
 
   const right = { body: aRequest([aSpan()]), headers: { 'x-my-key': service.apiKey } };
-  t.equal((await send(traces, right)).status, 200);
+  t.equal((await send(TRACES, right)).status, 200);
   isRefusal(t, await send('GET /api/prod-evaluations/sessions/'), 401);
   t.match(await entriesOf(bench), [
     { message: /the header is missing/ },
@@ -65,7 +65,7 @@ void t.test('rows that follow each other leave one a minute', async (t) => {
 void t.test('a key in the wrong header is told so, and not shown', async (t) => {
   const bench = await withService(t);
   const headers = { authorization: `Bearer ${bench.service.apiKey}` };
-  const answer = await bench.send(traces, { key: null, body: aRequest(), headers });
+  const answer = await bench.send(TRACES, { key: null, body: aRequest(), headers });
   isRefusal(
     t,
     answer,

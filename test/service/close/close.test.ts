@@ -1,9 +1,9 @@
 /** Closing: by the end call, by idleness, and what each does to the queue (spec 3.1, 4.2). */
 import t from 'tap';
 import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, isRefusal, startMs, withService, type Bench } from '../../helpers/service.ts';
+import { anEval, isRefusal, START_MS, withService, type Bench } from '../../helpers/service.ts';
 
-const dayMs = 86_400_000;
+const DAY_MS = 86_400_000;
 
 /** Makes evals of those ids and lets them score live traces. */
 async function liveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
@@ -51,7 +51,7 @@ void t.test('a body and its type are ignored', async (t) => {
 void t.test('without evals it closes, queues nothing and keeps the traces', async (t) => {
   const bench = await withService(t);
   const { trace, end, send, admin, drain, production } = bench;
-  await trace(aSpan(), aSpan({ conversationId: 'conv-2', startMs: startMs - 2 * dayMs }));
+  await trace(aSpan(), aSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
   const closed = await end('conv-1');
   t.same(closed.evaluations_queued, 0);
   t.notOk('already_closed' in closed);
@@ -124,7 +124,7 @@ void t.test('spans after the close are kept and not scored again', async (t) => 
   await trace(aSpan());
   await end('conv-1');
   await drain();
-  await trace(aSpan({ user: 'Late', startMs: startMs + 1000 }));
+  await trace(aSpan({ user: 'Late', startMs: START_MS + 1000 }));
   t.match(await end('conv-1'), { already_closed: true, evaluations_queued: 0 });
   await drain();
   const { items, total } = await production('?include_traces=true');
@@ -138,10 +138,10 @@ void t.test('24 hours idle by the time of receipt closes as the end call does', 
   const { trace, end, admin, drain, production } = bench;
   await liveEvals(bench, 'any');
   // Its own times are long past; they do not count.
-  await trace(aSpan({ conversationId: 'idle', startMs: startMs - 9 * dayMs }));
-  await admin('POST /clock', { advance_ms: dayMs / 2 });
+  await trace(aSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
+  await admin('POST /clock', { advance_ms: DAY_MS / 2 });
   await trace(aSpan({ conversationId: 'fresh' }));
-  await admin('POST /clock', { advance_ms: dayMs / 2 - 1 });
+  await admin('POST /clock', { advance_ms: DAY_MS / 2 - 1 });
   await drain();
   t.equal((await production()).total, 0, 'one millisecond short of it');
 
@@ -162,7 +162,7 @@ void t.test('any number of idle conversations is closed by one move of the clock
   await admin('PUT /settings', { evals: ['any'] });
   const spans = Array.from({ length: 250 }, (_, nth) => aSpan({ conversationId: `c-${nth}` }));
   await trace(...spans);
-  await admin('POST /clock', { advance_ms: dayMs });
+  await admin('POST /clock', { advance_ms: DAY_MS });
   await drain();
   t.equal((await production('?limit=1')).total, 250);
 });
@@ -172,7 +172,7 @@ void t.test('idle conversations are closed by the clock itself, too', async (t) 
   await admin('POST /evals', anEval('any', ''));
   await admin('PUT /settings', { evals: ['any'] });
   await trace(aSpan());
-  clock.advance(dayMs);
+  clock.advance(DAY_MS);
   for (let look = 0; look < 1000 && (await production()).total === 0; look += 1) await drain();
   t.equal((await production()).total, 1);
 });

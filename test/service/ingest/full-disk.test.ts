@@ -9,7 +9,7 @@ import { start } from '../../helpers/command.ts';
 import { linesOf } from '../../helpers/log-lines.ts';
 import { aRequest, aSpan } from '../../helpers/otlp.ts';
 
-const secret = 'my-secret-word';
+const SECRET = 'my-secret-word';
 
 interface Address {
   url: string;
@@ -31,7 +31,7 @@ async function ask({ url, apiKey }: Address, route: string, body?: unknown) {
 
 /** About 200 kB. */
 const bulky = (nth: number) =>
-  aRequest([aSpan({ conversationId: `c-${nth}`, user: secret.repeat(15_000) })]);
+  aRequest([aSpan({ conversationId: `c-${nth}`, user: SECRET.repeat(15_000) })]);
 
 /** Sends until the disk takes no more; the ids that were acknowledged. */
 async function sendUntilFull(t: Test, service: Address): Promise<string[]> {
@@ -58,7 +58,7 @@ async function takeWhatIsLeft(t: Test, service: Address): Promise<void> {
 }
 
 async function othersAreToldToo(t: Test, service: Address, id: string): Promise<void> {
-  const definition = { id: 'x', name: 'x'.repeat(200), kind: 'contains', params: { text: secret } };
+  const definition = { id: 'x', name: 'x'.repeat(200), kind: 'contains', params: { text: SECRET } };
   for (const [route, body] of [
     [`POST /v1/sessions/${id}/end`],
     ['POST /__admin/evals', definition],
@@ -101,7 +101,7 @@ void t.test('a full disk: 503, and all that was acknowledged is there', { skip }
   await takeWhatIsLeft(t, service);
   await othersAreToldToo(t, service, first);
   t.match(lines.join('\n'), /"code":"SQLITE_FULL"/);
-  t.notMatch(lines.join('\n'), secret);
+  t.notMatch(lines.join('\n'), SECRET);
 
   rmSync(filler);
   t.equal((await ask(service, 'POST /v1/traces', bulky(999))).status, 200, 'once there is room');
@@ -119,7 +119,7 @@ void t.test('a disk that fails to write: 503, with the reason in the log', async
   t.ok(acknowledged.length > 0);
   t.equal(await end('SIGTERM'), 0);
   t.match(await stderr, /"code":"SQLITE_(IOERR|FULL)/);
-  t.notMatch(await stderr, secret);
+  t.notMatch(await stderr, SECRET);
   const again = await start(t, args);
   for (const id of acknowledged) {
     const answer = await ask(JSON.parse(again.firstLine) as Address, `POST /v1/sessions/${id}/end`);

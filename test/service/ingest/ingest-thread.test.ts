@@ -15,9 +15,9 @@ import {
   startIngestThread,
   type IngestThreadOptions,
 } from '../../../src/service/ingest/ingest-thread.ts';
-import { ingestBodyBytesMax } from '../../../src/contract/index.ts';
+import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { aRequest, aSpan, hexId } from '../../helpers/otlp.ts';
-import { newSpans, noonMs, noonNs, withStore } from '../../helpers/store.ts';
+import { newSpans, NOON_MS, noonNs, withStore } from '../../helpers/store.ts';
 
 const faultyThread = new URL('../../helpers/faulty-ingest-thread.ts', import.meta.url);
 
@@ -39,7 +39,7 @@ function newTask(
   body: ArrayBuffer,
   changes: Partial<IngestTask> = {},
 ): IngestTask {
-  return { ownerId, receivedAtMs: noonMs, contentType: 'json', gzip: false, body, ...changes };
+  return { ownerId, receivedAtMs: NOON_MS, contentType: 'json', gzip: false, body, ...changes };
 }
 
 function bytesOf(content: string | Uint8Array): ArrayBuffer {
@@ -101,9 +101,9 @@ void t.test('the size limit applies to the decompressed body, exact to the byte'
     body.write(request(1));
     return bytesOf(gzipSync(body));
   };
-  t.match(await write(padded(ingestBodyBytesMax), { gzip: true }), { kind: 'stored' });
-  t.match(await write(padded(ingestBodyBytesMax + 1), { gzip: true }), { kind: 'too_large' });
-  const bomb = bytesOf(gzipSync(Buffer.alloc(20 * ingestBodyBytesMax)));
+  t.match(await write(padded(INGEST_BODY_BYTES_MAX), { gzip: true }), { kind: 'stored' });
+  t.match(await write(padded(INGEST_BODY_BYTES_MAX + 1), { gzip: true }), { kind: 'too_large' });
+  const bomb = bytesOf(gzipSync(Buffer.alloc(20 * INGEST_BODY_BYTES_MAX)));
   t.match(await write(bomb, { gzip: true }), { kind: 'too_large' });
 });
 

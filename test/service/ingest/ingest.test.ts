@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { ingestBodyBytesMax } from '../../../src/contract/index.ts';
+import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { aProtobufRequest, aRequest, aSpan } from '../../helpers/otlp.ts';
 import { linesOf } from '../../helpers/log-lines.ts';
 import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
 import { withFile } from '../../helpers/store.ts';
 
-const traces = 'POST /v1/traces';
+const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
 const protobuf = { 'content-type': 'application/x-protobuf' };
 
@@ -21,7 +21,7 @@ const codesIn = async ({ admin }: Bench): Promise<string[]> =>
 void t.test('without a key, or with one of nobody, everything of area A is 401', async (t) => {
   const { send } = await withService(t);
   const routes = [
-    traces,
+    TRACES,
     'POST /v1/sessions/conv-1/end',
     'GET /api/simulations/sessions/',
     'GET /api/prod-evaluations/sessions',
@@ -34,9 +34,9 @@ void t.test('without a key, or with one of nobody, everything of area A is 401',
 
 void t.test('the key header can be renamed', async (t) => {
   const { send, service } = await withService(t, { apiKeyHeader: 'X-Other-Key' });
-  isRefusal(t, await send(traces, { body: aRequest() }), 401, /x-other-key/);
+  isRefusal(t, await send(TRACES, { body: aRequest() }), 401, /x-other-key/);
   const headers = { 'x-other-key': service.apiKey };
-  t.equal((await send(traces, { body: aRequest(), headers, key: null })).status, 200);
+  t.equal((await send(TRACES, { body: aRequest(), headers, key: null })).status, 200);
 });
 
 void t.test('content types: exactly two, whatever the case and the parameters', async (t) => {
@@ -50,12 +50,12 @@ void t.test('content types: exactly two, whatever the case and the parameters', 
     'application/json;x="a;b"',
     ' application/json ',
   ]) {
-    const answer = await send(traces, { raw: text, headers: { 'content-type': type } });
+    const answer = await send(TRACES, { raw: text, headers: { 'content-type': type } });
     t.equal(answer.status, 200, type);
     t.equal(answer.headers.get('content-type'), 'application/json');
   }
   const upper = { 'content-type': 'APPLICATION/X-PROTOBUF; v=1' };
-  const answer = await send(traces, { raw: aProtobufRequest(), headers: upper });
+  const answer = await send(TRACES, { raw: aProtobufRequest(), headers: upper });
   t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
   for (const type of [
     'text/plain',
@@ -67,11 +67,11 @@ void t.test('content types: exactly two, whatever the case and the parameters', 
     'nonsense',
     ';;;',
   ]) {
-    const refused = await send(traces, { raw: text, headers: { 'content-type': type } });
+    const refused = await send(TRACES, { raw: text, headers: { 'content-type': type } });
     isRefusal(t, refused, 415, /application\/x-protobuf/);
   }
-  isRefusal(t, await send(traces, { raw: Buffer.from(text) }), 415, /got nothing/);
-  isRefusal(t, await send(traces), 415, /got nothing/);
+  isRefusal(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
+  isRefusal(t, await send(TRACES), 415, /got nothing/);
   t.ok((await codesIn(bench)).includes('unsupported_type'));
 });
 
@@ -79,7 +79,7 @@ void t.test('encodings: gzip or none', async (t) => {
   const { send } = await withService(t);
   const plain = Buffer.from(JSON.stringify(aRequest()));
   const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
-    const answer = await send(traces, { raw, headers: { ...json, 'content-encoding': encoding } });
+    const answer = await send(TRACES, { raw, headers: { ...json, 'content-encoding': encoding } });
     t.equal(answer.status, 200, `${encoding}: ${answer.text}`);
   };
   await send200('gzip', gzipSync(plain));
@@ -91,13 +91,13 @@ void t.test('encodings: gzip or none', async (t) => {
   );
   for (const encoding of ['zstd', 'deflate', 'br', 'gzip, gzip']) {
     const headers = { ...json, 'content-encoding': encoding };
-    isRefusal(t, await send(traces, { raw: plain, headers }), 415, /gzip/);
+    isRefusal(t, await send(TRACES, { raw: plain, headers }), 415, /gzip/);
   }
   const headers = { ...json, 'content-encoding': 'gzip' };
-  isRefusal(t, await send(traces, { raw: plain, headers }), 400);
-  isRefusal(t, await send(traces, { raw: gzipSync(plain).subarray(0, -9), headers }), 400);
+  isRefusal(t, await send(TRACES, { raw: plain, headers }), 400);
+  isRefusal(t, await send(TRACES, { raw: gzipSync(plain).subarray(0, -9), headers }), 400);
   const bomb = gzipSync(Buffer.alloc(200_000_000));
-  isRefusal(t, await send(traces, { raw: bomb, headers }), 413);
+  isRefusal(t, await send(TRACES, { raw: bomb, headers }), 413);
 });
 
 void t.test('120 requests within any 60 s; the next is told how long to wait', async (t) => {
@@ -105,40 +105,40 @@ void t.test('120 requests within any 60 s; the next is told how long to wait', a
   const { send, clock, admin } = bench;
   const body = { resourceSpans: [] };
   const statuses = new Set<number>();
-  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(traces, { body })).status);
+  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
   clock.advance(30_500);
-  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(traces, { body })).status);
+  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
   t.same([...statuses], [200]);
 
   for (let nth = 0; nth < 3; nth += 1) {
-    const refused = await send(traces, { body });
+    const refused = await send(TRACES, { body });
     isRefusal(t, refused, 429, /30 s/);
     t.equal(refused.headers.get('retry-after'), '30', 'whole seconds, rounded up');
   }
-  const first = await send(traces, { raw: 'x', headers: { 'content-type': 'text/plain' } });
+  const first = await send(TRACES, { raw: 'x', headers: { 'content-type': 'text/plain' } });
   isRefusal(t, first, 429);
-  isRefusal(t, await send(traces, { body, key: 'sk_nobody' }), 401);
+  isRefusal(t, await send(TRACES, { body, key: 'sk_nobody' }), 401);
   t.same((await codesIn(bench)).filter((code) => code === 'rate_limited').length, 1, 'noted once');
 
   clock.advance(29_499);
-  t.equal((await send(traces, { body })).headers.get('retry-after'), '1', 'never 0');
+  t.equal((await send(TRACES, { body })).headers.get('retry-after'), '1', 'never 0');
   clock.advance(1);
-  t.equal((await send(traces, { body })).status, 200, 'refused ones made nobody wait longer');
+  t.equal((await send(TRACES, { body })).status, 200, 'refused ones made nobody wait longer');
 
   const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
-  for (let nth = 0; nth < 100; nth += 1) await send(traces, { body });
-  t.equal((await send(traces, { body })).status, 429);
-  t.equal((await send(traces, { body, key })).status, 200, 'each key has its own window');
+  for (let nth = 0; nth < 100; nth += 1) await send(TRACES, { body });
+  t.equal((await send(TRACES, { body })).status, 429);
+  t.equal((await send(TRACES, { body, key })).status, 200, 'each key has its own window');
 });
 
 void t.test('401, 429, 415, 413, 400: the first that applies', async (t) => {
   const { send } = await withService(t);
-  const large = Buffer.alloc(ingestBodyBytesMax + 1);
+  const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
   const text = { 'content-type': 'text/plain' };
-  isRefusal(t, await send(traces, { raw: large, headers: text, key: 'sk_nobody' }), 401);
-  isRefusal(t, await send(traces, { raw: large, headers: text }), 415);
-  isRefusal(t, await send(traces, { raw: large, headers: json }), 413);
-  isRefusal(t, await send(traces, { raw: 'nonsense', headers: json }), 400);
+  isRefusal(t, await send(TRACES, { raw: large, headers: text, key: 'sk_nobody' }), 401);
+  isRefusal(t, await send(TRACES, { raw: large, headers: text }), 415);
+  isRefusal(t, await send(TRACES, { raw: large, headers: json }), 413);
+  isRefusal(t, await send(TRACES, { raw: 'nonsense', headers: json }), 400);
 });
 
 void t.test('malformed bodies are 400 with a message, and lose nothing beside', async (t) => {
@@ -159,9 +159,9 @@ void t.test('malformed bodies are 400 with a message, and lose nothing beside', 
     '\u0000',
   ];
   const results = await Promise.all([
-    ...bodies.map((raw) => send(traces, { raw, headers: json })),
+    ...bodies.map((raw) => send(TRACES, { raw, headers: json })),
     ...['\u0007', '\n\u00ff', 'not protobuf at all'].map((raw) =>
-      send(traces, { raw: Buffer.from(raw, 'latin1'), headers: protobuf }),
+      send(TRACES, { raw: Buffer.from(raw, 'latin1'), headers: protobuf }),
     ),
     trace(aSpan({ conversationId: 'beside' })),
   ]);
@@ -173,16 +173,16 @@ void t.test('malformed bodies are 400 with a message, and lose nothing beside', 
 void t.test('nothing to keep is fine, without any conversation id is not', async (t) => {
   const bench = await withService(t);
   const { send, end } = bench;
-  t.equal((await send(traces, { body: {} })).status, 200);
-  t.equal((await send(traces, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
+  t.equal((await send(TRACES, { body: {} })).status, 200);
+  t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
   const other = aRequest([aSpan({ operation: null, conversationId: null })]);
-  t.equal((await send(traces, { body: other })).status, 200, 'ignored, with no error');
+  t.equal((await send(TRACES, { body: other })).status, 200, 'ignored, with no error');
 
   const without = aRequest([aSpan({ conversationId: null })]);
-  isRefusal(t, await send(traces, { body: without }), 400, /X-Conversation-Id/);
+  isRefusal(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
   t.ok((await codesIn(bench)).includes('no_conversation_id'));
   const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
-  t.equal((await send(traces, { body: without, headers })).status, 200);
+  t.equal((await send(TRACES, { body: without, headers })).status, 200);
   t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
 });
 
@@ -201,7 +201,7 @@ void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
   await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
   await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
   await admin('POST /faults', { kind: 'unavailable', route: 'end', ttl_ms: 1000 });
-  const refused = await send(traces, { body: aRequest() });
+  const refused = await send(TRACES, { body: aRequest() });
   isRefusal(t, refused, 429, /fault/);
   t.equal(refused.headers.get('retry-after'), '7');
   await trace(aSpan());
@@ -212,7 +212,7 @@ void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
   t.equal((await send('POST /v1/sessions/conv-1/end')).status, 200);
 
   await admin('PUT /faults', [{ kind: 'slow', delay_ms: 600_000 }]);
-  const slow = send(traces, { body: aRequest() });
+  const slow = send(TRACES, { body: aRequest() });
   while (!JSON.stringify(await admin('GET /faults')).includes('"injected":1'));
   await admin('POST /clock', { advance_ms: 600_000 });
   t.equal((await slow).status, 200);
@@ -226,7 +226,7 @@ void t.test('spans that can not be kept are a 500, and the log says why', async 
   withFile(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);
   isRefusal(
     t,
-    await send(traces, { body: aRequest([aSpan({ user: 'my secret' })]) }),
+    await send(TRACES, { body: aRequest([aSpan({ user: 'my secret' })]) }),
     500,
     /again/,
   );

@@ -4,11 +4,11 @@ import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
-import { ingestBodyBytesMax } from '../../../src/contract/index.ts';
+import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { aRequest } from '../../helpers/otlp.ts';
 import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
 
-const traces = 'POST /v1/traces';
+const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
 
 interface LogView {
@@ -26,13 +26,13 @@ function padded(bytes: number): Buffer {
 void t.test('10 485 760 bytes pass, one more is 413, plain, chunked and inflated', async (t) => {
   const bench = await withService(t);
   const { send } = bench;
-  const fits = padded(ingestBodyBytesMax);
-  const tooMuch = padded(ingestBodyBytesMax + 1);
+  const fits = padded(INGEST_BODY_BYTES_MAX);
+  const tooMuch = padded(INGEST_BODY_BYTES_MAX + 1);
   const gzip = { ...json, 'content-encoding': 'gzip' };
-  t.equal((await send(traces, { raw: fits, headers: json })).status, 200);
-  t.equal((await send(traces, { raw: gzipSync(fits), headers: gzip })).status, 200);
-  isRefusal(t, await send(traces, { raw: tooMuch, headers: json }), 413, /smaller batches/);
-  isRefusal(t, await send(traces, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
+  t.equal((await send(TRACES, { raw: fits, headers: json })).status, 200);
+  t.equal((await send(TRACES, { raw: gzipSync(fits), headers: gzip })).status, 200);
+  isRefusal(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
+  isRefusal(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
   t.equal((await chunked(bench, fits)).status, 200);
   const refused = await chunked(bench, tooMuch);
   t.equal(refused.status, 413);
@@ -182,14 +182,14 @@ void t.test('a client that goes away half-way harms nobody', async (t) => {
   );
   await once(socket, 'connect');
   socket.destroy();
-  t.equal((await send(traces, { body: aRequest() })).status, 200);
+  t.equal((await send(TRACES, { body: aRequest() })).status, 200);
 });
 
 void t.test('more at a time than the service holds is 503, to be sent again', async (t) => {
   const { send } = await withService(t);
-  const large = padded(ingestBodyBytesMax);
+  const large = padded(INGEST_BODY_BYTES_MAX);
   const answers = await Promise.all(
-    Array.from({ length: 40 }, () => send(traces, { raw: large, headers: json })),
+    Array.from({ length: 40 }, () => send(TRACES, { raw: large, headers: json })),
   );
   const busy = answers.filter(({ status }) => status === 503);
   t.equal(busy.length + answers.filter(({ status }) => status === 200).length, 40);
@@ -198,5 +198,5 @@ void t.test('more at a time than the service holds is 503, to be sent again', as
     isRefusal(t, answer, 503, /again/);
     t.equal(answer.headers.get('retry-after'), '1');
   }
-  t.equal((await send(traces, { raw: large, headers: json })).status, 200, 'there is room again');
+  t.equal((await send(TRACES, { raw: large, headers: json })).status, 200, 'there is room again');
 });

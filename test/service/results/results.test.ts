@@ -3,7 +3,7 @@ import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
 import { isAnswer, isRefusal, withService, type Bench } from '../../helpers/service.ts';
 
-const simulations = 'GET /api/simulations/sessions/';
+const SIMULATIONS = 'GET /api/simulations/sessions/';
 
 /** Three simulated sessions and two of production, with outcomes. */
 const seed: SeedDocument = {
@@ -202,7 +202,7 @@ void t.test('a value that can not be read is 400 and says which', async (t) => {
     'agent=a&agent=b',
   ]) {
     const name = query.split('=')[0] ?? '';
-    isRefusal(t, await send(`${simulations}?${query}`), 400, new RegExp(`^${name} `));
+    isRefusal(t, await send(`${SIMULATIONS}?${query}`), 400, new RegExp(`^${name} `));
   }
 });
 
@@ -214,7 +214,7 @@ void t.test('with and without the slash at the end, and each owner sees its own'
     isRefusal(t, await send(`POST ${path}`, { body: {} }), 405, /GET/);
   }
   const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
-  t.match((await send(simulations, { key })).json, { total: 0 });
+  t.match((await send(SIMULATIONS, { key })).json, { total: 0 });
 });
 
 void t.test('deep links lead to a page that shows the session and nothing unescaped', async (t) => {

@@ -21,8 +21,8 @@ async function erroredOf({ admin }: Bench): Promise<Entry[]> {
 }
 
 const judged = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } };
-const secret = 'my-secret-word';
-const turns = [{ user_input: secret, agent_response: `${'a'.repeat(40)}! ${secret}` }];
+const SECRET = 'my-secret-word';
+const turns = [{ user_input: SECRET, agent_response: `${'a'.repeat(40)}! ${SECRET}` }];
 
 void t.test('a session whose evals all errored is found, and says what is missing', async (t) => {
   const { log, lines } = linesOf();
@@ -30,7 +30,7 @@ void t.test('a session whose evals all errored is found, and says what is missin
   const { admin, trace, end, drain, production } = bench;
   await admin('POST /evals', judged);
   await admin('PUT /settings', { evals: ['greets'] });
-  await trace(aSpan({ user: secret }));
+  await trace(aSpan({ user: SECRET }));
   await end('conv-1');
   await drain();
   t.equal((await production()).total, 0, 'without results it is not listed (spec 4.4)');
@@ -52,7 +52,7 @@ void t.test('a session whose evals all errored is found, and says what is missin
     warned.map((line) => JSON.parse(line) as unknown),
     [{ eval: 'greets', session: session?.id, reason: why }],
   );
-  t.notMatch(lines.join('\n'), secret);
+  t.notMatch(lines.join('\n'), SECRET);
 });
 
 void t.test('whatever the reason, it stands in the ingest log without what was said', async (t) => {
@@ -66,7 +66,7 @@ void t.test('whatever the reason, it stands in the ingest log without what was s
   await admin('POST /evals', { id: 'quick', name: 'Q', kind: 'max_latency', params: { ms: 1 } });
   const rows = [
     ['greets', answers.status(500), /failed \(500\)/],
-    ['greets', answers.content(`${secret}!`), /can't be used/],
+    ['greets', answers.content(`${SECRET}!`), /can't be used/],
     ['slow', answers.hang, /stopped after \d+ ms/],
     ['quick', answers.hang, /has no measured latency/],
   ] as const;
@@ -76,7 +76,7 @@ void t.test('whatever the reason, it stands in the ingest log without what was s
     await drain();
     const [entry] = await erroredOf(bench);
     t.match(entry, { message: says, about: { eval: id } });
-    t.notMatch(JSON.stringify(entry), secret);
+    t.notMatch(JSON.stringify(entry), SECRET);
   }
 });
 

@@ -51,7 +51,8 @@ void t.test('a job that waits for its next attempt holds up no other', async (t)
   const { jobs, clock, start } = runnerWorld(t);
   for (let job = 0; job < 5; job++) jobs.add({ sessionId: 'broken' });
   jobs.add({ sessionId: 'fine' });
-  const readSession = (owner: string, id: string) => (id === 'broken' ? failing() : byId(owner, id));
+  const readSession = (owner: string, id: string) =>
+    id === 'broken' ? failing() : byId(owner, id);
   const runner = start({ readSession, concurrency: 1 });
   await settle();
   t.match(jobs.written, [{ job: { sessionId: 'fine' } }]);

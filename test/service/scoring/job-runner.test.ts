@@ -225,9 +225,7 @@ void t.test('a scoring that never ends is called off after 2 minutes of the mach
   t.equal(jobs.written.length, 0);
   machineClock.advance(1);
   await settle();
-  t.match(jobs.written, [
-    { outcome: { outcome: 'error', reasoning: /120 s.*never ended/ } },
-  ]);
+  t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /120 s.*never ended/ } }]);
   await runner.drain();
 });
 

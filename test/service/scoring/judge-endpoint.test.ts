@@ -16,7 +16,7 @@ import {
 } from '../../helpers/openai-server.ts';
 import { evalOf, sessionOf } from '../../helpers/scoring.ts';
 
-const apiKey = 'sk-very-secret';
+const API_KEY = 'sk-very-secret';
 const never = new AbortController().signal;
 const greeting = sessionOf({ userInput: 'Hi', agentResponse: 'Hello!' });
 
@@ -31,7 +31,14 @@ async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<
   const clock = manualClock(0);
   const random = seededRandom('judge');
   const { baseUrl } = server;
-  const judge = createJudge({ baseUrl, apiKey, model: 'small', clock, random, ...options });
+  const judge = createJudge({
+    baseUrl,
+    apiKey: API_KEY,
+    model: 'small',
+    clock,
+    random,
+    ...options,
+  });
   return { server, clock, judge };
 }
 
@@ -69,7 +76,7 @@ void t.test(
     await score(judge, greeting, { model: 'large' });
     const [first, second] = server.asked;
     t.equal(first?.path, '/v1/chat/completions');
-    t.equal(first?.authorization, `Bearer ${apiKey}`);
+    t.equal(first?.authorization, `Bearer ${API_KEY}`);
     t.match(first?.body, {
       model: 'small',
       temperature: 0,
@@ -239,14 +246,14 @@ void t.test('the key is in no message, even where the endpoint repeats it', asyn
   const { server, judge, clock } = await withJudge(t);
   const behaviours = [
     answers.echoKey,
-    answers.status(401, {}, `Incorrect key: ${apiKey}`),
-    answers.status(500, {}, apiKey),
-    answers.content(apiKey),
+    answers.status(401, {}, `Incorrect key: ${API_KEY}`),
+    answers.status(500, {}, API_KEY),
+    answers.content(API_KEY),
   ];
   for (const behaviour of behaviours) {
     server.behave(behaviour);
     const { reasoning } = await settled(clock, score(judge), 1_000);
-    t.notMatch(reasoning, apiKey, reasoning);
+    t.notMatch(reasoning, API_KEY, reasoning);
   }
 });
 

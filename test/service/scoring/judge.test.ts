@@ -13,7 +13,7 @@ import {
 import { linesOf } from '../../helpers/log-lines.ts';
 import { withService, type Bench } from '../../helpers/service.ts';
 
-const dayMs = 86_400_000;
+const DAY_MS = 86_400_000;
 const turns = [{ user_input: 'Hi', agent_response: 'Hello!' }];
 
 interface Judged extends Bench {
@@ -45,8 +45,8 @@ void t.test('a clock that is moved on during a question has it asked once', asyn
   await upload('t-1');
   await server.untilAsked(1);
   for (let day = 0; day < 12; day += 1) {
-    await admin('POST /clock', { advance_ms: dayMs });
-    clock.advance(dayMs);
+    await admin('POST /clock', { advance_ms: DAY_MS });
+    clock.advance(DAY_MS);
   }
   // Whatever else is due is scored meanwhile.
   await upload('t-2');

@@ -13,8 +13,8 @@ import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { aUser } from '../../helpers/simulation.ts';
 
 const { CRASH_ROUNDS = '3', CRASH_SEED = randomSeed() } = process.env;
-const rounds = Number(CRASH_ROUNDS);
-t.setTimeout(30_000 + rounds * 10_000);
+const ROUNDS = Number(CRASH_ROUNDS);
+t.setTimeout(30_000 + ROUNDS * 10_000);
 
 const evals = [
   { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } },
@@ -25,7 +25,7 @@ const scenario = aUser(
   { evals: [...evals] },
 );
 /** Enough that some are left for the last round, in which up to 40 requests are waited for. */
-const sessionsCount = Math.max(60, rounds * 14);
+const SESSIONS_COUNT = Math.max(60, ROUNDS * 14);
 
 interface Running extends Started {
   url: string;
@@ -53,10 +53,10 @@ void t.test('each session is finished once, however often the service dies', asy
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const double = await withSandboxDouble(t, { chat: reply('Yes.') });
   const agent = { name: 'A', url: double.url };
-  const run = { agent, scenarios: [scenario], samples: sessionsCount, seed: 'S', concurrency: 3 };
+  const run = { agent, scenarios: [scenario], samples: SESSIONS_COUNT, seed: 'S', concurrency: 3 };
   let service = await serve(t, folder);
   const { id } = await ask<{ id: string }>(`${service.adminUrl}/simulations`, service.apiKey, run);
-  for (let round = 0; round < rounds; round += 1) {
+  for (let round = 0; round < ROUNDS; round += 1) {
     await double.untilSeen('chat', double.chats().length + chance.integer(5, 40));
     await service.end('SIGKILL');
     service = await serve(t, folder);
@@ -65,17 +65,17 @@ void t.test('each session is finished once, however often the service dies', asy
   await ask(`${adminUrl}/drain`, apiKey, {});
   const simulation = await ask<Simulation>(`${adminUrl}/simulations/${id}`, apiKey);
   t.match(simulation, { status: 'completed', verdict: 'passed' });
-  t.match(simulation.counts, { sessions: sessionsCount, ended: sessionsCount });
+  t.match(simulation.counts, { sessions: SESSIONS_COUNT, ended: SESSIONS_COUNT });
   const results = `${url}/api/simulations/sessions/?include_traces=true&limit=500`;
   const page = await ask<SimulationSessionPage>(results, apiKey);
-  t.equal(page.total, sessionsCount, 'each once');
-  t.equal(new Set(page.items.map((item) => item.url)).size, sessionsCount);
+  t.equal(page.total, SESSIONS_COUNT, 'each once');
+  t.equal(new Set(page.items.map((item) => item.url)).size, SESSIONS_COUNT);
   for (const item of page.items) {
     const said = item.traces?.map((turn) => turn.user_input);
     t.same(said, ['One', 'Two', 'Three'], 'each with its turns, once');
     t.equal(item.outcome_summary.passed_count, evals.length, 'and its outcomes, once');
   }
-  const again = double.chats().length - 3 * sessionsCount;
-  t.ok(again >= 0 && again <= rounds * 3 * 3, `${again} requests of sessions that were cut off`);
+  const again = double.chats().length - 3 * SESSIONS_COUNT;
+  t.ok(again >= 0 && again <= ROUNDS * 3 * 3, `${again} requests of sessions that were cut off`);
   t.equal(await service.end('SIGTERM'), 0);
 });

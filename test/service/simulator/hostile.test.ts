@@ -15,7 +15,7 @@ import {
 import { aScenario, aUser, sessionOn, simulateOn } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 
-const timestamp = '2026-11-20T09:30:00Z';
+const TIMESTAMP = '2026-11-20T09:30:00Z';
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const scored = (more: Partial<Scenario> = {}): Scenario =>
   aUser(
@@ -89,7 +89,7 @@ function noHttp(response: Parameters<Act>[0]): void {
 
 function unhealthy(...given: Parameters<Act>): void {
   const error = { message: 'No.', details: 'No.' };
-  answer(503, { status: 'unhealthy', timestamp, error })(...given);
+  answer(503, { status: 'unhealthy', timestamp: TIMESTAMP, error })(...given);
 }
 
 /** A session that could not be held is nobody's failed eval. */

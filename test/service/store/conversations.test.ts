@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newClosing, newEval, newSpan, newSpans, noonMs, noonNs } from '../../helpers/store.ts';
+import { newClosing, newEval, newSpan, newSpans, NOON_MS, noonNs } from '../../helpers/store.ts';
 import { withStore } from '../../helpers/store.ts';
 
 void t.test('closing happens once: state, run, session and jobs, all or nothing', async (t) => {
@@ -7,7 +7,9 @@ void t.test('closing happens once: state, run, session and jobs, all or nothing'
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const both = await Promise.all([
     store.conversations.close(newClosing(ownerId)),
-    store.conversations.close(newClosing(ownerId, { sessionId: 'another', atMs: noonMs + 70_000 })),
+    store.conversations.close(
+      newClosing(ownerId, { sessionId: 'another', atMs: NOON_MS + 70_000 }),
+    ),
   ]);
   const run = 'Live traces 2026-11-20';
   t.same(both, [
@@ -16,11 +18,11 @@ void t.test('closing happens once: state, run, session and jobs, all or nothing'
   ]);
   const sessionId = 'session of conversation-1';
   t.match(await store.conversations.find(ownerId, 'conversation-1'), {
-    ...{ state: 'closed', closedAtMs: noonMs + 60_000, run, sessionId },
+    ...{ state: 'closed', closedAtMs: NOON_MS + 60_000, run, sessionId },
   });
   t.match(await store.sessions.find(ownerId, sessionId), {
     ...{ kind: 'production', status: 'evaluating', run: { name: run }, outcomes: [] },
-    ...{ startedAtMs: noonMs, endedAtMs: noonMs + 1_000, sourceSessionId: 'conversation-1' },
+    ...{ startedAtMs: NOON_MS, endedAtMs: NOON_MS + 1_000, sourceSessionId: 'conversation-1' },
   });
   t.equal(await store.sessions.find(ownerId, 'another'), undefined);
   t.equal((await store.jobs.getBacklog()).count, 2);
@@ -76,7 +78,7 @@ void t.test('the backlog is scored later, each in the run of its own date', asyn
     const startNs = starts[nth] ?? 0n;
     const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
     sink.insert([newSpans(ownerId, [span])]);
-    const atMs = noonMs + nth;
+    const atMs = NOON_MS + nth;
     await store.conversations.close(newClosing(ownerId, { conversationId, evals: [], atMs }));
   }
   t.same(
@@ -116,7 +118,7 @@ void t.test(
     const before = await store.conversations.find(ownerId, 'conversation-1');
     const late = newSpan('2', { startNs: noonNs - 5n, endNs: noonNs + 2n ** 50n });
     const [kept] = sink.insert([
-      newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: noonMs * 2 }),
+      newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: NOON_MS * 2 }),
     ]);
     t.same(kept, { inserted: 1, repeated: 1, late: 1 });
     t.same(await store.conversations.find(ownerId, 'conversation-1'), before);

@@ -12,16 +12,16 @@ import {
   newSession,
   newSpan,
   newSpans,
-  noonMs,
+  NOON_MS,
   withStore,
 } from '../../helpers/store.ts';
 import { newOutcome, valueOf, withFile } from '../../helpers/store.ts';
 
-const program = join(import.meta.dirname, '../../helpers/insert-spans.ts');
+const PROGRAM = join(import.meta.dirname, '../../helpers/insert-spans.ts');
 
 /** Runs the program until it has said `bytes`, kills it, and gives the lines that it had said. */
 async function killAfter(bytes: number, args: string[]): Promise<string[]> {
-  const child = spawn(process.execPath, [program, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   let text = '';
@@ -83,8 +83,8 @@ void t.test('two stores on one file see what the other wrote, and close once', a
   t.equal(results.filter((result) => result?.alreadyClosed === false).length, 30);
   t.equal((await other.jobs.getBacklog()).count, 60);
   const taken = await Promise.all([
-    store.jobs.take('one', noonMs * 2, 1_000, 40),
-    other.jobs.take('two', noonMs * 2, 1_000, 40),
+    store.jobs.take('one', NOON_MS * 2, 1_000, 40),
+    other.jobs.take('two', NOON_MS * 2, 1_000, 40),
   ]);
   t.equal(new Set(taken.flat().map(({ id }) => id)).size, 60, 'each job by one worker');
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { SessionFilter, Store } from '../../../src/service/store/store.ts';
 import { newClosing, newOutcome, newSession, newSimulated, newSpan } from '../../helpers/store.ts';
-import { newEval, newSpans, noonMs, withStore } from '../../helpers/store.ts';
+import { newEval, newSpans, NOON_MS, withStore } from '../../helpers/store.ts';
 
 /** All production sessions of an owner, unless changed. */
 function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {
@@ -64,7 +64,7 @@ void t.test('pages are newest first, then by id, and hold each session once', as
   const { store, ownerId } = await withStore(t);
   const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
   for (const [id, after] of Object.entries(starts)) {
-    await store.sessions.add(newSession(ownerId, id, { startedAtMs: noonMs + after }));
+    await store.sessions.add(newSession(ownerId, id, { startedAtMs: NOON_MS + after }));
   }
   const pages = [];
   for (let skip = 0; skip < 6; skip += 2) {
@@ -187,10 +187,10 @@ void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
 void t.test('both bounds of the start are included', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const after of [1, 2, 3]) {
-    const startedAtMs = noonMs + after;
+    const startedAtMs = NOON_MS + after;
     await store.sessions.add(newSession(ownerId, String(after), { startedAtMs }));
   }
-  const [startedAfterMs, startedBeforeMs] = [noonMs + 2, noonMs + 2];
+  const [startedAfterMs, startedBeforeMs] = [NOON_MS + 2, NOON_MS + 2];
   t.same(await idsOf(store, filterOf(ownerId, { startedAfterMs })), ['3', '2']);
   t.same(await idsOf(store, filterOf(ownerId, { startedBeforeMs })), ['2', '1']);
   t.same(await idsOf(store, filterOf(ownerId, { startedAfterMs, startedBeforeMs })), ['2']);
@@ -202,9 +202,9 @@ void t.test('filters hold together, not each for itself', async (t) => {
   await store.sessions.add(newSession(ownerId, 'wanted', { runName: 'Nightly', ...bad }));
   await store.sessions.add(newSession(ownerId, 'good', { runName: 'Nightly' }));
   await store.sessions.add(newSession(ownerId, 'elsewhere', { runName: 'Daily', ...bad }));
-  const early = { startedAtMs: noonMs - 1, runName: 'Nightly', ...bad };
+  const early = { startedAtMs: NOON_MS - 1, runName: 'Nightly', ...bad };
   await store.sessions.add(newSession(ownerId, 'early', early));
-  const filter = { run: 'night', eval: 'eval a', failedOnly: true, startedAfterMs: noonMs };
+  const filter = { run: 'night', eval: 'eval a', failedOnly: true, startedAfterMs: NOON_MS };
   t.same(await idsOf(store, filterOf(ownerId, filter)), ['wanted']);
 });
 
@@ -230,8 +230,8 @@ void t.test('sessions of one run bear its id; of live traces and of uploads alik
   await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newClosing(ownerId));
-  for (const job of await store.jobs.take('worker', noonMs * 2, 1_000, 9)) {
-    await store.jobs.finish('worker', job, newOutcome(job.definition.id), noonMs);
+  for (const job of await store.jobs.take('worker', NOON_MS * 2, 1_000, 9)) {
+    await store.jobs.finish('worker', job, newOutcome(job.definition.id), NOON_MS);
   }
   const { sessions } = await store.sessions.listPage(filterOf(ownerId));
   t.equal(sessions.length, 2);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newClosing, newSpan, newSpans, noonMs, noonNs, withStore } from '../../helpers/store.ts';
+import { newClosing, newSpan, newSpans, NOON_MS, noonNs, withStore } from '../../helpers/store.ts';
 
 void t.test('a span is kept as it came, to the nanosecond', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
@@ -38,7 +38,7 @@ void t.test('a span that comes again changes nothing, whatever its conversation'
   const before = await store.conversations.find(ownerId, 'conversation-1');
   const again = newSpan('1', { endNs: noonNs + 9_000_000_000n, name: 'changed' });
   const elsewhere = newSpan('1', { conversationId: 'conversation-2' });
-  const later = { receivedAtMs: noonMs + 99_000 };
+  const later = { receivedAtMs: NOON_MS + 99_000 };
   const results = sink.insert([
     newSpans(ownerId, [again], later),
     newSpans(ownerId, [elsewhere], later),

@@ -3,7 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { createTables } from '../../../src/service/store/migrations/001-create-tables.ts';
+import { CREATE_TABLES } from '../../../src/service/store/migrations/001-create-tables.ts';
 import { openFile } from '../../../src/service/store/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { newAgent } from '../../helpers/store.ts';
@@ -14,7 +14,7 @@ import {
   newSimulation,
   newSpan,
   newSpans,
-  noonMs,
+  NOON_MS,
 } from '../../helpers/store.ts';
 import { newClosing, valueOf, withFile, withStore } from '../../helpers/store.ts';
 
@@ -122,16 +122,16 @@ void t.test('the ingest log is newest first and bounded for each owner', async (
     about: { conversation_id: 'conversation-1', count: 3 },
   });
   const other = await store.owners.ensure('other');
-  await store.ingestLog.add(other, noonMs, [note('of_other')]);
+  await store.ingestLog.add(other, NOON_MS, [note('of_other')]);
   for (let batch = 0; batch < 101; batch += 1) {
     const logEntries = Array.from({ length: 100 }, (_, nth) => note(`${batch}_${nth}`));
-    sink.insert([newSpans(ownerId, [], { logEntries, receivedAtMs: noonMs + batch })]);
+    sink.insert([newSpans(ownerId, [], { logEntries, receivedAtMs: NOON_MS + batch })]);
   }
-  await store.ingestLog.add(ownerId, noonMs + 200, [note('last')]);
-  await store.ingestLog.add(other, noonMs, [note('of_other')]);
+  await store.ingestLog.add(ownerId, NOON_MS + 200, [note('last')]);
+  await store.ingestLog.add(other, NOON_MS, [note('of_other')]);
   const notes = await store.ingestLog.list(ownerId, 20_000);
   t.equal(notes.length, 10_000);
-  t.same(notes[0], { ...note('last'), atMs: noonMs + 200 });
+  t.same(notes[0], { ...note('last'), atMs: NOON_MS + 200 });
   t.equal(notes.at(-1)?.code, '1_1', 'the oldest were forgotten');
   t.equal((await store.ingestLog.list(ownerId, 3)).length, 3);
   t.same(
@@ -143,7 +143,7 @@ void t.test('the ingest log is newest first and bounded for each owner', async (
 void t.test('one request leaves a bounded number of notes, each of bounded length', async (t) => {
   const { store, ownerId } = await withStore(t);
   const note = { level: 'info' as const, code: 'x', message: 'y'.repeat(5_000), about: {} };
-  await store.ingestLog.add(ownerId, noonMs, Array<typeof note>(5_000).fill(note));
+  await store.ingestLog.add(ownerId, NOON_MS, Array<typeof note>(5_000).fill(note));
   const [last, ...others] = await store.ingestLog.list(ownerId, 10_000);
   t.match(last, { code: 'notes_left_out', about: { notes: 4_800 } });
   t.equal(others.length, 200);
@@ -162,7 +162,7 @@ void t.test(
       await store.evals.put(owner, newEval('a'));
       await store.evals.updateSettings(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));
-      await store.ingestLog.add(owner, noonMs, [
+      await store.ingestLog.add(owner, NOON_MS, [
         { level: 'info', code: 'c', message: 'm', about: {} },
       ]);
       await store.conversations.close(newClosing(owner));
@@ -244,7 +244,7 @@ void t.test('a file of another program, of a newer kit, or no database is refuse
 void t.test('a file of the first tables gets the newer ones, and its outcomes stay', async (t) => {
   const file = join(t.testdir(), 'old.db');
   const old = new DatabaseSync(file);
-  old.exec(`${createTables}
+  old.exec(`${CREATE_TABLES}
     pragma application_id = 1935833195;
     pragma user_version = 1;
     insert into owners values ('o', 'development');

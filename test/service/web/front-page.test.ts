@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { isRefusal, withService } from '../../helpers/service.ts';
-import { root } from '../../helpers/repository.ts';
+import { ROOT } from '../../helpers/repository.ts';
 
-const browser = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
 void t.test('/ says what this is and where traces go, to programs as JSON', async (t) => {
   const { send, admin, service } = await withService(t, { apiKeyHeader: 'X-My-Key' });
@@ -25,7 +25,7 @@ void t.test('/ says what this is and where traces go, to programs as JSON', asyn
 
 void t.test('/ is a page for browsers, which fetches nothing', async (t) => {
   const { send, service } = await withService(t);
-  for (const accept of [browser, 'text/html', 'TEXT/HTML', 'application/json;q=0.1, text/*']) {
+  for (const accept of [BROWSER, 'text/html', 'TEXT/HTML', 'application/json;q=0.1, text/*']) {
     const { status, headers, text } = await send('GET /', { key: null, headers: { accept } });
     t.equal(status, 200, accept);
     t.equal(headers.get('content-type'), 'text/html; charset=utf-8', accept);
@@ -71,7 +71,7 @@ void t.test('/__admin lists every control route, as the documentation does', asy
   const { admin, send } = await withService(t);
   const { routes } = (await admin('GET ')) as Listed;
   t.same(await admin('GET /'), { routes });
-  const document = readFileSync(join(root, 'docs/service.md'), 'utf8');
+  const document = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
   t.ok(routes.length > 30, `${routes.length} routes`);
   for (const { route, what } of routes) {
     t.match(what, /\w/, `${route} is described in src/service/admin/route-list.ts`);

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { generateDocs } from '../../../src/cli/generate-docs.ts';
-import { root } from '../../helpers/repository.ts';
+import { ROOT } from '../../helpers/repository.ts';
 
 void t.test('docs/cli.md and docs/requirements.md are up to date', async (t) => {
   for (const [path, text] of Object.entries(await generateDocs())) {
-    t.equal(readFileSync(join(root, path), 'utf8'), text, `${path}: run npm run docs`);
+    t.equal(readFileSync(join(ROOT, path), 'utf8'), text, `${path}: run npm run docs`);
   }
 });

@@ -74,7 +74,8 @@ void t.test('protobuf that is cut off anywhere is refused, or is a shorter reque
     }
   }
   t.throws(() => decodeTraceRequest(bytes.subarray(0, -1)), {
-    message: /not a valid protobuf ExportTraceServiceRequest: it is truncated or damaged at byte \d+/,
+    message:
+      /not a valid protobuf ExportTraceServiceRequest: it is truncated or damaged at byte \d+/,
   });
   t.throws(() => decodeTraceRequest(Buffer.from('{"resourceSpans":[]}')), OtlpError, 'JSON');
   const badText = field(1, field(2, field(2, field(5, Buffer.from([0xff])))));

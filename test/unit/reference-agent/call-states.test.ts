@@ -70,11 +70,11 @@ void t.test('only the two named codes are told, and close codes that may be sent
   t.end();
 });
 
-const hangOverMs = 140;
+const HANG_OVER_MS = 140;
 
 /** Plays windows of 10 ms, `#` loud and `.` silent, and tells what was heard at which of them. */
 function play(pattern: string, lateMs: (nth: number) => number = () => 0) {
-  const detector = new EndOfTurnDetector(hangOverMs);
+  const detector = new EndOfTurnDetector(HANG_OVER_MS);
   const heard: [number, TurnEvent][] = [];
   pattern.split('').forEach((sign, nth) => {
     const atMs = nth * 10 + lateMs(nth);
@@ -119,11 +119,11 @@ void t.test('a sender that stops where it would be silent has ended its turn too
   const lastMs = 190;
   const asked: TurnEvent[] = [];
   // Asked with every frame of 20 ms, as the agent does.
-  for (let ms = 20; ms <= hangOverMs + 120; ms += 20) asked.push(detector.checkIdle(lastMs + ms));
+  for (let ms = 20; ms <= HANG_OVER_MS + 120; ms += 20) asked.push(detector.checkIdle(lastMs + ms));
   t.match(asked.at(-1), { kind: 'ended', speech: { endMs: 200 } });
   t.ok(
     asked.slice(0, -1).every((one) => one === undefined),
-    `not before ${hangOverMs + 100} ms`,
+    `not before ${HANG_OVER_MS + 100} ms`,
   );
   t.equal(detector.checkIdle(10_000), undefined, 'once');
   t.end();

@@ -12,7 +12,7 @@ import {
   read,
   readRequest,
 } from '../../helpers/read-spans.ts';
-import { spanOf, startMs } from '../../helpers/span-sketch.ts';
+import { spanOf, START_MS } from '../../helpers/span-sketch.ts';
 
 void t.test('a span is read whole', (t) => {
   const attributes = {
@@ -34,8 +34,8 @@ void t.test('a span is read whole', (t) => {
       parentSpanId: `${'0'.repeat(14)}b1`,
       operation: 'chat',
       name: 'chat',
-      startNs: BigInt(startMs) * 1_000_000n,
-      endNs: BigInt(startMs + 1000) * 1_000_000n,
+      startNs: BigInt(START_MS) * 1_000_000n,
+      endNs: BigInt(START_MS + 1000) * 1_000_000n,
       failed: true,
       inputMessages: '[{"role":"user"}]',
       outputMessages: '[]',
@@ -44,7 +44,7 @@ void t.test('a span is read whole', (t) => {
   ]);
   t.strictSame(tags, [{ conversationId: 'c-1', key: 'customer.tier', value: 'gold' }]);
   t.strictSame(logEntries, []);
-  t.strictSame({ ownerId, receivedAtMs }, { ownerId: 'owner-1', receivedAtMs: startMs });
+  t.strictSame({ ownerId, receivedAtMs }, { ownerId: 'owner-1', receivedAtMs: START_MS });
   t.end();
 });
 
@@ -166,7 +166,7 @@ void t.test('odd times are kept and noted', (t) => {
   };
   t.strictSame(codesOf({}), []);
   t.strictSame(codesOf({ endTimeUnixNano: '1' }), ['ends_before_start']);
-  const inMs = { startTimeUnixNano: String(startMs), endTimeUnixNano: String(startMs) };
+  const inMs = { startTimeUnixNano: String(START_MS), endTimeUnixNano: String(START_MS) };
   t.strictSame(codesOf(inMs), ['implausible_time']);
   const late = '18446744073709551615';
   const wire = { startTimeUnixNano: late, endTimeUnixNano: late };

@@ -35,7 +35,7 @@ function table(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
 const said = (...answers: string[]): ScoredSession =>
   sessionOf(...answers.map((agentResponse) => ({ agentResponse })));
 
-const long = `${'x'.repeat(5_000)} shipped ${'y'.repeat(5_000)}`;
+const LONG = `${'x'.repeat(5_000)} shipped ${'y'.repeat(5_000)}`;
 
 table('contains', [
   ['found', { text: 'shipped' }, said('Hello', 'It has shipped.'), 'pass', /turn 2 has it/],
@@ -59,11 +59,11 @@ table('contains', [
   ['no turns', { text: '' }, said(), 'fail', /there are no messages/],
   ['empty text', { text: '' }, said('Hello'), 'pass', /turn 1/],
   ['not a pattern', { text: '.*' }, said('Hello'), 'fail', /none/],
-  ['a long message is cut', { text: 'shipped' }, said(long), 'pass', /…x* shipped y*…/],
+  ['a long message is cut', { text: 'shipped' }, said(LONG), 'pass', /…x* shipped y*…/],
   ['not across messages', { text: 'ab' }, said('a', 'b'), 'fail', /none of 2/],
 ]);
 
-const hostile = `${'a'.repeat(50)}b`;
+const HOSTILE = `${'a'.repeat(50)}b`;
 
 table('regex', [
   ['match', { pattern: 'A-\\d{4}' }, said('Hi', 'Order A-1001.'), 'pass', /turn 2.*A-1001/],
@@ -75,11 +75,17 @@ table('regex', [
   ['user', { pattern: 'order', in: 'user' }, said('Hello'), 'pass', /the user said/],
   ['empty match', { pattern: '' }, said('Hello'), 'pass', /turn 1/],
   ['no turns', { pattern: '' }, said(), 'fail', /there are no messages/],
-  ['broken pattern', { pattern: '(' }, said('Hello'), 'error', /the pattern is invalid.*Unterminated/],
+  [
+    'broken pattern',
+    { pattern: '(' },
+    said('Hello'),
+    'error',
+    /the pattern is invalid.*Unterminated/,
+  ],
   ['flags twice', { pattern: 'a', flags: 'ii' }, said('Hello'), 'error', /the pattern is invalid/],
   ['code is data', { pattern: "' \\+ process\\.exit" }, said('Hello'), 'fail', /none/],
-  ['a slow pattern that matches first', { pattern: '^(a+)+' }, said(hostile), 'pass', /turn 1/],
-  ['one that does not end', { pattern: '^(a+)+$' }, said(hostile), 'error', /stopped after 2000/],
+  ['a slow pattern that matches first', { pattern: '^(a+)+' }, said(HOSTILE), 'pass', /turn 1/],
+  ['one that does not end', { pattern: '^(a+)+$' }, said(HOSTILE), 'error', /stopped after 2000/],
 ]);
 
 const lookUp = callOf('look_up_order', {
@@ -146,7 +152,13 @@ const took = (...ms: (number | undefined)[]): ScoredSession =>
 table('max_latency', [
   ['fast', { ms: 100 }, took(20, 100), 'pass', /slowest took 100 ms/],
   ['one is slow', { ms: 100 }, took(20, 100.5), 'fail', /turn 2 \(100\.5 ms\)/],
-  ['unmeasured', { ms: 100 }, took(undefined, undefined), 'error', /turn 1, 2 has no measured latency/],
+  [
+    'unmeasured',
+    { ms: 100 },
+    took(undefined, undefined),
+    'error',
+    /turn 1, 2 has no measured latency/,
+  ],
   ['partly measured', { ms: 100 }, took(20, undefined), 'error', /turn 2/],
   ['slow is enough', { ms: 100 }, took(undefined, 200), 'fail', /turn 2 \(200 ms\)/],
   ['no turns', { ms: 100 }, took(), 'error', /no turns/],
@@ -230,7 +242,7 @@ void t.test(
   async (t) => {
     const control = new AbortController();
     const definition = evalOf('regex', { pattern: '^(a+)+$' });
-    const slow = scoreSession(definition, said(hostile), undefined, control.signal);
+    const slow = scoreSession(definition, said(HOSTILE), undefined, control.signal);
     const other = await score(evalOf('contains', { text: 'a' }), said('a'));
     t.equal(other.outcome, 'pass');
     const reason = new Error('called off');

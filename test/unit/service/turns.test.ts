@@ -10,7 +10,7 @@ import {
   user,
   type KeptSketch,
 } from '../../helpers/stored-span.ts';
-import { startMs } from '../../helpers/span-sketch.ts';
+import { START_MS } from '../../helpers/span-sketch.ts';
 
 const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 
@@ -45,7 +45,7 @@ void t.test('a chat span is a turn, with all that it tells', (t) => {
     inputTokens: 12,
     outputTokens: 34,
     failed: false,
-    startedAtMs: startMs + 500,
+    startedAtMs: START_MS + 500,
     latencyMs: 1250,
   });
   t.end();

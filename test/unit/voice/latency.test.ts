@@ -155,7 +155,7 @@ void t.test('another sender, or a leap, begins a stretch of its own', (t) => {
   t.end();
 });
 
-const silent = -Infinity;
+const SILENT = -Infinity;
 
 /** Windows of 10 ms with these levels, so many of each. */
 const windowsOf = (...parts: [levelDb: number, count: number][]) =>
@@ -165,11 +165,11 @@ const windowsOf = (...parts: [levelDb: number, count: number][]) =>
 
 void t.test('an onset is the first of 20 ms of sound after 200 ms of silence', (t) => {
   t.same(findOnsets([]), []);
-  t.same(findOnsets(windowsOf([silent, 30], [-20, 10], [silent, 30], [-20, 2])), [300, 700]);
-  t.same(findOnsets(windowsOf([silent, 30], [-20, 10], [silent, 10], [-20, 10])), [300], 'a pause');
-  t.same(findOnsets(windowsOf([silent, 30], [-20, 1], [silent, 30])), [], 'a click');
+  t.same(findOnsets(windowsOf([SILENT, 30], [-20, 10], [SILENT, 30], [-20, 2])), [300, 700]);
+  t.same(findOnsets(windowsOf([SILENT, 30], [-20, 10], [SILENT, 10], [-20, 10])), [300], 'a pause');
+  t.same(findOnsets(windowsOf([SILENT, 30], [-20, 1], [SILENT, 30])), [], 'a click');
   t.same(
-    findOnsets(windowsOf([silent, 15], [-20, 1], [silent, 15], [-20, 10])),
+    findOnsets(windowsOf([SILENT, 15], [-20, 1], [SILENT, 15], [-20, 10])),
     [310],
     'a click does not break the silence',
   );
@@ -180,7 +180,7 @@ void t.test('an onset is the first of 20 ms of sound after 200 ms of silence', (
 void t.test('a noisy line has its onsets above the noise, a loud one is never silent', (t) => {
   t.same(findOnsets(windowsOf([-47, 50], [-25, 20], [-47, 50])), [500]);
   t.same(findOnsets(windowsOf([-70, 50], [-55, 20], [-70, 50])), [], 'softer than sound can be');
-  t.same(findOnsets(windowsOf([-20, 100], [silent, 5])), [0], 'speech is not taken for noise');
+  t.same(findOnsets(windowsOf([-20, 100], [SILENT, 5])), [0], 'speech is not taken for noise');
   t.end();
 });
 

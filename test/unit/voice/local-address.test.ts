@@ -3,10 +3,10 @@ import { networkInterfaces } from 'node:os';
 import t from 'tap';
 import { findLocalAddress } from '../../../src/voice/call/index.ts';
 
-const own = Object.values(networkInterfaces())
+const OWN = Object.values(networkInterfaces())
   .flatMap((addresses) => addresses ?? [])
   .find(({ internal, family }) => !internal && family === 'IPv4')?.address;
-const skip = own === undefined ? 'there is no interface besides loopback' : false;
+const skip = OWN === undefined ? 'there is no interface besides loopback' : false;
 
 /** An offer of these addresses, in this order. */
 const offering = (...addresses: string[]): string =>
@@ -34,7 +34,7 @@ void t.test(
   { skip },
   async (t) => {
     // libnice (GStreamer, Janus) takes nothing from loopback there; nor does a container.
-    const other = own ?? '';
+    const other = OWN ?? '';
     t.equal(await findLocalAddress('127.0.0.1', offering(other)), other);
     t.equal(await findLocalAddress('127.0.0.1', offering('fe80::1', '::1', other)), other);
     t.equal(await findLocalAddress('127.0.0.1', offering(other, '127.0.0.1')), '127.0.0.1');

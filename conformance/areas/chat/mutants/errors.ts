@@ -116,7 +116,10 @@ export const chatErrorMutants: readonly Mutant[] = [
     'failure-type',
     'Sends a 500 with the error type of a bad request.',
     'CHAT-074',
-    respondInstead(to('chat', oddMetadata), () => ({ ...errorResponse(400, 'bad_request'), status: 500 })),
+    respondInstead(to('chat', oddMetadata), () => ({
+      ...errorResponse(400, 'bad_request'),
+      status: 500,
+    })),
   ),
   mutant(
     'failure-html',

@@ -1,5 +1,11 @@
 import type { ChatRequirementId } from '../requirements.ts';
-import { combineEdits, drop, editChat, set, type Edit } from '../../../engine/mutants/combinators.ts';
+import {
+  combineEdits,
+  drop,
+  editChat,
+  set,
+  type Edit,
+} from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
 
 const MESSAGE = '/choices/0/message';

@@ -170,7 +170,11 @@ export const chatSessionMutants: readonly Mutant[] = [
     return async (request, forward) => {
       const response = await forward(request);
       if (request.endpoint !== 'chat' || !isAccepted(response)) return response;
-      const reply = editBody(response, request, set('/evaluation_metadata/previous_session', before));
+      const reply = editBody(
+        response,
+        request,
+        set('/evaluation_metadata/previous_session', before),
+      );
       before = sessionOf(request) ?? before;
       return reply;
     };

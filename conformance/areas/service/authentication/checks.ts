@@ -14,7 +14,9 @@ const keyHint: RefusalHint = {
 function refusesKey(key: BadKey): Check {
   const step = `${key} key` as const;
   const checks = (['traces', 'end', 'production', 'simulations'] as const).map((endpoint) =>
-    checkRefused(endpoint, [step], undefined, explainNoValidResponse(endpoint), { [step]: keyHint }),
+    checkRefused(endpoint, [step], undefined, explainNoValidResponse(endpoint), {
+      [step]: keyHint,
+    }),
   );
   return {
     evidence: (transcript) => checks.flatMap((check) => check.evidence(transcript)),

@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { respondInstead, jsonResponse, to } from '../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
 import { hasKey, hasValidKey, hasWrongKey, mutant, not } from '../transforms.ts';
@@ -18,9 +18,9 @@ function redirectAndKeep(): Transform {
   let lastKey = '';
   return async (request, forward) => {
     const isValid = hasValidKey(request);
-    if (isValid) lastKey = request.headers[serviceApiKeyHeader] ?? '';
+    if (isValid) lastKey = request.headers[SERVICE_API_KEY_HEADER] ?? '';
     if (request.endpoint !== 'traces' || isValid) return forward(request);
-    const headers = { ...request.headers, [serviceApiKeyHeader]: lastKey };
+    const headers = { ...request.headers, [SERVICE_API_KEY_HEADER]: lastKey };
     await forward({ ...request, headers });
     return { status: 302, headers: { location: '/login' }, body: '' };
   };

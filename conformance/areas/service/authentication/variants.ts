@@ -17,6 +17,10 @@ export const authenticationVariants: readonly Variant[] = [
   variant(
     'keys-to-login',
     'Redirects unauthorized callers to a login page.',
-    respondInstead(isUnauthorized, () => ({ status: 302, headers: { location: '/login' }, body: '' })),
+    respondInstead(isUnauthorized, () => ({
+      status: 302,
+      headers: { location: '/login' },
+      body: '',
+    })),
   ),
 ];

@@ -1,4 +1,4 @@
-import { brief, liveEvalsMax, valueAt } from '../../../../src/contract/index.ts';
+import { brief, LIVE_EVALS_MAX, valueAt } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   checkEach,
@@ -189,9 +189,9 @@ function queuesFewEvals(): Check {
   return checkEach(
     (exchange) => isFirstClose(exchange) && typeof queuedOf(exchange) === 'number',
     (exchange) =>
-      Number(queuedOf(exchange)) <= liveEvalsMax
+      Number(queuedOf(exchange)) <= LIVE_EVALS_MAX
         ? []
-        : [wrongValue(exchange, '/evaluations_queued', `at most ${liveEvalsMax}`)],
+        : [wrongValue(exchange, '/evaluations_queued', `at most ${LIVE_EVALS_MAX}`)],
     notClosed,
   );
 }

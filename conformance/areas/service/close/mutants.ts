@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader, valueAt } from '../../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER, valueAt } from '../../../../src/contract/index.ts';
 import {
   chain,
   changeResponse,
@@ -251,7 +251,7 @@ const onUnscoredOwners =
   () => {
     const unscoredByKey = new Map<string, string>();
     return async (request, forward) => {
-      const key = request.headers[serviceApiKeyHeader] ?? '';
+      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
       const response = await forward(request);
       if (request.endpoint === 'end' && closesUnscored(response)) {
         unscoredByKey.set(key, conversationIdIn(request.path) ?? '');

@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../../../src/platform/clock.ts';
 import { randomSeed } from '../../../../src/platform/random.ts';
 import { jsonResponse, type When } from '../../../engine/mutants/combinators.ts';
@@ -96,7 +96,7 @@ export const withoutControlApi =
       seeded ??= forward(createControlRequest(`seed?owner=${owner}`, seed));
       await seeded;
       if (!hasValidKey(request)) return forward(request);
-      const headers = { ...request.headers, [serviceApiKeyHeader]: key };
+      const headers = { ...request.headers, [SERVICE_API_KEY_HEADER]: key };
       return inner({ ...request, headers }, forward, clock);
     };
   };

@@ -34,7 +34,9 @@ export const controlApiVariants: readonly Variant[] = [
     'control-broken',
     'Has a control API that refuses seed data.',
     withoutControlApi((request) =>
-      isControlRequest('health')(request) ? jsonResponse(200, { status: 'healthy' }) : errorResponse(500),
+      isControlRequest('health')(request)
+        ? jsonResponse(200, { status: 'healthy' })
+        : errorResponse(500),
     ),
   ),
   variant(

@@ -54,7 +54,11 @@ function closesById(names: readonly IdName[], hint: string): Check {
     },
     unjudged: explainNoValidResponse('end'),
   };
-  return requirePlainAccepted(isPlainTraces, isAccepted, requirePlainAccepted(isPlainClose, isFirstClose, check));
+  return requirePlainAccepted(
+    isPlainTraces,
+    isAccepted,
+    requirePlainAccepted(isPlainClose, isFirstClose, check),
+  );
 }
 
 function findWrongClose(close: Exchange, transcript: Transcript, hint: string): Finding[] {

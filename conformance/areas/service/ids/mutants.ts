@@ -1,4 +1,4 @@
-import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
 import {
   changeResponse,
   respondInstead,
@@ -38,13 +38,13 @@ const closeForOthers = (isReallyClosed: boolean) => (): Transform => {
     const { endpoint, headers, body, path } = request;
     const id = conversationIdIn(endpoint === 'traces' ? body : path);
     if (endpoint === 'traces' && hasValidKey(request) && id !== undefined) {
-      keyById.set(id, headers[serviceApiKeyHeader] ?? '');
+      keyById.set(id, headers[SERVICE_API_KEY_HEADER] ?? '');
     }
     const response = await forward(request);
     const ownKey = keyById.get(id ?? '');
     if (endpoint !== 'end' || response.status !== 404 || ownKey === undefined) return response;
     if (isReallyClosed) {
-      return forward({ ...request, headers: { ...headers, [serviceApiKeyHeader]: ownKey } });
+      return forward({ ...request, headers: { ...headers, [SERVICE_API_KEY_HEADER]: ownKey } });
     }
     return jsonResponse(200, {
       conversation_id: id,

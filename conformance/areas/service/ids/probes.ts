@@ -10,7 +10,7 @@ import {
 } from '../spans.ts';
 import { createEndStep, createTracesStep } from '../requests.ts';
 
-const owner = 'apart';
+const OWNER = 'apart';
 
 /** Uses ids that are easy to confuse: by case, by encoding in the path, and by owner. */
 export const ids: ServiceProbe = {
@@ -34,17 +34,17 @@ export const ids: ServiceProbe = {
     for (const conversation of conversations) await send(context, conversation);
     const expected: ExpectedSession[] = [];
     for (const { name, id } of conversations) {
-      const close = await context.send(createEndStep(context, `close ${name}`, id, owner));
+      const close = await context.send(createEndStep(context, `close ${name}`, id, OWNER));
       if (close && isAccepted(close)) expected.push(...expectedSessions(id, close));
     }
-    if (expected.length > 0) await waitUntilScored(context, expected, 'ids', owner);
+    if (expected.length > 0) await waitUntilScored(context, expected, 'ids', OWNER);
     if (service.hasControlApi) await closeAsAnotherOwner(context);
   },
 };
 
 async function send(context: ServiceProbeContext, conversation: Conversation): Promise<void> {
   const request = createTraceExport([createChatSpan(context.service, conversation)]);
-  await context.send(createTracesStep(context, conversation.name, request, { owner }));
+  await context.send(createTracesStep(context, conversation.name, request, { owner: OWNER }));
 }
 
 /** Another owner tries to close a conversation; then its own owner closes it. */
@@ -54,5 +54,5 @@ async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> 
   const { id } = conversation;
   const foreignClose = createEndStep(context, 'close of another', id, 'limits');
   await context.send({ ...foreignClose, intent: 'open' });
-  await context.send(createEndStep(context, 'close own', id, owner));
+  await context.send(createEndStep(context, 'close own', id, OWNER));
 }

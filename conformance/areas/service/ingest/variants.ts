@@ -37,7 +37,9 @@ export const ingestVariants: readonly Variant[] = [
     'odd-taken',
     'Accepts invalid query parameters.',
     changeResponse(to('production'), (response) =>
-      response.status === 400 ? jsonResponse(200, { items: [], total: 0, skip: 0, limit: 50 }) : response,
+      response.status === 400
+        ? jsonResponse(200, { items: [], total: 0, skip: 0, limit: 50 })
+        : response,
     ),
   ),
   variant(

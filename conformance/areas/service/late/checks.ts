@@ -194,7 +194,9 @@ function refusesWithoutEvals(): Check {
     judge: (evidence) =>
       evidence
         .filter(isAccepted)
-        .map((exchange) => outcomeFinding(exchange, 'a refusal that asks to configure evals first')),
+        .map((exchange) =>
+          outcomeFinding(exchange, 'a refusal that asks to configure evals first'),
+        ),
     unjudged: noBacklog,
   };
 }

@@ -1,4 +1,9 @@
-import { isAccepted, jsonResponse, replaceParts, type When } from '../../../engine/mutants/combinators.ts';
+import {
+  isAccepted,
+  jsonResponse,
+  replaceParts,
+  type When,
+} from '../../../engine/mutants/combinators.ts';
 import type {
   Forward,
   Mutant,

@@ -17,7 +17,7 @@ import {
 } from '../requests.ts';
 
 const DAY_MS = 86_400_000;
-const owner = 'apart';
+const OWNER = 'apart';
 
 /** Without a control API, nothing reports when a second scoring would be complete. */
 const SCORING_PAUSE_MS = 1_000;
@@ -37,17 +37,17 @@ export const lateSpans: ServiceProbe = {
       createChatSpan(service, first),
       createChatSpan(service, second),
     ]);
-    await context.send(createTracesStep(context, 'two ids', both, { owner }));
+    await context.send(createTracesStep(context, 'two ids', both, { owner: OWNER }));
     const firstClose = await context.send(
-      createEndStep(context, 'close first of two', first.id, owner),
+      createEndStep(context, 'close first of two', first.id, OWNER),
     );
     const secondClose = await context.send(
-      createEndStep(context, 'close second of two', second.id, owner),
+      createEndStep(context, 'close second of two', second.id, OWNER),
     );
     const late = createConversation(service, 'late', { offsetMs: 10_000 });
     const onTime = createTraceExport([createChatSpan(service, late)]);
-    await context.send(createTracesStep(context, 'late', onTime, { owner }));
-    const lateClose = await context.send(createEndStep(context, 'close late', late.id, owner));
+    await context.send(createTracesStep(context, 'late', onTime, { owner: OWNER }));
+    const lateClose = await context.send(createEndStep(context, 'close late', late.id, OWNER));
     if (!lateClose || !isAccepted(lateClose)) return;
     if (valueAt(lateClose.json, '/evaluations_queued') === 0) return;
     if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
@@ -56,14 +56,14 @@ export const lateSpans: ServiceProbe = {
       ...(secondClose ? expectedSessions(second.id, secondClose) : []),
       ...expectedSessions(late.id, lateClose),
     ];
-    await waitUntilScored(context, expected, 'before late spans', owner);
+    await waitUntilScored(context, expected, 'before late spans', OWNER);
     const tooLate = createTraceExport([createChatSpan(service, late, 2)]);
-    const lateRequest = createTracesStep(context, 'late again', tooLate, { owner });
+    const lateRequest = createTracesStep(context, 'late again', tooLate, { owner: OWNER });
     await context.send({ ...lateRequest, intent: 'open' });
     if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
     else await service.pause(SCORING_PAUSE_MS);
     const query = { ...runPeriod(service), include_traces: 'true', limit: '500' };
-    await context.send(createResultsStep(context, 'production', 'after late spans', query, owner));
+    await context.send(createResultsStep(context, 'production', 'after late spans', query, OWNER));
   },
 };
 

@@ -1,4 +1,4 @@
-import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
+import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
 import { instantMs } from '../../../../src/platform/clock.ts';
 import { checkEach, unjudgedAs, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import {
@@ -13,7 +13,7 @@ import { isStep, type TracesStep } from '../steps.ts';
 import { hasControlApi } from '../transcript.ts';
 import type { rateRequirements } from './requirements.ts';
 
-const MAX = ingestRequestsPerMinuteMax;
+const MAX = INGEST_REQUESTS_PER_MINUTE_MAX;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 

@@ -1,5 +1,10 @@
-import { serviceApiKeyHeader } from '../../../../src/contract/index.ts';
-import { changeResponse, jsonResponse, replaceParts, to } from '../../../engine/mutants/combinators.ts';
+import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
+import {
+  changeResponse,
+  jsonResponse,
+  replaceParts,
+  to,
+} from '../../../engine/mutants/combinators.ts';
 import type { Mutant, ProxyResponse, TransformFactory } from '../../../engine/mutants/mutant.ts';
 import type { ServiceRequirementId } from '../requirements.ts';
 import { clockAdvanceMs, emptyTraceResponse, intrusiveOnly, mutant } from '../transforms.ts';
@@ -35,10 +40,11 @@ export const limitRate =
         advancedMs = 0;
       }
       if (request.endpoint !== 'traces') return forward(request);
-      const key = request.headers[serviceApiKeyHeader] ?? '';
+      const key = request.headers[SERVICE_API_KEY_HEADER] ?? '';
       const count = (counts.get(key) ?? 0) + 1;
       counts.set(key, count);
-      if (count > max) return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
+      if (count > max)
+        return jsonResponse(429, { message: 'Wait.' }, { 'retry-after': retryAfter });
       return count > FORWARDED_MAX ? emptyTraceResponse : forward(request);
     };
   };

@@ -1,5 +1,5 @@
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { ingestRequestsPerMinuteMax } from '../../../../src/contract/index.ts';
+import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted, isRateLimited } from '../../../engine/transcript/reading.ts';
 import { retryAfterMs } from '../../../engine/transcript/retry-after.ts';
@@ -9,13 +9,13 @@ import { createTracesStep } from '../requests.ts';
 import type { TracesStep, ServiceStep } from '../steps.ts';
 
 /** Two fixed one-minute windows let 240 requests pass; one more exceeds any way to count. */
-const BURST_MAX = 2 * ingestRequestsPerMinuteMax + 1;
+const BURST_MAX = 2 * INGEST_REQUESTS_PER_MINUTE_MAX + 1;
 
 /** Divides the rate, so that the first batch over the rate is refused as a whole. */
 const BATCH_SIZE = 12;
 
 /** A service that keeps the rate receives one burst, and a second if its clock can't be advanced. */
-const REQUESTS = 2 * (ingestRequestsPerMinuteMax + BATCH_SIZE);
+const REQUESTS = 2 * (INGEST_REQUESTS_PER_MINUTE_MAX + BATCH_SIZE);
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -42,7 +42,7 @@ async function sendBurst(
 }
 
 const isOverRate = (burst: readonly Exchange[]): boolean =>
-  burst.some(isRateLimited) && burst.filter(isAccepted).length > ingestRequestsPerMinuteMax;
+  burst.some(isRateLimited) && burst.filter(isAccepted).length > INGEST_REQUESTS_PER_MINUTE_MAX;
 
 const advance = (context: ServiceProbeContext, ms: number): Promise<boolean> =>
   advanceClock(context, 'clock of the rate', ms);

@@ -1,4 +1,4 @@
-import { healthTimeoutMs, violations } from '../../../../src/contract/index.ts';
+import { HEALTH_TIMEOUT_MS, violations } from '../../../../src/contract/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
@@ -154,7 +154,7 @@ function healthAfterwards(): Check {
       exchanges.some((plain) => isPlain(plain) && faults(plain).length === 0),
     (one) => {
       const [first] = faults(one);
-      const expected = `a health answer within ${healthTimeoutMs / 1000} s, as before the calls`;
+      const expected = `a health answer within ${HEALTH_TIMEOUT_MS / 1000} s, as before the calls`;
       return first === undefined ? [] : [outcomeFinding(one, expected)];
     },
     ({ exchanges }) => {

@@ -6,7 +6,7 @@
  * to callers. Times are integers since the Unix epoch, in milliseconds (`_ms`) or nanoseconds
  * (`_ns`). A `_folded` column holds a name as `normalizeForSearch` returns it.
  */
-export const createTables = `
+export const CREATE_TABLES = `
 create table owners (
   -- keys belong to an owner; owners never see each other's data
   id text primary key,

@@ -2,7 +2,7 @@
  * Adds the inputs of evals besides the turns (metadata, hints) and whether an outcome is required.
  * Older sessions have no metadata, and all their evals were required.
  */
-export const addEvalInputs = `
+export const ADD_EVAL_INPUTS = `
 -- 0: the outcome never makes the session fail
 alter table outcomes add column required integer not null default 1;
 

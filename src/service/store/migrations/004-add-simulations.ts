@@ -1,5 +1,5 @@
 /** Adds simulations, and what is known about simulated sessions and turns. */
-export const addSimulations = `
+export const ADD_SIMULATIONS = `
 -- JSON array of tool calls, or null
 alter table turns add column tool_calls text;
 -- from the end of the user's input to the end of the response; null if it was not measured

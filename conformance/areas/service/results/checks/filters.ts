@@ -1,6 +1,11 @@
-import { brief, pageLimitMax, valueAt } from '../../../../../src/contract/index.ts';
+import { brief, PAGE_LIMIT_MAX, valueAt } from '../../../../../src/contract/index.ts';
 import { instantMs } from '../../../../../src/platform/clock.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../../engine/checks/check.ts';
+import {
+  checkEach,
+  unjudgedAs,
+  type Check,
+  type Finding,
+} from '../../../../engine/checks/check.ts';
 import { type Exchange, type Transcript } from '../../../../engine/transcript/reading.ts';
 import { wrongValue } from '../../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../../results-api.ts';
@@ -316,7 +321,7 @@ function findMissingInPeriod(
   whole: Exchange,
   transcript: Transcript,
 ): Finding[] {
-  if (sessionsOf(whole).length >= pageLimitMax) return [];
+  if (sessionsOf(whole).length >= PAGE_LIMIT_MAX) return [];
   const listed = new Set(sessionsOf(whole).map(identify));
   const missing = sessionsInPeriod(endpoint, filter, whole, transcript).find(
     (session) => !listed.has(identify(session)),

@@ -1,7 +1,7 @@
 import {
   brief,
-  pageLimitDefault,
-  pageLimitMax,
+  PAGE_LIMIT_DEFAULT,
+  PAGE_LIMIT_MAX,
   valueAt,
 } from '../../../../../src/contract/index.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
@@ -24,11 +24,11 @@ import type { ResultsEndpoint, ResultsObject } from '../../results-api.ts';
 import { isStep, type ResultsStep } from '../../steps.ts';
 import { isResultsPage, lastAccepted, queryOf, sessionsOf, startedAtMs } from '../../transcript.ts';
 
-const overCap: ResultsStep = 'over the cap';
+const OVER_CAP: ResultsStep = 'over the cap';
 
 /** Requires a JSON object for every read except the one with a limit over the cap. */
 export function answersReads(endpoint: ResultsEndpoint): Check {
-  return checkAccepted(endpoint, (step) => step !== overCap, explainNoValidResponse(endpoint));
+  return checkAccepted(endpoint, (step) => step !== OVER_CAP, explainNoValidResponse(endpoint));
 }
 
 /** Requires the four fields of a page (spec 2.6). */
@@ -75,9 +75,9 @@ export function usesDefaults(endpoint: ResultsEndpoint): Check {
       queryOf(page, 'limit') === undefined &&
       queryOf(page, 'skip') === undefined,
     (page) => [
-      ...findWrongNumber(page, '/limit', pageLimitDefault),
+      ...findWrongNumber(page, '/limit', PAGE_LIMIT_DEFAULT),
       ...findWrongNumber(page, '/skip', 0),
-      ...findTooManyItems(page, pageLimitDefault),
+      ...findTooManyItems(page, PAGE_LIMIT_DEFAULT),
     ],
     explainNoValidResponse(endpoint),
   );
@@ -86,11 +86,11 @@ export function usesDefaults(endpoint: ResultsEndpoint): Check {
 /** Requires at most 500 sessions for a higher limit. The echoed limit is not specified. */
 export function capsLimit(endpoint: ResultsEndpoint): Check {
   return checkEach(
-    (page) => isStep(page, endpoint, overCap) && page.response !== undefined,
+    (page) => isStep(page, endpoint, OVER_CAP) && page.response !== undefined,
     (page) =>
       isAccepted(page) && isObject(page.json)
-        ? findTooManyItems(page, pageLimitMax)
-        : [outcomeFinding(page, `a 2xx response with at most ${pageLimitMax} sessions`)],
+        ? findTooManyItems(page, PAGE_LIMIT_MAX)
+        : [outcomeFinding(page, `a 2xx response with at most ${PAGE_LIMIT_MAX} sessions`)],
     explainNoValidResponse(endpoint),
   );
 }
@@ -102,7 +102,7 @@ export function echoesLimits(endpoint: ResultsEndpoint): Check {
     (page) =>
       isPage(page) &&
       page.intent === 'valid' &&
-      page.step !== overCap &&
+      page.step !== OVER_CAP &&
       queryOf(page, 'limit') !== undefined,
     (page) => {
       const limit = Number(queryOf(page, 'limit'));
@@ -136,7 +136,7 @@ export function findWholePage(
   const identities = (page: Exchange): string => sessionsOf(page).map(identify).sort().join();
   const total = valueAt(whole.json, '/total');
   const isComplete =
-    typeof total !== 'number' || sessionsOf(whole).length >= Math.min(total, pageLimitMax);
+    typeof total !== 'number' || sessionsOf(whole).length >= Math.min(total, PAGE_LIMIT_MAX);
   return identities(whole) === identities(again) && isComplete ? whole : undefined;
 }
 
@@ -184,7 +184,7 @@ export function pagesCompletely(endpoint: ResultsEndpoint): Check {
 
 function hasRightTotal(whole: Exchange, count: number): boolean {
   const total = valueAt(whole.json, '/total');
-  return count >= pageLimitMax || !Number.isInteger(total) || total === count;
+  return count >= PAGE_LIMIT_MAX || !Number.isInteger(total) || total === count;
 }
 
 const describeCount = (identities: string[]): string =>

@@ -65,7 +65,7 @@ import {
   startsWithFirstSpan,
 } from './turns.ts';
 
-const endpoint = 'production';
+const ENDPOINT = 'production';
 
 const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
 const queuedOf = ({ json }: Exchange): unknown => valueAt(json, '/evaluations_queued');
@@ -120,7 +120,7 @@ function listsSameRun(): Check {
 
 function hasNoSimulationKeys(): Check {
   return checkSessions(
-    endpoint,
+    ENDPOINT,
     () => true,
     (session) => {
       const key = ['agent', 'scenario', 'persona'].find((name) => Object.hasOwn(session, name));
@@ -137,7 +137,7 @@ function hasTypicalPass(): Check {
   const outcomeOf = (session: ResultsObject): unknown =>
     valueAt(session, '/eval_outcomes/0/outcome');
   return checkEach(
-    (page) => isResultsPage(endpoint)(page) && sessionsOf(page).some(isPassed),
+    (page) => isResultsPage(ENDPOINT)(page) && sessionsOf(page).some(isPassed),
     (page) => {
       const unusual = sessionsOf(page).find(
         (session) => isPassed(session) && outcomeOf(session) !== 'pass',
@@ -151,7 +151,7 @@ function hasTypicalPass(): Check {
 /** Requires outcomes in every session, and a total of 0 for an owner without scored sessions. */
 function listsOnlyScored(): Check {
   const check = checkSessions(
-    endpoint,
+    ENDPOINT,
     (session) => summaryNumber(session, 'total_evaluations') !== undefined,
     (session) =>
       summaryNumber(session, 'total_evaluations') === 0
@@ -159,7 +159,7 @@ function listsOnlyScored(): Check {
         : undefined,
   );
   const isUnscoredOwner = (page: Exchange): boolean =>
-    isResultsPage(endpoint)(page) && isStep(page, endpoint, 'bare');
+    isResultsPage(ENDPOINT)(page) && isStep(page, ENDPOINT, 'bare');
   return {
     ...check,
     evidence: (transcript) => [
@@ -177,7 +177,7 @@ function listsOnlyScored(): Check {
 function listsUpload(): Check {
   return {
     evidence: (transcript) => {
-      const page = lastAccepted(transcript, endpoint, 'whole') ?? lastPolledPage(transcript);
+      const page = lastAccepted(transcript, ENDPOINT, 'whole') ?? lastPolledPage(transcript);
       return page && findUpload(transcript) ? [page] : [];
     },
     judge: ([page], transcript) => {
@@ -202,7 +202,7 @@ interface ScoredClose {
 function findScoredCloses(transcript: Transcript): ScoredClose[] {
   const polled = lastPolledPage(transcript);
   // Polling does not wait for closes that queued nothing, so a later page shows them.
-  const later = lastAccepted(transcript, endpoint, 'whole again') ?? polled;
+  const later = lastAccepted(transcript, ENDPOINT, 'whole again') ?? polled;
   const configured = hasControlApi(transcript) ? seededEvalCount(transcript, 'main') : 0;
   const closes = transcript.exchanges.filter(
     (exchange) =>
@@ -246,49 +246,49 @@ function scoresQueuedEvals(): Check {
 
 /** The checks of `GET /api/prod-evaluations/sessions/`. */
 export const productionChecks = {
-  'SERVICE-070': answersReads(endpoint),
-  'SERVICE-071': hasPageFields(endpoint),
-  'SERVICE-075': usesDefaults(endpoint),
-  'SERVICE-077': capsLimit(endpoint),
-  'SERVICE-078': echoesLimits(endpoint),
-  'SERVICE-080': pagesCompletely(endpoint),
-  'SERVICE-081': listsNewestFirst(endpoint),
-  'SERVICE-082': hasSessionFields(endpoint, '/url'),
-  'SERVICE-083': hasLink(endpoint, 'production-eval'),
-  'SERVICE-084': hasSessionFields(endpoint, '/run', '/source_session_id', '/status'),
+  'SERVICE-070': answersReads(ENDPOINT),
+  'SERVICE-071': hasPageFields(ENDPOINT),
+  'SERVICE-075': usesDefaults(ENDPOINT),
+  'SERVICE-077': capsLimit(ENDPOINT),
+  'SERVICE-078': echoesLimits(ENDPOINT),
+  'SERVICE-080': pagesCompletely(ENDPOINT),
+  'SERVICE-081': listsNewestFirst(ENDPOINT),
+  'SERVICE-082': hasSessionFields(ENDPOINT, '/url'),
+  'SERVICE-083': hasLink(ENDPOINT, 'production-eval'),
+  'SERVICE-084': hasSessionFields(ENDPOINT, '/run', '/source_session_id', '/status'),
   'SERVICE-085': listsSameRun(),
   'SERVICE-087': listsClosedConversations(),
-  'SERVICE-088': hasTypicalValue(endpoint, '/status', 'completed'),
-  'SERVICE-090': hasSessionFields(endpoint, '/started_at', '/ended_at'),
+  'SERVICE-088': hasTypicalValue(ENDPOINT, '/status', 'completed'),
+  'SERVICE-090': hasSessionFields(ENDPOINT, '/started_at', '/ended_at'),
   'SERVICE-091': startsWithFirstSpan(),
-  'SERVICE-092': hasSummary(endpoint),
-  'SERVICE-093': hasOutcomes(endpoint),
-  'SERVICE-094': hasPossibleCounts(endpoint),
-  'SERVICE-095': listsAllOutcomes(endpoint),
+  'SERVICE-092': hasSummary(ENDPOINT),
+  'SERVICE-093': hasOutcomes(ENDPOINT),
+  'SERVICE-094': hasPossibleCounts(ENDPOINT),
+  'SERVICE-095': listsAllOutcomes(ENDPOINT),
   'SERVICE-096': hasNoSimulationKeys(),
-  'SERVICE-097': omitsTraces(endpoint),
-  'SERVICE-098': includesTraces(endpoint, ['session_sequence', 'user_input', 'agent_response']),
+  'SERVICE-097': omitsTraces(ENDPOINT),
+  'SERVICE-098': includesTraces(ENDPOINT, ['session_sequence', 'user_input', 'agent_response']),
   'SERVICE-099': hasTurnPerSpan('json'),
   'SERVICE-100': hasSentTexts('user_input'),
   'SERVICE-101': hasSentTexts('agent_response'),
   'SERVICE-102': hasTurnPerSpan('re-sent'),
   'SERVICE-103': hasTurnPerSpan('ignored'),
   'SERVICE-104': hasTurnPerSpan('tools'),
-  'SERVICE-107': hasTypicalValue(endpoint, '/eval_outcomes/0/eval_type', 'session_level'),
+  'SERVICE-107': hasTypicalValue(ENDPOINT, '/eval_outcomes/0/eval_type', 'session_level'),
   'SERVICE-108': hasTypicalPass(),
-  'SERVICE-110': filtersSessions(endpoint, nameFilterSteps('run'), matchesRun),
-  'SERVICE-111': filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
-  'SERVICE-112': filtersSessions(endpoint, ['failed only'], hasFailure),
-  'SERVICE-113': listsOnlyFailures(endpoint),
-  'SERVICE-115': summarizesWholeSession(endpoint),
-  'SERVICE-116': countsFailures(endpoint),
-  'SERVICE-117': filtersByTime(endpoint, 'started_after'),
-  'SERVICE-118': filtersByTime(endpoint, 'started_before'),
+  'SERVICE-110': filtersSessions(ENDPOINT, nameFilterSteps('run'), matchesRun),
+  'SERVICE-111': filtersSessions(ENDPOINT, nameFilterSteps('eval'), matchesEval),
+  'SERVICE-112': filtersSessions(ENDPOINT, ['failed only'], hasFailure),
+  'SERVICE-113': listsOnlyFailures(ENDPOINT),
+  'SERVICE-115': summarizesWholeSession(ENDPOINT),
+  'SERVICE-116': countsFailures(ENDPOINT),
+  'SERVICE-117': filtersByTime(ENDPOINT, 'started_after'),
+  'SERVICE-118': filtersByTime(ENDPOINT, 'started_before'),
   'SERVICE-119': listsOnlyScored(),
   'SERVICE-120': listsUpload(),
-  'SERVICE-121': hidesOtherOwners(endpoint),
+  'SERVICE-121': hidesOtherOwners(ENDPOINT),
   'SERVICE-122': scoresQueuedEvals(),
-  'SERVICE-123': hasMatchingRate(endpoint),
-  'SERVICE-124': numbersTurns(endpoint, sentInputs),
-  'SERVICE-125': endsAfterStart(endpoint),
+  'SERVICE-123': hasMatchingRate(ENDPOINT),
+  'SERVICE-124': numbersTurns(ENDPOINT, sentInputs),
+  'SERVICE-125': endsAfterStart(ENDPOINT),
 } satisfies Record<keyof typeof productionRequirements, Check>;

@@ -1,7 +1,12 @@
 import { brief, valueAt, type MessageName } from '../../../../../src/contract/index.ts';
 import { instantMs } from '../../../../../src/platform/clock.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../../engine/checks/check.ts';
+import {
+  checkEach,
+  unjudgedAs,
+  type Check,
+  type Finding,
+} from '../../../../engine/checks/check.ts';
 import { checkShape } from '../../../../engine/checks/shape.ts';
 import { type Exchange } from '../../../../engine/transcript/reading.ts';
 import { wrongValue } from '../../findings.ts';

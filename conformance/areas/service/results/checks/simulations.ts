@@ -50,13 +50,13 @@ import {
 } from './sessions.ts';
 import { numbersTurns, seededInputs, showsSeededTurns, showsSomeTurns } from './turns.ts';
 
-const endpoint = 'simulations';
+const ENDPOINT = 'simulations';
 
 /** Pages of a step whose owner has only the sessions that the run seeded. */
 const isSeededPage =
   (step: ResultsStep) =>
   (page: Exchange, transcript: Transcript): boolean =>
-    isResultsPage(endpoint)(page) && isStep(page, endpoint, step) && hasControlApi(transcript);
+    isResultsPage(ENDPOINT)(page) && isStep(page, ENDPOINT, step) && hasControlApi(transcript);
 
 /** The same, if each session has a persona, which identifies seeded sessions. */
 const isIdentifiablePage =
@@ -126,8 +126,8 @@ function countsAllSessions(): Check {
 
 /** Requires a link, or null if the simulation was deleted. */
 function hasLinkOrNull(): Check {
-  const typeCheck = hasSessionFields(endpoint, '/url');
-  const linkCheck = hasLink(endpoint, 'simulation');
+  const typeCheck = hasSessionFields(ENDPOINT, '/url');
+  const linkCheck = hasLink(ENDPOINT, 'simulation');
   return {
     evidence: (transcript) => typeCheck.evidence(transcript),
     judge: (evidence, transcript) => [
@@ -153,46 +153,46 @@ function findMissingLinks(pages: Exchange[], transcript: Transcript): Finding[] 
 
 /** The checks of `GET /api/simulations/sessions/`. */
 export const simulationChecks = {
-  'SERVICE-130': answersReads(endpoint),
-  'SERVICE-131': hasPageFields(endpoint),
-  'SERVICE-132': usesDefaults(endpoint),
-  'SERVICE-133': capsLimit(endpoint),
-  'SERVICE-134': echoesLimits(endpoint),
-  'SERVICE-135': pagesCompletely(endpoint),
-  'SERVICE-136': listsNewestFirst(endpoint),
+  'SERVICE-130': answersReads(ENDPOINT),
+  'SERVICE-131': hasPageFields(ENDPOINT),
+  'SERVICE-132': usesDefaults(ENDPOINT),
+  'SERVICE-133': capsLimit(ENDPOINT),
+  'SERVICE-134': echoesLimits(ENDPOINT),
+  'SERVICE-135': pagesCompletely(ENDPOINT),
+  'SERVICE-136': listsNewestFirst(ENDPOINT),
   'SERVICE-137': hasLinkOrNull(),
   'SERVICE-138': keepsDeletedSimulations(),
   'SERVICE-139': hasSessionFields(
-    endpoint,
+    ENDPOINT,
     ...['/simulation', '/agent', '/scenario', '/persona', '/status'],
   ),
-  'SERVICE-140': hasTypicalValue(endpoint, '/status', 'completed'),
-  'SERVICE-141': hasSessionFields(endpoint, '/started_at', '/ended_at'),
-  'SERVICE-142': hasSummary(endpoint),
-  'SERVICE-143': hasOutcomes(endpoint),
-  'SERVICE-144': omitsTraces(endpoint),
-  'SERVICE-145': includesTraces(endpoint, [
+  'SERVICE-140': hasTypicalValue(ENDPOINT, '/status', 'completed'),
+  'SERVICE-141': hasSessionFields(ENDPOINT, '/started_at', '/ended_at'),
+  'SERVICE-142': hasSummary(ENDPOINT),
+  'SERVICE-143': hasOutcomes(ENDPOINT),
+  'SERVICE-144': omitsTraces(ENDPOINT),
+  'SERVICE-145': includesTraces(ENDPOINT, [
     'session_sequence',
     'user_input',
     'user_reason',
     'agent_response',
   ]),
-  'SERVICE-146': filtersSessions(endpoint, nameFilterSteps('agent'), matchesAgent),
+  'SERVICE-146': filtersSessions(ENDPOINT, nameFilterSteps('agent'), matchesAgent),
   'SERVICE-147': filtersByAgentUrl(),
-  'SERVICE-148': filtersSessions(endpoint, nameFilterSteps('eval'), matchesEval),
-  'SERVICE-149': filtersSessions(endpoint, ['failed only'], hasFailure),
-  'SERVICE-150': listsOnlyFailures(endpoint),
-  'SERVICE-151': summarizesWholeSession(endpoint),
-  'SERVICE-152': countsFailures(endpoint),
-  'SERVICE-153': filtersByTime(endpoint, 'started_after'),
-  'SERVICE-154': filtersByTime(endpoint, 'started_before'),
+  'SERVICE-148': filtersSessions(ENDPOINT, nameFilterSteps('eval'), matchesEval),
+  'SERVICE-149': filtersSessions(ENDPOINT, ['failed only'], hasFailure),
+  'SERVICE-150': listsOnlyFailures(ENDPOINT),
+  'SERVICE-151': summarizesWholeSession(ENDPOINT),
+  'SERVICE-152': countsFailures(ENDPOINT),
+  'SERVICE-153': filtersByTime(ENDPOINT, 'started_after'),
+  'SERVICE-154': filtersByTime(ENDPOINT, 'started_before'),
   'SERVICE-155': countsAllSessions(),
-  'SERVICE-156': hidesOtherOwners(endpoint),
-  'SERVICE-157': hasPossibleCounts(endpoint),
-  'SERVICE-158': listsAllOutcomes(endpoint),
-  'SERVICE-159': hasMatchingRate(endpoint),
-  'SERVICE-160': numbersTurns(endpoint, seededInputs),
-  'SERVICE-161': endsAfterStart(endpoint),
+  'SERVICE-156': hidesOtherOwners(ENDPOINT),
+  'SERVICE-157': hasPossibleCounts(ENDPOINT),
+  'SERVICE-158': listsAllOutcomes(ENDPOINT),
+  'SERVICE-159': hasMatchingRate(ENDPOINT),
+  'SERVICE-160': numbersTurns(ENDPOINT, seededInputs),
+  'SERVICE-161': endsAfterStart(ENDPOINT),
   'SERVICE-162': showsSeededTurns(),
   'SERVICE-163': showsSomeTurns(),
 } satisfies Record<keyof typeof simulationRequirements, Check>;

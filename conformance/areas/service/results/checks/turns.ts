@@ -1,6 +1,11 @@
 import { brief, valueAt, type TraceSpan } from '../../../../../src/contract/index.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
-import { checkEach, unjudgedAs, type Check, type Finding } from '../../../../engine/checks/check.ts';
+import {
+  checkEach,
+  unjudgedAs,
+  type Check,
+  type Finding,
+} from '../../../../engine/checks/check.ts';
 import type { Exchange, Transcript } from '../../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../../findings.ts';
 import type { ResultsEndpoint, ResultsObject } from '../../results-api.ts';

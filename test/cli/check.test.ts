@@ -11,7 +11,7 @@ import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { violations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { run, type Ran } from '../helpers/command.ts';
-import { root } from '../helpers/repository.ts';
+import { ROOT } from '../helpers/repository.ts';
 
 t.setTimeout(150_000);
 
@@ -276,7 +276,7 @@ void t.test(
   'a full or closed stdout gives at most one sentence, and never a usage error',
   async (t) => {
     const url = await startTestAgent(t);
-    const main = join(root, 'src/cli/main.ts');
+    const main = join(ROOT, 'src/cli/main.ts');
     const shell = async (script: string): Promise<Ran> => {
       const { PATH = '' } = process.env;
       const child = spawn('bash', ['--norc', '-c', script], { env: { PATH } });

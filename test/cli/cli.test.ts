@@ -9,7 +9,7 @@ import type { SelftestResult } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { run, start } from '../helpers/command.ts';
-import { root } from '../helpers/repository.ts';
+import { ROOT } from '../helpers/repository.ts';
 
 t.setTimeout(180_000);
 
@@ -204,7 +204,7 @@ function fits80Columns(text: string): boolean {
 
 void t.test('a reader that closes the pipe early causes no error', async (t) => {
   for (const args of [['explain'], ['schemas', 'CheckReport'], ['check', '--list']]) {
-    const child = spawn(process.execPath, [join(root, 'src/cli/main.ts'), ...args]);
+    const child = spawn(process.execPath, [join(ROOT, 'src/cli/main.ts'), ...args]);
     child.stdout.destroy();
     let stderr = '';
     child.stderr.on('data', (chunk) => (stderr += String(chunk)));
@@ -225,7 +225,7 @@ void t.test(
   async (t) => {
     const agent = await startAgent();
     t.teardown(() => agent.stop());
-    const main = join(root, 'src/cli/main.ts');
+    const main = join(ROOT, 'src/cli/main.ts');
     const command = `${process.execPath} ${main} check ${agent.url} --area health`;
     const capture = async (env: Record<string, string>): Promise<string> => {
       const child = spawn('script', ['-qec', command, '/dev/null'], {
@@ -254,7 +254,7 @@ void t.test(
   'an old Node version gives one line with the required version',
   { skip: whyNoOldNode() },
   (t) => {
-    const { status, stdout, stderr } = spawnSync(OLD_NODE, [join(root, 'bin/sandbox-kit.js')]);
+    const { status, stdout, stderr } = spawnSync(OLD_NODE, [join(ROOT, 'bin/sandbox-kit.js')]);
     t.equal(status, 2);
     t.equal(String(stdout), '');
     t.match(String(stderr), /^sandbox-kit needs Node 22\.19 or newer, this is [^\n]+\.\n$/);

@@ -34,53 +34,59 @@ async function ask(
   return await response.json();
 }
 
-void t.test('what was queued two days ahead is scored after kill -9 and a restart', async (t) => {
-  const server = await openAiServer(t);
-  server.behave(answers.hang);
-  const env = { SANDBOX_KIT_JUDGE_URL: server.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'small' };
-  const args = ['serve', '--port', '0', '--json', '--data', t.testdir({})];
-  const first = await start(t, args, { env });
-  const one = JSON.parse(first.firstLine) as Address;
-  await ask(one, 'POST', `${one.adminUrl}/evals`, judged);
-  await ask(one, 'PUT', `${one.adminUrl}/settings`, { evals: ['greets'] });
-  await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * DAY_MS });
-  const spans = ids.map((conversationId) => aSpan({ conversationId }));
-  await ask(one, 'POST', `${one.url}/v1/traces`, aRequest(spans));
-  for (const id of ids) await ask(one, 'POST', `${one.url}/v1/sessions/${id}/end`);
-  await server.untilAsked(1);
-  await first.end('SIGKILL');
+void t.test(
+  'Jobs queued while the clock was two days ahead are scored after kill -9 and a restart',
+  async (t) => {
+    const server = await openAiServer(t);
+    server.behave(answers.hang);
+    const env = { SANDBOX_KIT_JUDGE_URL: server.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'small' };
+    const args = ['serve', '--port', '0', '--json', '--data', t.testdir({})];
+    const first = await start(t, args, { env });
+    const one = JSON.parse(first.firstLine) as Address;
+    await ask(one, 'POST', `${one.adminUrl}/evals`, judged);
+    await ask(one, 'PUT', `${one.adminUrl}/settings`, { evals: ['greets'] });
+    await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * DAY_MS });
+    const spans = ids.map((conversationId) => aSpan({ conversationId }));
+    await ask(one, 'POST', `${one.url}/v1/traces`, aRequest(spans));
+    for (const id of ids) await ask(one, 'POST', `${one.url}/v1/sessions/${id}/end`);
+    await server.untilAsked(1);
+    await first.end('SIGKILL');
 
-  server.behave(answers.verdict('pass'));
-  const second = await start(t, args, { env });
-  const two = JSON.parse(second.firstLine) as Address;
-  await ask(two, 'POST', `${two.adminUrl}/drain`);
-  const url = `${two.url}/api/prod-evaluations/sessions/`;
-  t.equal(((await ask(two, 'GET', url)) as ProductionSessionPage).total, COUNT);
-});
+    server.behave(answers.verdict('pass'));
+    const second = await start(t, args, { env });
+    const two = JSON.parse(second.firstLine) as Address;
+    await ask(two, 'POST', `${two.adminUrl}/drain`);
+    const url = `${two.url}/api/prod-evaluations/sessions/`;
+    t.equal(((await ask(two, 'GET', url)) as ProductionSessionPage).total, COUNT);
+  },
+);
 
-void t.test('a conversation that came in days ahead is idle a day after the restart', async (t) => {
-  const dataDir = t.testdir();
-  const first = await startService({ dataDir, clock: manualClock(START_MS) });
-  await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * DAY_MS });
-  await ask(first, 'POST', `${first.url}/v1/traces`, aRequest());
-  await first.stop();
-  const second = await startService({ dataDir, clock: manualClock(START_MS) });
-  t.teardown(() => second.stop());
-  t.match(await ask(second, 'GET', `${second.adminUrl}/clock`), { now_ms: START_MS });
-  await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: DAY_MS - 1 });
-  await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: 1 });
-  const closed = await ask(second, 'POST', `${second.url}/v1/sessions/conv-1/end`);
-  t.match(closed, { already_closed: true });
-});
+void t.test(
+  'A conversation received while the clock was days ahead is idle one day after the restart',
+  async (t) => {
+    const dataDir = t.testdir();
+    const first = await startService({ dataDir, clock: manualClock(START_MS) });
+    await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * DAY_MS });
+    await ask(first, 'POST', `${first.url}/v1/traces`, aRequest());
+    await first.stop();
+    const second = await startService({ dataDir, clock: manualClock(START_MS) });
+    t.teardown(() => second.stop());
+    t.match(await ask(second, 'GET', `${second.adminUrl}/clock`), { now_ms: START_MS });
+    await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: DAY_MS - 1 });
+    await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: 1 });
+    const closed = await ask(second, 'POST', `${second.url}/v1/sessions/conv-1/end`);
+    t.match(closed, { already_closed: true });
+  },
+);
 
-void t.test('a reset leaves the clock where it stands', async (t) => {
+void t.test('A reset does not change the clock', async (t) => {
   const { admin } = await withService(t);
   await admin('POST /clock', { advance_ms: DAY_MS });
   await admin('POST /reset', { to: 'empty' });
   t.match(await admin('GET /clock'), { now_ms: START_MS + DAY_MS });
 });
 
-void t.test('the clock ends with the year 9999', async (t) => {
+void t.test('The clock cannot pass the year 9999', async (t) => {
   const { admin, send, clock } = await withService(t);
   const end = { now: '9999-12-31T23:59:59.999Z', now_ms: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
   t.same(await admin('POST /clock', { set_ms: end.now_ms }), end);

@@ -7,7 +7,7 @@ import { utcInstantMs } from '../../../src/platform/utc-instant.ts';
 const START_MS = Date.UTC(2026, 10, 20);
 
 void t.test(
-  'timers fire in order and each at its own time, by advance or by themselves',
+  'Timers fire in order at their due times, on a manual clock and on the system clock',
   async (t) => {
     const below = manualClock(START_MS);
     const clock = createAdjustableClock(below);
@@ -37,34 +37,40 @@ void t.test(
   },
 );
 
-void t.test('a sleep ends by advance, or with the reason of its signal', async (t) => {
-  const clock = createAdjustableClock(manualClock(START_MS));
-  const slept = clock.sleep(1000);
-  clock.advance(1000);
-  await slept;
-  const controller = new AbortController();
-  const cut = clock.sleep(1000, controller.signal);
-  controller.abort(new Error('enough'));
-  await t.rejects(cut, { message: 'enough' });
-  await t.rejects(clock.sleep(1000, controller.signal), { message: 'enough' });
-});
+void t.test(
+  'A sleep ends when the clock advances, or rejects with the reason of its signal',
+  async (t) => {
+    const clock = createAdjustableClock(manualClock(START_MS));
+    const slept = clock.sleep(1000);
+    clock.advance(1000);
+    await slept;
+    const controller = new AbortController();
+    const cut = clock.sleep(1000, controller.signal);
+    controller.abort(new Error('enough'));
+    await t.rejects(cut, { message: 'enough' });
+    await t.rejects(clock.sleep(1000, controller.signal), { message: 'enough' });
+  },
+);
 
-void t.test('set forward moves timers on; set back delays none', async (t) => {
-  const below = manualClock(START_MS);
-  const clock = createAdjustableClock(below);
-  clock.setNow(START_MS - 5000);
-  t.equal(clock.nowMs(), START_MS - 5000);
-  t.equal(clock.monotonicMs(), 0, 'never goes back');
-  const slept = clock.sleep(1000);
-  below.advance(1000);
-  await slept;
-  t.equal(clock.nowMs(), START_MS - 4000);
-  const later = clock.sleep(3000);
-  clock.setNow(START_MS);
-  await later;
-});
+void t.test(
+  'Setting the clock forward fires due timers; setting it back delays none',
+  async (t) => {
+    const below = manualClock(START_MS);
+    const clock = createAdjustableClock(below);
+    clock.setNow(START_MS - 5000);
+    t.equal(clock.nowMs(), START_MS - 5000);
+    t.equal(clock.monotonicMs(), 0, 'never goes back');
+    const slept = clock.sleep(1000);
+    below.advance(1000);
+    await slept;
+    t.equal(clock.nowMs(), START_MS - 4000);
+    const later = clock.sleep(3000);
+    clock.setNow(START_MS);
+    await later;
+  },
+);
 
-void t.test('times agree with the language where it can read them', (t) => {
+void t.test('Parsed times equal those of Date.parse wherever it can parse them', (t) => {
   for (const iso of [
     '2026-11-20',
     '2026-11-20T09:30Z',
@@ -81,7 +87,7 @@ void t.test('times agree with the language where it can read them', (t) => {
   t.end();
 });
 
-void t.test('and mean the same in every form of the standard', (t) => {
+void t.test('Every ISO 8601 form of an instant gives the same time', (t) => {
   const noonMs = Date.UTC(2026, 10, 20, 12, 30);
   for (const iso of [
     '2026-11-20T12:30:00',

@@ -13,25 +13,28 @@ async function statusOf(url: string, headers: Record<string, string>): Promise<n
   return response.statusCode;
 }
 
-void t.test('on loopback it needs no key, but a Host and an Origin of this machine', async (t) => {
-  const { service, send } = await withService(t);
-  const url = `${service.adminUrl}/health`;
-  const port = new URL(url).port;
-  t.equal(await statusOf(url, {}), 200);
-  t.equal(await statusOf(url, { host: `localhost:${port}` }), 200);
-  t.equal(await statusOf(url, { host: `[::1]:${port}` }), 200);
-  t.equal(await statusOf(url, { host: 'evil.example' }), 403);
-  t.equal(await statusOf(url, { host: `127.0.0.1.evil.example:${port}` }), 403);
-  t.equal(await statusOf(url, { origin: 'https://evil.example' }), 403);
-  t.equal(await statusOf(url, { origin: 'null' }), 403);
-  t.equal(await statusOf(url, { origin: service.url }), 200);
-  t.equal(await statusOf(`${service.url}/simulation/x`, { host: 'evil.example' }), 403);
-  const answer = await send('GET /__admin/ready', { key: null });
-  t.same(answer.json, { ready: true });
-  t.notOk(answer.headers.get('access-control-allow-origin'));
-});
+void t.test(
+  'On loopback, /__admin needs no key but requires a local Host and Origin',
+  async (t) => {
+    const { service, send } = await withService(t);
+    const url = `${service.adminUrl}/health`;
+    const port = new URL(url).port;
+    t.equal(await statusOf(url, {}), 200);
+    t.equal(await statusOf(url, { host: `localhost:${port}` }), 200);
+    t.equal(await statusOf(url, { host: `[::1]:${port}` }), 200);
+    t.equal(await statusOf(url, { host: 'evil.example' }), 403);
+    t.equal(await statusOf(url, { host: `127.0.0.1.evil.example:${port}` }), 403);
+    t.equal(await statusOf(url, { origin: 'https://evil.example' }), 403);
+    t.equal(await statusOf(url, { origin: 'null' }), 403);
+    t.equal(await statusOf(url, { origin: service.url }), 200);
+    t.equal(await statusOf(`${service.url}/simulation/x`, { host: 'evil.example' }), 403);
+    const answer = await send('GET /__admin/ready', { key: null });
+    t.same(answer.json, { ready: true });
+    t.notOk(answer.headers.get('access-control-allow-origin'));
+  },
+);
 
-void t.test('it reads JSON and nothing else', async (t) => {
+void t.test('/__admin accepts only JSON bodies', async (t) => {
   const { send } = await withService(t);
   const form = { 'content-type': 'text/plain' };
   isRefusal(t, await send('POST /__admin/reset', { raw: '{"to":"empty"}', headers: form }), 415);
@@ -40,7 +43,7 @@ void t.test('it reads JSON and nothing else', async (t) => {
   isRefusal(t, await send('POST /__admin/nothing', { body: {} }), 404);
 });
 
-void t.test('evals are added, replaced, listed and deleted', async (t) => {
+void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
   const bench = await withService(t);
   const { admin, send } = bench;
   await admin('POST /evals', anEval('one', 'a'));
@@ -62,70 +65,76 @@ void t.test('evals are added, replaced, listed and deleted', async (t) => {
   ]);
 });
 
-void t.test('settings change in part; too many or unknown evals are refused', async (t) => {
-  const bench = await withService(t);
-  const { admin, send } = bench;
-  const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
-  for (const id of ids) await admin('POST /evals', anEval(id, id));
-  t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
-  await admin('PUT /settings', { evals: ids.slice(0, 5) });
-  t.same(await admin('PUT /settings', { run_name: 'Shop' }), {
-    evals: ids.slice(0, 5),
-    run_name: 'Shop',
-  });
-  const sixth = await send('PUT /__admin/settings', { body: { evals: ids } });
-  isRefusal(t, sixth, 400, /at most 5/);
-  isRefusal(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
-  await refuses(t, bench, 'PUT /settings', [
-    { evals: ['a', 'a'] },
-    { evals: 'a' },
-    { run_name: '' },
-    { name: 'x' },
-    null,
-    7,
-  ]);
-  t.same(await admin('GET /settings'), { evals: ids.slice(0, 5), run_name: 'Shop' });
-  await admin('DELETE /evals/a');
-  await admin('PUT /settings', { run_name: 'Still' });
-});
+void t.test(
+  'Settings can be changed partially; too many or unknown evals are rejected',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin, send } = bench;
+    const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
+    for (const id of ids) await admin('POST /evals', anEval(id, id));
+    t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
+    await admin('PUT /settings', { evals: ids.slice(0, 5) });
+    t.same(await admin('PUT /settings', { run_name: 'Shop' }), {
+      evals: ids.slice(0, 5),
+      run_name: 'Shop',
+    });
+    const sixth = await send('PUT /__admin/settings', { body: { evals: ids } });
+    isRefusal(t, sixth, 400, /at most 5/);
+    isRefusal(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
+    await refuses(t, bench, 'PUT /settings', [
+      { evals: ['a', 'a'] },
+      { evals: 'a' },
+      { run_name: '' },
+      { name: 'x' },
+      null,
+      7,
+    ]);
+    t.same(await admin('GET /settings'), { evals: ids.slice(0, 5), run_name: 'Shop' });
+    await admin('DELETE /evals/a');
+    await admin('PUT /settings', { run_name: 'Still' });
+  },
+);
 
-void t.test('a transcript is scored at once, by the live set or by the evals named', async (t) => {
-  const bench = await withService(t);
-  const { admin, drain, production } = bench;
-  await admin('POST /evals', anEval('hello', 'Hello'));
-  await admin('POST /evals', anEval('bye', 'Bye'));
-  await admin('PUT /settings', { evals: ['hello'] });
-  const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
-  const upload = { session_id: 't-1', started_at: '2026-11-19T23:00:00-02:00', turns };
-  t.match(await admin('POST /transcripts', upload), {
-    session_id: 't-1',
-    run: 'Transcripts 2026-11-20',
-    evaluations_queued: 1,
-  });
-  await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
-  await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
-  await drain();
-  const { items, total } = await production('?include_traces=true');
-  t.equal(total, 2, 'given again within its run, it replaces what was there');
-  const mine = items.find(({ run }) => run === 'Mine');
-  t.match(mine, {
-    source_session_id: 't-1',
-    started_at: '2026-11-20T01:00:00.000Z',
-    status: 'completed',
-    outcome_summary: { total_evaluations: 2, passed_count: 1 },
-    traces: [{ session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' }],
-  });
-  await refuses(t, bench, 'POST /transcripts', [
-    {},
-    { ...upload, turns: [] },
-    { ...upload, evals: ['nothing'] },
-    { ...upload, started_at: 'yesterday' },
-    { ...upload, started_at: '2026-02-30T00:00:00Z' },
-    { ...upload, more: 1 },
-  ]);
-});
+void t.test(
+  'A transcript is scored immediately by the live evals or by the evals it names',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin, drain, production } = bench;
+    await admin('POST /evals', anEval('hello', 'Hello'));
+    await admin('POST /evals', anEval('bye', 'Bye'));
+    await admin('PUT /settings', { evals: ['hello'] });
+    const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
+    const upload = { session_id: 't-1', started_at: '2026-11-19T23:00:00-02:00', turns };
+    t.match(await admin('POST /transcripts', upload), {
+      session_id: 't-1',
+      run: 'Transcripts 2026-11-20',
+      evaluations_queued: 1,
+    });
+    await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
+    await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
+    await drain();
+    const { items, total } = await production('?include_traces=true');
+    t.equal(total, 2, 'given again within its run, it replaces what was there');
+    const mine = items.find(({ run }) => run === 'Mine');
+    t.match(mine, {
+      source_session_id: 't-1',
+      started_at: '2026-11-20T01:00:00.000Z',
+      status: 'completed',
+      outcome_summary: { total_evaluations: 2, passed_count: 1 },
+      traces: [{ session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' }],
+    });
+    await refuses(t, bench, 'POST /transcripts', [
+      {},
+      { ...upload, turns: [] },
+      { ...upload, evals: ['nothing'] },
+      { ...upload, started_at: 'yesterday' },
+      { ...upload, started_at: '2026-02-30T00:00:00Z' },
+      { ...upload, more: 1 },
+    ]);
+  },
+);
 
-void t.test('the clock is read, moved and set, forward and back', async (t) => {
+void t.test('The clock can be read, advanced, and set forward and back', async (t) => {
   const bench = await withService(t);
   const { admin, clock } = bench;
   const now = (): Promise<unknown> => admin('GET /clock');
@@ -145,7 +154,7 @@ void t.test('the clock is read, moved and set, forward and back', async (t) => {
   ]);
 });
 
-void t.test('keys are given to owners and taken away', async (t) => {
+void t.test('Keys can be added for owners and removed', async (t) => {
   const { admin, send, simulations } = await withService(t);
   const granted = await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   t.same(granted, { key: 'team-b-test-key', owner: 'team-b' });
@@ -164,7 +173,7 @@ void t.test('keys are given to owners and taken away', async (t) => {
   await simulations();
 });
 
-void t.test('a simulation that is deleted leaves its sessions without a link', async (t) => {
+void t.test('Sessions of a deleted simulation have no link', async (t) => {
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const seed = { simulations: [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }] };
   const { admin, simulations, send } = await withService(t, { seed });
@@ -174,7 +183,7 @@ void t.test('a simulation that is deleted leaves its sessions without a link', a
   isRefusal(t, await send('DELETE /__admin/simulations/sim'), 404);
 });
 
-void t.test('the journal tells what came in, without keys and queries', async (t) => {
+void t.test('The journal lists requests without keys and query strings', async (t) => {
   const { admin, send } = await withService(t);
   await send('GET /api/simulations/sessions?agent=secret');
   await send('POST /v1/traces', { raw: 'secret', headers: { 'content-type': 'text/plain' } });
@@ -192,7 +201,7 @@ void t.test('the journal tells what came in, without keys and queries', async (t
   t.match(await admin('GET /requests'), { seen: 0 });
 });
 
-void t.test('faults that make no sense are refused', async (t) => {
+void t.test('Invalid faults are rejected', async (t) => {
   const bench = await withService(t);
   await refuses(t, bench, 'POST /faults', [{}, { kind: 'x' }, { kind: 'slow', delay_ms: 0 }]);
   await refuses(t, bench, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);

@@ -16,7 +16,7 @@ const scenario: Scenario = {
   user: { opening: 'Where is it?' },
 };
 
-void t.test('each is added, replaced, listed, read and deleted, for its owner', async (t) => {
+void t.test('Documents can be added, replaced, listed, read, and deleted per owner', async (t) => {
   const { admin, send } = await withService(t);
   const keyless = { has_api_key: false };
   // What is sent, what then takes its place, and what is shown beside.
@@ -40,7 +40,7 @@ void t.test('each is added, replaced, listed, read and deleted, for its owner', 
   }
 });
 
-void t.test("the key of an agent's sandbox goes in and never comes out", async (t) => {
+void t.test('No response contains the API key of an agent', async (t) => {
   const dataDir = t.testdir();
   const lines: string[] = [];
   const note = (message: string, fields?: object) => {
@@ -81,7 +81,7 @@ void t.test("the key of an agent's sandbox goes in and never comes out", async (
   );
 });
 
-void t.test('an agent without an id is the one of its name, also after a restart', async (t) => {
+void t.test('An agent without an id is identified by its name, also after a restart', async (t) => {
   const dataDir = t.testdir();
   const post = async (url: string): Promise<{ id: string; url: string }> => {
     const service = await startService({ dataDir });
@@ -101,7 +101,7 @@ void t.test('an agent without an id is the one of its name, also after a restart
   t.same(second, { ...first, url: 'http://127.0.0.1:2' });
 });
 
-void t.test('every example of the schemas is taken', async (t) => {
+void t.test('Every schema example is accepted', async (t) => {
   const { admin } = await withService(t);
   await admin('POST /evals', anEval('order-found', 'x'));
   for (const example of schemas.Persona.examples) await admin('POST /personas', example);
@@ -112,7 +112,7 @@ void t.test('every example of the schemas is taken', async (t) => {
   });
 });
 
-void t.test('a scenario that leads nowhere is refused with the place', async (t) => {
+void t.test('An inconsistent scenario is rejected with a JSON pointer to the error', async (t) => {
   const { send, admin } = await withService(t);
   const user = scenario.user;
   const rows: [object, RegExp][] = [
@@ -151,7 +151,7 @@ void t.test('a scenario that leads nowhere is refused with the place', async (t)
   t.same(await admin('GET /scenarios'), { scenarios: [] });
 });
 
-void t.test('an owner has at most a thousand of a kind', async (t) => {
+void t.test('An owner has at most 1000 documents of a kind', async (t) => {
   const { admin, send } = await withService(t);
   const personas = Array.from({ length: 1000 }, (_, nth) => ({ id: `p-${nth}`, name: 'P' }));
   await admin('POST /seed', { personas });
@@ -161,7 +161,7 @@ void t.test('an owner has at most a thousand of a kind', async (t) => {
   await admin('POST /personas?owner=team-b', persona);
 });
 
-void t.test('a seed plants them, and reset treats them like evals', async (t) => {
+void t.test('Seed data can contain documents, and a reset treats them like evals', async (t) => {
   const seed = {
     agents: [{ ...agent, api_key: API_KEY }, { name: 'A name alone' }],
     evals: [anEval('polite', 'please')],
@@ -191,7 +191,7 @@ void t.test('a seed plants them, and reset treats them like evals', async (t) =>
   isRefusal(t, await send('POST /__admin/seed', { body: keyAlone }), 400, /\/agents\/0\/url/);
 });
 
-void t.test('the data folder is for its owner to read alone', async (t) => {
+void t.test('Only its owner can read the data directory', async (t) => {
   const dataDir = t.testdir();
   const { admin } = await withService(t, { dataDir });
   await admin('POST /agents', { ...agent, api_key: API_KEY });

@@ -14,7 +14,7 @@ const refuse = async (t: Parameters<typeof isRefusal>[0], { send }: Bench, row: 
 };
 type Row = [kind: string, params: Params | undefined, says: RegExp];
 
-void t.test('an eval that can not be scored is refused when it is made', async (t) => {
+void t.test('An eval that cannot be scored is rejected when it is created', async (t) => {
   const bench = await withService(t);
   const rows: Row[] = [
     ['regex', { pattern: '(' }, /\/params\/pattern is not a regular expression: Unterminated/],
@@ -44,7 +44,7 @@ void t.test('an eval that can not be scored is refused when it is made', async (
   isRefusal(t, seeded, 400, /\/params\/path/);
 });
 
-void t.test('JSON that is nested beyond all use is refused, whatever it is for', async (t) => {
+void t.test('Excessively nested JSON is rejected on every route', async (t) => {
   const { send } = await withService(t);
   const headers = { 'content-type': 'application/json' };
   const bodyOf = (value: string): string =>
@@ -59,39 +59,42 @@ void t.test('JSON that is nested beyond all use is refused, whatever it is for',
   t.equal(answer.status, 200, answer.text.slice(0, 200));
 });
 
-void t.test('a pattern without end is an error of its own, and holds up nobody', async (t) => {
-  const bench = await withService(t);
-  const { admin, send, drain, production } = bench;
-  const slow = { id: 'slow', name: 'Slow', kind: 'regex', params: { pattern: '(a+)+$' } };
-  const quick = { id: 'quick', name: 'Quick', kind: 'max_turns', params: { max: 1 } };
-  for (const definition of [slow, quick]) await admin('POST /evals', definition);
-  const turns = [{ user_input: 'Hi', agent_response: `${'a'.repeat(1_000_000)}b` }];
-  const id = (nth: number): string => `t-${nth}`;
-  for (let nth = 0; nth < 4; nth += 1) {
-    await admin('POST /transcripts', { session_id: id(nth), turns, evals: ['slow', 'quick'] });
-  }
-  const drained = new AbortController();
-  const draining = drain().then(() => drained.abort());
-  let answered = 0;
-  while (!drained.signal.aborted) {
-    const answer = await send('GET /__admin/health', { key: null });
-    if (answer.status === 200) answered += 1;
-  }
-  await draining;
-  t.ok(answered > 20, `${answered} requests were answered meanwhile`);
-  const { items, total } = await production();
-  t.equal(total, 4);
-  for (const { url, outcome_summary: summary } of items) {
-    t.match(summary, { total_evaluations: 1, passed_count: 1 }, 'the error is no evaluation');
-    const session = new URL(url).searchParams.get('sessionId');
-    t.match(await admin(`GET /sessions/${session}`), {
-      verdict: 'undecided',
-      outcomes: [{ outcome: 'error', reasoning: /stopped after 2000 ms/ }, { outcome: 'pass' }],
-    });
-  }
-});
+void t.test(
+  'A pattern with endless backtracking ends as an error and delays no other eval',
+  async (t) => {
+    const bench = await withService(t);
+    const { admin, send, drain, production } = bench;
+    const slow = { id: 'slow', name: 'Slow', kind: 'regex', params: { pattern: '(a+)+$' } };
+    const quick = { id: 'quick', name: 'Quick', kind: 'max_turns', params: { max: 1 } };
+    for (const definition of [slow, quick]) await admin('POST /evals', definition);
+    const turns = [{ user_input: 'Hi', agent_response: `${'a'.repeat(1_000_000)}b` }];
+    const id = (nth: number): string => `t-${nth}`;
+    for (let nth = 0; nth < 4; nth += 1) {
+      await admin('POST /transcripts', { session_id: id(nth), turns, evals: ['slow', 'quick'] });
+    }
+    const drained = new AbortController();
+    const draining = drain().then(() => drained.abort());
+    let answered = 0;
+    while (!drained.signal.aborted) {
+      const answer = await send('GET /__admin/health', { key: null });
+      if (answer.status === 200) answered += 1;
+    }
+    await draining;
+    t.ok(answered > 20, `${answered} requests were answered meanwhile`);
+    const { items, total } = await production();
+    t.equal(total, 4);
+    for (const { url, outcome_summary: summary } of items) {
+      t.match(summary, { total_evaluations: 1, passed_count: 1 }, 'the error is no evaluation');
+      const session = new URL(url).searchParams.get('sessionId');
+      t.match(await admin(`GET /sessions/${session}`), {
+        verdict: 'undecided',
+        outcomes: [{ outcome: 'error', reasoning: /stopped after 2000 ms/ }, { outcome: 'pass' }],
+      });
+    }
+  },
+);
 
-void t.test('what spans bring of tools and times is scored', async (t) => {
+void t.test('Tool calls and times from spans are scored', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   const evals: [name: string, kind: string, params: Params, outcome: string][] = [
     ['subset', 'tool_args', args({ deep: { list: [1, { a: 1 }] } }), 'pass'],
@@ -127,7 +130,7 @@ void t.test('what spans bring of tools and times is scored', async (t) => {
 
 const args = (given: unknown): Params => ({ name: 'find', arguments: given });
 
-void t.test('a latency that nobody measured is an error, neither pass nor fail', async (t) => {
+void t.test('A latency that was not measured is an error, neither pass nor fail', async (t) => {
   const { admin, drain, production } = await withService(t);
   await admin('POST /evals', { id: 'l', name: 'L', kind: 'max_latency', params: { ms: 1 } });
   await admin('POST /evals', { id: 'c', name: 'C', kind: 'contains', params: { text: 'STRASSE' } });

@@ -62,7 +62,7 @@ const ofService: [route: string, body?: unknown][] = [
 
 const all = [...ofOwner, ...ofService, ...atTheEnd];
 
-void t.test('each is there, and what is done for one owner is not seen by another', async (t) => {
+void t.test('Every route exists, and changes for one owner are invisible to another', async (t) => {
   const { admin, send, simulations, production } = await withService(t);
   for (const [route, body] of ofOwner) await admin(`${route}?owner=team-b`, body);
   const bad = { body: { resourceSpans: 7 }, key: 'team-b-test-key' };
@@ -90,7 +90,7 @@ void t.test('each is there, and what is done for one owner is not seen by anothe
   t.same(await admin('GET /evals?owner=team-b'), { evals: [] });
 });
 
-void t.test('no page of another site gets in, nor does it learn what is there', async (t) => {
+void t.test('Cross-origin pages are rejected and learn nothing about the routes', async (t) => {
   const { service, admin } = await withService(t);
   const { host } = new URL(service.url);
   const status = async (route: string, headers: Record<string, string>): Promise<number> => {
@@ -111,7 +111,7 @@ void t.test('no page of another site gets in, nor does it learn what is there', 
   t.match(await admin('GET /requests'), { seen: 0 }, 'none of it is journalled');
 });
 
-void t.test('bodies are JSON or refused, whatever the route', async (t) => {
+void t.test('Every route rejects bodies that are not JSON', async (t) => {
   const { send } = await withService(t);
   for (const [route, body] of all) {
     if (body === undefined) continue;
@@ -126,7 +126,7 @@ void t.test('bodies are JSON or refused, whatever the route', async (t) => {
   }
 });
 
-void t.test('beyond loopback every route wants the key of the service', async (t) => {
+void t.test('Beyond loopback, every route requires the service key', async (t) => {
   const key = 'the-key-of-this-service';
   const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
   t.teardown(() => service.stop());
@@ -137,7 +137,7 @@ void t.test('beyond loopback every route wants the key of the service', async (t
   }
 });
 
-void t.test('the clock is read and set; only POST moves it on', async (t) => {
+void t.test('The clock can be read and set; only POST advances it', async (t) => {
   const { admin, send, trace, drain, production } = await withService(t);
   await admin('POST /evals', anEval('polite', 'Hello'));
   await admin('PUT /settings', { evals: ['polite'] });

@@ -48,7 +48,7 @@ async function heldBy({ url, apiKey, adminUrl }: RunningService) {
   return { links, agents, sessions: sessions.length, production };
 }
 
-void t.test('three starts with one seed leave what the first left, scored once', async (t) => {
+void t.test('Three starts with the same seed data leave the same state, scored once', async (t) => {
   const dataDir = t.testdir();
   const server = await openAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small' };
@@ -68,7 +68,7 @@ void t.test('three starts with one seed leave what the first left, scored once',
   t.equal(server.asked.length, 3, 'and the judge is not asked again');
 });
 
-void t.test('what has changed in the seed takes the place of what was there', async (t) => {
+void t.test('Changed seed data replaces earlier seed data', async (t) => {
   const dataDir = t.testdir();
   const server = await openAiServer(t);
   const options = { dataDir, judge: { baseUrl: server.baseUrl, model: 'small' } };
@@ -85,7 +85,7 @@ void t.test('what has changed in the seed takes the place of what was there', as
   t.match(server.asked[3]?.body.messages[1]?.content, /Good morning/);
 });
 
-void t.test('a transcript that is given again after a restart replaces the first', async (t) => {
+void t.test('A transcript submitted again after a restart replaces the first', async (t) => {
   const options = { dataDir: t.testdir(), clock: manualClock(START_MS) };
   for (let nth = 0; nth < 2; nth += 1) {
     const service = await startService(options);

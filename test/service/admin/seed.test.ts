@@ -4,36 +4,39 @@ import type { SeedDocument, TranscriptUpload } from '../../../src/contract/index
 import { aSpan } from '../../helpers/otlp.ts';
 import { anEval, isRefusal, refuses, withService } from '../../helpers/service.ts';
 
-void t.test('reset forgets all but the keys, and plants the seed again where asked', async (t) => {
-  const seed = {
-    keys: [{ key: 'team-a-test-key' }],
-    evals: [anEval('seeded', 'x')],
-    settings: { evals: ['seeded'], run_name: 'Seeded' },
-    simulations: [
-      {
-        name: 'Sim',
-        agent: 'A',
-        sessions: [{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' }],
-      },
-    ],
-  };
-  const { admin, trace, send, simulations } = await withService(t, { seed });
-  const before = await simulations();
-  await trace(aSpan());
-  await admin('POST /evals', anEval('more', 'x'));
-  await admin('POST /faults', { kind: 'server_error' });
-  await admin('POST /reset', { to: 'seed' });
-  isRefusal(t, await send('POST /v1/sessions/conv-1/end', { key: 'team-a-test-key' }), 404);
-  t.match(await admin('GET /evals'), { evals: { length: 1 } });
-  t.match(await admin('GET /settings'), { run_name: 'Seeded' });
-  t.same((await simulations()).items, before.items, 'with the same ids');
-  await admin('POST /reset', { to: 'empty' });
-  t.same(await simulations(), { items: [], total: 0, skip: 0, limit: 50 });
-  t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
-  isRefusal(t, await send('POST /__admin/reset', { body: { to: 'start' } }), 400, /"seed"/);
-});
+void t.test(
+  'Reset deletes everything but the keys, and restores the seed data on request',
+  async (t) => {
+    const seed = {
+      keys: [{ key: 'team-a-test-key' }],
+      evals: [anEval('seeded', 'x')],
+      settings: { evals: ['seeded'], run_name: 'Seeded' },
+      simulations: [
+        {
+          name: 'Sim',
+          agent: 'A',
+          sessions: [{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' }],
+        },
+      ],
+    };
+    const { admin, trace, send, simulations } = await withService(t, { seed });
+    const before = await simulations();
+    await trace(aSpan());
+    await admin('POST /evals', anEval('more', 'x'));
+    await admin('POST /faults', { kind: 'server_error' });
+    await admin('POST /reset', { to: 'seed' });
+    isRefusal(t, await send('POST /v1/sessions/conv-1/end', { key: 'team-a-test-key' }), 404);
+    t.match(await admin('GET /evals'), { evals: { length: 1 } });
+    t.match(await admin('GET /settings'), { run_name: 'Seeded' });
+    t.same((await simulations()).items, before.items, 'with the same ids');
+    await admin('POST /reset', { to: 'empty' });
+    t.same(await simulations(), { items: [], total: 0, skip: 0, limit: 50 });
+    t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
+    isRefusal(t, await send('POST /__admin/reset', { body: { to: 'start' } }), 400, /"seed"/);
+  },
+);
 
-void t.test('a seed is checked as a whole before any of it is planted', async (t) => {
+void t.test('Seed data is validated completely before any of it is stored', async (t) => {
   const bench = await withService(t);
   const { admin, drain, production } = bench;
   const evals = [anEval('planted', 'Hello')];
@@ -63,7 +66,7 @@ void t.test('a seed is checked as a whole before any of it is planted', async (t
   t.match((await production()).items, [{ outcome_summary: { passed_count: 1 } }]);
 });
 
-void t.test('a seed that fails half-way has planted nothing', async (t) => {
+void t.test('Seed data that fails halfway stores nothing', async (t) => {
   const { admin, send, production } = await withService(t);
   await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -81,70 +84,79 @@ void t.test('a seed that fails half-way has planted nothing', async (t) => {
   isRefusal(t, await send(route, { key: 'key-of-a-third' }), 401);
 });
 
-void t.test('a seed that leans on what a reset forgets is refused, and nothing lost', async (t) => {
-  const { admin, send } = await withService(t);
-  await admin('POST /evals', anEval('mine', 'x'));
-  await admin('POST /seed', { settings: { evals: ['mine'] } });
-  const answer = await send('POST /__admin/reset', { body: { to: 'seed' } });
-  isRefusal(t, answer, 400, /^\/settings\/evals\/0 .*"mine"/);
-  t.match(await admin('GET /evals'), { evals: { length: 1 } });
-});
+void t.test(
+  'Seed data that refers to something a reset deletes is rejected, and nothing is lost',
+  async (t) => {
+    const { admin, send } = await withService(t);
+    await admin('POST /evals', anEval('mine', 'x'));
+    await admin('POST /seed', { settings: { evals: ['mine'] } });
+    const answer = await send('POST /__admin/reset', { body: { to: 'seed' } });
+    isRefusal(t, answer, 400, /^\/settings\/evals\/0 .*"mine"/);
+    t.match(await admin('GET /evals'), { evals: { length: 1 } });
+  },
+);
 
-void t.test("transcripts of a seed are scored by the seed's own form of an eval", async (t) => {
-  const { admin, drain, production } = await withService(t);
-  await admin('POST /evals', anEval('says', 'Goodbye'));
-  const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
-  await admin('POST /seed', {
-    evals: [anEval('says', 'Hello')],
-    settings: { evals: ['says'] },
-    transcripts: [
-      { session_id: 'live', turns },
-      { session_id: 'named', turns, evals: ['says'], started_at: '2026-11-19T09:00:00Z' },
-    ],
-  });
-  await drain();
-  const summary = { total_evaluations: 1, passed_count: 1 };
-  t.match((await production()).items, [
-    // Without a started_at, it is now; each joins the run of its own date.
-    {
-      source_session_id: 'live',
-      run: 'Transcripts 2026-11-20',
-      started_at: '2026-11-20T10:00:00.000Z',
-      outcome_summary: summary,
-    },
-    { source_session_id: 'named', run: 'Transcripts 2026-11-19', outcome_summary: summary },
-  ]);
-});
+void t.test(
+  'Transcripts in seed data are scored with the eval definitions of the seed data',
+  async (t) => {
+    const { admin, drain, production } = await withService(t);
+    await admin('POST /evals', anEval('says', 'Goodbye'));
+    const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
+    await admin('POST /seed', {
+      evals: [anEval('says', 'Hello')],
+      settings: { evals: ['says'] },
+      transcripts: [
+        { session_id: 'live', turns },
+        { session_id: 'named', turns, evals: ['says'], started_at: '2026-11-19T09:00:00Z' },
+      ],
+    });
+    await drain();
+    const summary = { total_evaluations: 1, passed_count: 1 };
+    t.match((await production()).items, [
+      // Without a started_at, it is now; each joins the run of its own date.
+      {
+        source_session_id: 'live',
+        run: 'Transcripts 2026-11-20',
+        started_at: '2026-11-20T10:00:00.000Z',
+        outcome_summary: summary,
+      },
+      { source_session_id: 'named', run: 'Transcripts 2026-11-19', outcome_summary: summary },
+    ]);
+  },
+);
 
-void t.test('a long seed: how far it is, and others are answered meanwhile', async (t) => {
-  const turns: TranscriptUpload['turns'] = [{ user_input: 'Hi', agent_response: 'Hello' }];
-  const seed: SeedDocument = {
-    evals: [anEval('says', 'Hello')],
-    settings: { evals: ['says'] },
-    transcripts: Array.from({ length: 3000 }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
-  };
-  const told: number[] = [];
-  const onSeedProgress = (done: number, total: number): void => {
-    t.equal(total, 3000);
-    told.push(done);
-  };
-  const { admin, send, drain, production } = await withService(t, { seed, onSeedProgress });
-  t.ok(told.length > 1, `told ${told.length} times`);
-  t.same(
-    told,
-    [...told].sort((one, other) => one - other),
-  );
-  t.equal(told.at(-1), 3000);
-  await drain();
-  const { total } = await production('?limit=1');
-  t.equal(total, 3000, 'each is scored');
+void t.test(
+  'Loading long seed data reports progress and other requests get responses meanwhile',
+  async (t) => {
+    const turns: TranscriptUpload['turns'] = [{ user_input: 'Hi', agent_response: 'Hello' }];
+    const seed: SeedDocument = {
+      evals: [anEval('says', 'Hello')],
+      settings: { evals: ['says'] },
+      transcripts: Array.from({ length: 3000 }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
+    };
+    const told: number[] = [];
+    const onSeedProgress = (done: number, total: number): void => {
+      t.equal(total, 3000);
+      told.push(done);
+    };
+    const { admin, send, drain, production } = await withService(t, { seed, onSeedProgress });
+    t.ok(told.length > 1, `told ${told.length} times`);
+    t.same(
+      told,
+      [...told].sort((one, other) => one - other),
+    );
+    t.equal(told.at(-1), 3000);
+    await drain();
+    const { total } = await production('?limit=1');
+    t.equal(total, 3000, 'each is scored');
 
-  const planted = admin('POST /seed?owner=other', seed).then(() => 'planted');
-  const read = async (): Promise<string> => {
-    t.equal((await send('GET /api/simulations/sessions/')).status, 200);
-    return 'read';
-  };
-  t.equal(await Promise.race([planted, read()]), 'read', 'nobody waits for a seed');
-  await planted;
-  t.equal(told.length, told.indexOf(3000) + 1, 'only the seed of the start is told of');
-});
+    const planted = admin('POST /seed?owner=other', seed).then(() => 'planted');
+    const read = async (): Promise<string> => {
+      t.equal((await send('GET /api/simulations/sessions/')).status, 200);
+      return 'read';
+    };
+    t.equal(await Promise.race([planted, read()]), 'read', 'nobody waits for a seed');
+    await planted;
+    t.equal(told.length, told.indexOf(3000) + 1, 'only the seed of the start is told of');
+  },
+);

@@ -144,7 +144,7 @@ function closingsOf(planned: readonly Planned[]): { queued: number; repeated: nu
 }
 
 void t.test(
-  'kill -9: nothing acknowledged is lost, nothing is there twice',
+  'After kill -9, no acknowledged data is lost or duplicated',
   { timeout: 0 },
   async (t) => {
     t.comment(`CRASH_SEED=${CRASH_SEED}`);

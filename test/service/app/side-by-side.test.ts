@@ -25,7 +25,7 @@ async function launch(
   return { child, exit, urls: line.split(' ') };
 }
 
-void t.test('8 processes at once, each with a service and an agent of its own', async (t) => {
+void t.test('Eight processes run concurrently, each with its own service and agent', async (t) => {
   const names = Array.from({ length: COUNT }, (_, nth) => `process-${nth}`);
   const all = await Promise.all(names.map(launch));
   using deadline = systemClock.deadline(OWN_MS_MAX);
@@ -42,7 +42,7 @@ void t.test('8 processes at once, each with a service and an agent of its own', 
   for (const url of urls) await t.rejects(fetch(url), 'none is left');
 });
 
-void t.test('many in one process, each with a key and contents of its own', async (t) => {
+void t.test('Many services run in one process, each with its own key and data', async (t) => {
   const services = await Promise.all(Array.from({ length: COUNT }, () => startService()));
   const agents = await Promise.all(Array.from({ length: COUNT }, () => startAgent()));
   t.teardown(() => Promise.all([...services, ...agents].map((one) => one.stop())));

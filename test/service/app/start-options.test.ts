@@ -63,7 +63,7 @@ const ofAgent: Row[] = [
 ];
 
 void t.test(
-  'an unknown option or a wrong type is rejected with the expected name or type',
+  'An unknown option or a wrong type is rejected with the expected name or type',
   async (t) => {
     const starts: [
       start: (options: never) => Promise<{ stop: () => Promise<void> }>,
@@ -89,7 +89,7 @@ void t.test(
   },
 );
 
-void t.test('undefined means left out; null turns an optional part off', async (t) => {
+void t.test('Undefined is treated as absent; null turns an optional feature off', async (t) => {
   const left = { host: undefined, port: undefined, clock: undefined, seed: undefined };
   const service = await startService(left as never);
   await service.stop();
@@ -98,7 +98,7 @@ void t.test('undefined means left out; null turns an optional part off', async (
   await agent.stop();
 });
 
-void t.test('the package exports the types of all options', async (t) => {
+void t.test('The package exports the types of all options', async (t) => {
   const said: string[] = [];
   const log: Log = { info: (event) => said.push(event), warn() {}, error() {} };
   const seed: SeedDocument = {

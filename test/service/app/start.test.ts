@@ -12,30 +12,33 @@ const headersOf = (key: string): Record<string, string> => ({
   'content-type': 'application/json',
 });
 
-void t.test('one data folder: the same key, owner and contents at each start', async (t) => {
-  const dataDir = join(t.testdir(), 'made', 'here');
-  const first = await startService({ dataDir });
-  await fetch(`${first.url}/v1/traces`, {
-    method: 'POST',
-    headers: headersOf(first.apiKey),
-    body: JSON.stringify(aRequest()),
-  });
-  await first.stop();
-  const second = await startService({ dataDir });
-  t.teardown(() => second.stop());
-  t.equal(second.apiKey, first.apiKey);
-  const url = `${second.url}/v1/sessions/conv-1/end`;
-  const closed = await fetch(url, { method: 'POST', headers: headersOf(second.apiKey) });
-  t.equal(closed.status, 200);
+void t.test(
+  'Every start with the same data directory has the same key, owner, and contents',
+  async (t) => {
+    const dataDir = join(t.testdir(), 'made', 'here');
+    const first = await startService({ dataDir });
+    await fetch(`${first.url}/v1/traces`, {
+      method: 'POST',
+      headers: headersOf(first.apiKey),
+      body: JSON.stringify(aRequest()),
+    });
+    await first.stop();
+    const second = await startService({ dataDir });
+    t.teardown(() => second.stop());
+    t.equal(second.apiKey, first.apiKey);
+    const url = `${second.url}/v1/sessions/conv-1/end`;
+    const closed = await fetch(url, { method: 'POST', headers: headersOf(second.apiKey) });
+    t.equal(closed.status, 200);
 
-  const files = readdirSync(dataDir).map((name) => join(dataDir, name));
-  const holding = files.filter((file) => readFileSync(file).includes(first.apiKey));
-  t.same(holding, [join(dataDir, 'development-key')], 'the store keeps a digest only');
-  t.equal(statSync(holding[0] ?? '').mode & 0o777, 0o600);
-});
+    const files = readdirSync(dataDir).map((name) => join(dataDir, name));
+    const holding = files.filter((file) => readFileSync(file).includes(first.apiKey));
+    t.same(holding, [join(dataDir, 'development-key')], 'the store keeps a digest only');
+    t.equal(statSync(holding[0] ?? '').mode & 0o777, 0o600);
+  },
+);
 
 void t.test(
-  'a folder of its own is gone after the stop, which may be asked for twice',
+  'A temporary data directory is deleted on stop, and stopping twice is harmless',
   async (t) => {
     const ours = (): string[] =>
       readdirSync(tmpdir()).filter((name) => name.startsWith('sandbox-'));
@@ -53,31 +56,34 @@ void t.test(
   },
 );
 
-void t.test('beyond loopback it wants a key of its own, also for /__admin', async (t) => {
-  await t.rejects(startService({ host: '0.0.0.0' }), { name: 'StartError', message: /key/ });
-  const key = 'the-key-of-this-service';
-  const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
-  t.teardown(() => service.stop());
-  t.equal(service.apiKey, key);
-  const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
-    (await fetch(service.url + path, { headers })).status;
-  t.equal(await status('/__admin/health'), 401);
-  t.equal(await status('/__admin/health', headersOf(key)), 200);
-  t.equal(await status('/api/simulations/sessions', headersOf(key)), 200);
-  t.equal(await status('/simulation/x?sessionId=y'), 401);
-  const basic = { authorization: `Basic ${Buffer.from(`me:${key}`).toString('base64')}` };
-  t.equal(await status('/simulation/x?sessionId=y', basic), 404);
-  const granted = await fetch(`${service.url}/__admin/keys`, {
-    method: 'POST',
-    headers: headersOf(key),
-    body: '{}',
-  });
-  const { key: other } = (await granted.json()) as { key: string };
-  t.equal(await status('/api/simulations/sessions', headersOf(other)), 200);
-  t.equal(await status('/__admin/health', headersOf(other)), 401, 'a granted key opens no admin');
-});
+void t.test(
+  'Beyond loopback, the service requires a configured key, also for /__admin',
+  async (t) => {
+    await t.rejects(startService({ host: '0.0.0.0' }), { name: 'StartError', message: /key/ });
+    const key = 'the-key-of-this-service';
+    const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
+    t.teardown(() => service.stop());
+    t.equal(service.apiKey, key);
+    const status = async (path: string, headers: Record<string, string> = {}): Promise<number> =>
+      (await fetch(service.url + path, { headers })).status;
+    t.equal(await status('/__admin/health'), 401);
+    t.equal(await status('/__admin/health', headersOf(key)), 200);
+    t.equal(await status('/api/simulations/sessions', headersOf(key)), 200);
+    t.equal(await status('/simulation/x?sessionId=y'), 401);
+    const basic = { authorization: `Basic ${Buffer.from(`me:${key}`).toString('base64')}` };
+    t.equal(await status('/simulation/x?sessionId=y', basic), 404);
+    const granted = await fetch(`${service.url}/__admin/keys`, {
+      method: 'POST',
+      headers: headersOf(key),
+      body: '{}',
+    });
+    const { key: other } = (await granted.json()) as { key: string };
+    t.equal(await status('/api/simulations/sessions', headersOf(other)), 200);
+    t.equal(await status('/__admin/health', headersOf(other)), 401, 'a granted key opens no admin');
+  },
+);
 
-void t.test('a configured key replaces the development key', async (t) => {
+void t.test('A configured key replaces the development key', async (t) => {
   const dataDir = t.testdir();
   const first = await startService({ dataDir });
   await first.stop();
@@ -89,7 +95,7 @@ void t.test('a configured key replaces the development key', async (t) => {
   t.equal((await fetch(url, { headers: headersOf('configured-key') })).status, 200);
 });
 
-void t.test('a key that the configuration names no more is taken no more', async (t) => {
+void t.test('A key that is removed from the configuration is no longer accepted', async (t) => {
   const dataDir = t.testdir();
   const ask = async ({ url }: { url: string }, key: string): Promise<number> =>
     (await fetch(`${url}/api/simulations/sessions`, { headers: headersOf(key) })).status;
@@ -122,7 +128,7 @@ void t.test('a key that the configuration names no more is taken no more', async
 });
 
 void t.test(
-  'after a restart the pages of an owner that has not called yet are there',
+  "After a restart, an owner's pages are available before its first request",
   async (t) => {
     const dataDir = t.testdir();
     const first = await startService({ dataDir });
@@ -142,7 +148,7 @@ void t.test(
   },
 );
 
-void t.test('what can not start says why', async (t) => {
+void t.test('A failed start says why', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const port = Number(new URL(service.url).port);
@@ -154,7 +160,7 @@ void t.test('what can not start says why', async (t) => {
 });
 
 void t.test(
-  'the same seed of chance gives the same ids, in whatever order they come',
+  'The same random seed gives the same ids, regardless of the order of requests',
   async (t) => {
     const idsOf = async (order: string[]): Promise<string[]> => {
       const { admin, trace, end, drain, production } = await withService(t, { chanceSeed: 'same' });
@@ -172,7 +178,7 @@ void t.test(
   },
 );
 
-void t.test('what was acknowledged before a stop is there after it', async (t) => {
+void t.test('Data acknowledged before a stop is available afterward', async (t) => {
   const dataDir = t.testdir();
   const service = await startService({ dataDir });
   const sent = Array.from({ length: 50 }, async (_, nth) => {

@@ -15,54 +15,60 @@ const entriesOf = async ({ admin }: Bench): Promise<Entry[]> =>
 
 const TRACES = 'POST /v1/traces';
 
-void t.test('the first of a row is in the ingest log, without the key', async (t) => {
-  const bench = await withService(t, { apiKeyHeader: 'X-My-Key' });
-  const { send, clock, service } = bench;
-  const wrong = { body: aRequest(), headers: { 'x-my-key': 'my-secret-key' } };
-  for (let nth = 0; nth < 5; nth += 1) isRefusal(t, await send(TRACES, wrong), 401);
-  t.match(await entriesOf(bench), {
-    length: 1,
-    0: {
-      level: 'error',
-      code: 'unauthorized',
-      message: /the key is unknown/,
-      about: { header: 'x-my-key', status: 401 },
-    },
-  });
-  t.notMatch(JSON.stringify(await entriesOf(bench)), /my-secret-key|sk_dev/);
-  clock.advance(3_600_000);
-  isRefusal(t, await send(TRACES, wrong), 401);
-  t.equal((await entriesOf(bench)).length, 1, 'the same row');
+void t.test(
+  'The first unauthorized request of a series is in the ingest log, without its key',
+  async (t) => {
+    const bench = await withService(t, { apiKeyHeader: 'X-My-Key' });
+    const { send, clock, service } = bench;
+    const wrong = { body: aRequest(), headers: { 'x-my-key': 'my-secret-key' } };
+    for (let nth = 0; nth < 5; nth += 1) isRefusal(t, await send(TRACES, wrong), 401);
+    t.match(await entriesOf(bench), {
+      length: 1,
+      0: {
+        level: 'error',
+        code: 'unauthorized',
+        message: /the key is unknown/,
+        about: { header: 'x-my-key', status: 401 },
+      },
+    });
+    t.notMatch(JSON.stringify(await entriesOf(bench)), /my-secret-key|sk_dev/);
+    clock.advance(3_600_000);
+    isRefusal(t, await send(TRACES, wrong), 401);
+    t.equal((await entriesOf(bench)).length, 1, 'the same row');
 
-  const right = { body: aRequest([aSpan()]), headers: { 'x-my-key': service.apiKey } };
-  t.equal((await send(TRACES, right)).status, 200);
-  isRefusal(t, await send('GET /api/prod-evaluations/sessions/'), 401);
-  t.match(await entriesOf(bench), [
-    { message: /the header is missing/ },
-    { message: /the key is unknown/ },
-  ]);
-});
+    const right = { body: aRequest([aSpan()]), headers: { 'x-my-key': service.apiKey } };
+    t.equal((await send(TRACES, right)).status, 200);
+    isRefusal(t, await send('GET /api/prod-evaluations/sessions/'), 401);
+    t.match(await entriesOf(bench), [
+      { message: /the header is missing/ },
+      { message: /the key is unknown/ },
+    ]);
+  },
+);
 
-void t.test('rows that follow each other leave one a minute', async (t) => {
-  const bench = await withService(t);
-  const { send, clock, admin } = bench;
-  const alternate = async (): Promise<void> => {
-    for (let nth = 0; nth < 3; nth += 1) {
-      isRefusal(t, await send('POST /v1/sessions/x/end', { key: 'nobodys-key' }), 401);
-      t.equal((await send('GET /api/simulations/sessions/')).status, 200);
-    }
-  };
-  await alternate();
-  t.equal((await entriesOf(bench)).length, 1);
-  clock.advance(60_000);
-  await alternate();
-  t.equal((await entriesOf(bench)).length, 2);
-  await admin('POST /reset', { to: 'empty' });
-  await alternate();
-  t.equal((await entriesOf(bench)).length, 1, 'a reset begins anew');
-});
+void t.test(
+  'Consecutive series of unauthorized requests leave one log entry per minute',
+  async (t) => {
+    const bench = await withService(t);
+    const { send, clock, admin } = bench;
+    const alternate = async (): Promise<void> => {
+      for (let nth = 0; nth < 3; nth += 1) {
+        isRefusal(t, await send('POST /v1/sessions/x/end', { key: 'nobodys-key' }), 401);
+        t.equal((await send('GET /api/simulations/sessions/')).status, 200);
+      }
+    };
+    await alternate();
+    t.equal((await entriesOf(bench)).length, 1);
+    clock.advance(60_000);
+    await alternate();
+    t.equal((await entriesOf(bench)).length, 2);
+    await admin('POST /reset', { to: 'empty' });
+    await alternate();
+    t.equal((await entriesOf(bench)).length, 1, 'a reset begins anew');
+  },
+);
 
-void t.test('a key in the wrong header is told so, and not shown', async (t) => {
+void t.test('A key in the wrong header gets a hint that does not repeat the key', async (t) => {
   const bench = await withService(t);
   const headers = { authorization: `Bearer ${bench.service.apiKey}` };
   const answer = await bench.send(TRACES, { key: null, body: aRequest(), headers });

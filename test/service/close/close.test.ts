@@ -11,7 +11,7 @@ async function liveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
   await admin('PUT /settings', { evals: ids });
 }
 
-void t.test('an unknown conversation is 404, whatever its id looks like', async (t) => {
+void t.test('An unknown conversation returns 404, whatever its id looks like', async (t) => {
   const { send } = await withService(t);
   for (const id of ['nothing', '%20', 'a%2Fb', '%F0%9F%98%80', 'x'.repeat(5000), '%2e%2e']) {
     isRefusal(t, await send(`POST /v1/sessions/${id}/end`), 404);
@@ -22,7 +22,7 @@ void t.test('an unknown conversation is 404, whatever its id looks like', async 
   isRefusal(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
 });
 
-void t.test('ids come percent-encoded and go back as they are', async (t) => {
+void t.test('Ids are percent-encoded in paths and returned decoded', async (t) => {
   const { trace, end } = await withService(t);
   for (const id of ['a/b', 'a b?c#d', 'Gespräch 😀', '../x', '100%', 'a+b']) {
     await trace(aSpan({ conversationId: id }));
@@ -30,7 +30,7 @@ void t.test('ids come percent-encoded and go back as they are', async (t) => {
   }
 });
 
-void t.test('a body and its type are ignored', async (t) => {
+void t.test('The end call ignores its body and content type', async (t) => {
   const { send, trace } = await withService(t);
   await trace(aSpan());
   for (const [raw, headers] of [
@@ -48,7 +48,7 @@ void t.test('a body and its type are ignored', async (t) => {
   t.match(none.json, { already_closed: true });
 });
 
-void t.test('without evals it closes, queues nothing and keeps the traces', async (t) => {
+void t.test('Without evals, closing queues nothing and keeps the traces', async (t) => {
   const bench = await withService(t);
   const { trace, end, send, admin, drain, production } = bench;
   await trace(aSpan(), aSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
@@ -78,7 +78,7 @@ void t.test('without evals it closes, queues nothing and keeps the traces', asyn
   );
 });
 
-void t.test('a deleted eval is skipped and noted, never queued', async (t) => {
+void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
   const bench = await withService(t);
   const { trace, end, admin } = bench;
   await liveEvals(bench, 'stays', 'goes');
@@ -88,36 +88,42 @@ void t.test('a deleted eval is skipped and noted, never queued', async (t) => {
   t.match(JSON.stringify(await admin('GET /ingest-log')), /eval_deleted.*"goes"/);
 });
 
-void t.test('the run bears the base name and the date of the first span, in UTC', async (t) => {
-  const { trace, end, admin } = await withService(t);
-  await admin('PUT /settings', { run_name: 'Shop' });
-  const lastMs = Date.UTC(2026, 10, 19, 23, 59, 59, 999);
-  await trace(
-    aSpan({ conversationId: 'late', startMs: lastMs + 1 }),
-    aSpan({ conversationId: 'early', startMs: lastMs }),
-    aSpan({ conversationId: 'early', startMs: lastMs + 5000 }),
-  );
-  t.equal((await end('early')).run, 'Shop 2026-11-19');
-  t.equal((await end('late')).run, 'Shop 2026-11-20');
-  await admin('PUT /settings', { run_name: 'Other' });
-  t.equal((await end('late')).run, 'Shop 2026-11-20', 'a repeat tells the run that it joined');
-});
+void t.test(
+  'The run is named after the base name and the UTC date of the first span',
+  async (t) => {
+    const { trace, end, admin } = await withService(t);
+    await admin('PUT /settings', { run_name: 'Shop' });
+    const lastMs = Date.UTC(2026, 10, 19, 23, 59, 59, 999);
+    await trace(
+      aSpan({ conversationId: 'late', startMs: lastMs + 1 }),
+      aSpan({ conversationId: 'early', startMs: lastMs }),
+      aSpan({ conversationId: 'early', startMs: lastMs + 5000 }),
+    );
+    t.equal((await end('early')).run, 'Shop 2026-11-19');
+    t.equal((await end('late')).run, 'Shop 2026-11-20');
+    await admin('PUT /settings', { run_name: 'Other' });
+    t.equal((await end('late')).run, 'Shop 2026-11-20', 'a repeat tells the run that it joined');
+  },
+);
 
-void t.test('calls at once: one closes, the others find it closed', async (t) => {
-  const bench = await withService(t);
-  await liveEvals(bench, 'a', 'b');
-  await bench.trace(aSpan());
-  const answers = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
-  t.equal(answers.filter(({ already_closed: already }) => !already).length, 1);
-  t.equal(
-    answers.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
-    2,
-  );
-  await bench.drain();
-  t.equal((await bench.production()).items[0]?.outcome_summary.total_evaluations, 2);
-});
+void t.test(
+  'Of concurrent end calls, one closes the conversation and the others find it closed',
+  async (t) => {
+    const bench = await withService(t);
+    await liveEvals(bench, 'a', 'b');
+    await bench.trace(aSpan());
+    const answers = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
+    t.equal(answers.filter(({ already_closed: already }) => !already).length, 1);
+    t.equal(
+      answers.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
+      2,
+    );
+    await bench.drain();
+    t.equal((await bench.production()).items[0]?.outcome_summary.total_evaluations, 2);
+  },
+);
 
-void t.test('spans after the close are kept and not scored again', async (t) => {
+void t.test('Spans after the close are stored and not scored', async (t) => {
   const bench = await withService(t);
   const { trace, end, drain, production } = bench;
   await liveEvals(bench, 'any');
@@ -133,30 +139,33 @@ void t.test('spans after the close are kept and not scored again', async (t) => 
   t.equal(items[0]?.traces?.length, 2);
 });
 
-void t.test('24 hours idle by the time of receipt closes as the end call does', async (t) => {
-  const bench = await withService(t);
-  const { trace, end, admin, drain, production } = bench;
-  await liveEvals(bench, 'any');
-  // Its own times are long past; they do not count.
-  await trace(aSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
-  await admin('POST /clock', { advance_ms: DAY_MS / 2 });
-  await trace(aSpan({ conversationId: 'fresh' }));
-  await admin('POST /clock', { advance_ms: DAY_MS / 2 - 1 });
-  await drain();
-  t.equal((await production()).total, 0, 'one millisecond short of it');
+void t.test(
+  'A conversation idle for 24 hours by receipt time is closed as by the end call',
+  async (t) => {
+    const bench = await withService(t);
+    const { trace, end, admin, drain, production } = bench;
+    await liveEvals(bench, 'any');
+    // Its own times are long past; they do not count.
+    await trace(aSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
+    await admin('POST /clock', { advance_ms: DAY_MS / 2 });
+    await trace(aSpan({ conversationId: 'fresh' }));
+    await admin('POST /clock', { advance_ms: DAY_MS / 2 - 1 });
+    await drain();
+    t.equal((await production()).total, 0, 'one millisecond short of it');
 
-  await admin('POST /clock', { advance_ms: 1 });
-  await drain();
-  const { items } = await production();
-  t.same(
-    items.map(({ source_session_id: id, run }) => [id, run]),
-    [['idle', 'Live traces 2026-11-11']],
-  );
-  t.match(await end('idle'), { already_closed: true });
-  t.notOk((await end('fresh')).already_closed);
-});
+    await admin('POST /clock', { advance_ms: 1 });
+    await drain();
+    const { items } = await production();
+    t.same(
+      items.map(({ source_session_id: id, run }) => [id, run]),
+      [['idle', 'Live traces 2026-11-11']],
+    );
+    t.match(await end('idle'), { already_closed: true });
+    t.notOk((await end('fresh')).already_closed);
+  },
+);
 
-void t.test('any number of idle conversations is closed by one move of the clock', async (t) => {
+void t.test('One clock change closes any number of idle conversations', async (t) => {
   const { trace, admin, drain, production } = await withService(t);
   await admin('POST /evals', anEval('any', ''));
   await admin('PUT /settings', { evals: ['any'] });
@@ -167,7 +176,7 @@ void t.test('any number of idle conversations is closed by one move of the clock
   t.equal((await production('?limit=1')).total, 250);
 });
 
-void t.test('idle conversations are closed by the clock itself, too', async (t) => {
+void t.test('Idle conversations are also closed as time passes', async (t) => {
   const { trace, clock, admin, drain, production } = await withService(t);
   await admin('POST /evals', anEval('any', ''));
   await admin('PUT /settings', { evals: ['any'] });

@@ -83,7 +83,7 @@ function toolTurn(tracer: Tracer, conversationId: string): void {
 }
 
 for (const exporter of exporters) {
-  void t.test(`${exporter}: ids by attribute on the root, turns, tools, tags`, async (t) => {
+  void t.test(`${exporter}: an id on the root span, turns, tools, and tags`, async (t) => {
     const bench = await withEval(t);
     const resource = { 'deployment.environment': 'test' };
     const { tracer, flush } = exportingTo(t, bench.service, { exporter, resource });
@@ -117,7 +117,7 @@ for (const exporter of exporters) {
     t.same(complaints, []);
   });
 
-  void t.test(`${exporter}: the id by X-Conversation-Id`, async (t) => {
+  void t.test(`${exporter}: the id in X-Conversation-Id`, async (t) => {
     const bench = await withEval(t);
     const conversationId = 'by header: größer';
     const header = Buffer.from(conversationId).toString('latin1');
@@ -129,7 +129,7 @@ for (const exporter of exporters) {
     t.same(complaints, []);
   });
 
-  void t.test(`${exporter}: a refused batch comes again by itself, and once`, async (t) => {
+  void t.test(`${exporter}: the exporter retries a rejected batch, which is stored once`, async (t) => {
     const bench = await withEval(t);
     for (const kind of ['rate_limit', 'unavailable']) {
       const fault = { kind, route: 'traces', times: 1, retry_after_s: 1 };
@@ -143,7 +143,7 @@ for (const exporter of exporters) {
     t.same(complaints, []);
   });
 
-  void t.test(`${exporter}: a batch over the rate is accepted when told to come`, async (t) => {
+  void t.test(`${exporter}: a rate-limited batch is accepted after Retry-After`, async (t) => {
     const bench = await withEval(t);
     const empty = { headers: { 'content-type': 'application/x-protobuf' } };
     const sent = Array.from({ length: 120 }, () => bench.send('POST /v1/traces', empty));
@@ -161,7 +161,7 @@ for (const exporter of exporters) {
     t.same(complaints, []);
   });
 
-  void t.test(`${exporter}: what is dropped is complained about`, async (t) => {
+  void t.test(`${exporter}: the exporter reports what it drops`, async (t) => {
     const { admin, service } = await withService(t);
     await admin('POST /faults', { kind: 'server_error', route: 'traces', times: 1 });
     const { tracer, flush } = exportingTo(t, service, { exporter });
@@ -186,7 +186,7 @@ const askForTool = completion(
   'tool_calls',
 );
 
-void t.test('AI SDK with its OpenTelemetry integration: a tool loop is one turn', async (t) => {
+void t.test('AI SDK with OpenTelemetry: a tool loop is one turn', async (t) => {
   const [bench, model] = [await withEval(t), await openAiServer(t)];
   model.behave(askForTool, completion({ content: 'It has shipped.' }));
   const exporter = 'OTLP/protobuf with gzip';
@@ -225,7 +225,7 @@ void t.test('AI SDK with its OpenTelemetry integration: a tool loop is one turn'
   t.same(complaints, []);
 });
 
-void t.test('Traceloop for OpenAI: each message of the user is one turn', async (t) => {
+void t.test('Traceloop for OpenAI: each user message is one turn', async (t) => {
   const [bench, model] = [await withEval(t), await openAiServer(t)];
   const hello = completion({ content: 'Good morning!' });
   model.behave(hello, askForTool, completion({ content: 'It has shipped.' }));

@@ -87,30 +87,34 @@ const disk = smallDisk();
 t.teardown(() => disk.remove());
 const skip = !disk.mounted && 'no disk can be mounted here';
 
-void t.test('a full disk: 503, and all that was acknowledged is there', { skip }, async (t) => {
-  const { folder } = disk;
-  const { log, lines } = linesOf();
-  const filler = join(folder, 'filler');
-  writeFileSync(filler, Buffer.alloc(1_000_000));
-  const dataDir = join(folder, 'data');
-  const service = await startService({ dataDir, log });
-  t.teardown(() => service.stop());
-  const acknowledged = await sendUntilFull(t, service);
-  t.ok(acknowledged.length > 0);
-  const [first = ''] = acknowledged;
-  await takeWhatIsLeft(t, service);
-  await othersAreToldToo(t, service, first);
-  t.match(lines.join('\n'), /"code":"SQLITE_FULL"/);
-  t.notMatch(lines.join('\n'), SECRET);
+void t.test(
+  'On a full disk, requests get 503 and all acknowledged spans are stored',
+  { skip },
+  async (t) => {
+    const { folder } = disk;
+    const { log, lines } = linesOf();
+    const filler = join(folder, 'filler');
+    writeFileSync(filler, Buffer.alloc(1_000_000));
+    const dataDir = join(folder, 'data');
+    const service = await startService({ dataDir, log });
+    t.teardown(() => service.stop());
+    const acknowledged = await sendUntilFull(t, service);
+    t.ok(acknowledged.length > 0);
+    const [first = ''] = acknowledged;
+    await takeWhatIsLeft(t, service);
+    await othersAreToldToo(t, service, first);
+    t.match(lines.join('\n'), /"code":"SQLITE_FULL"/);
+    t.notMatch(lines.join('\n'), SECRET);
 
-  rmSync(filler);
-  t.equal((await ask(service, 'POST /v1/traces', bulky(999))).status, 200, 'once there is room');
-  for (const id of [...acknowledged, 'c-999']) {
-    t.equal((await ask(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
-  }
-});
+    rmSync(filler);
+    t.equal((await ask(service, 'POST /v1/traces', bulky(999))).status, 200, 'once there is room');
+    for (const id of [...acknowledged, 'c-999']) {
+      t.equal((await ask(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
+    }
+  },
+);
 
-void t.test('a disk that fails to write: 503, with the reason in the log', async (t) => {
+void t.test('When the disk fails, requests get 503 and the log has the reason', async (t) => {
   const data = join(t.testdir({}), 'data');
   const args = ['serve', '--port', '0', '--json', '--data', data];
   const { firstLine, end, stderr } = await start(t, args, { fileBytesMax: 1_500_000 });

@@ -18,64 +18,70 @@ interface LogView {
 const codesIn = async ({ admin }: Bench): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
-void t.test('without a key, or with one of nobody, everything of area A is 401', async (t) => {
-  const { send } = await withService(t);
-  const routes = [
-    TRACES,
-    'POST /v1/sessions/conv-1/end',
-    'GET /api/simulations/sessions/',
-    'GET /api/prod-evaluations/sessions',
-  ];
-  for (const route of routes) {
-    isRefusal(t, await send(route, { key: null }), 401, /x-service-api-key/);
-    isRefusal(t, await send(route, { key: 'sk_wrong' }), 401, /nobody/);
-  }
-});
+void t.test(
+  'Without a key or with an unknown key, every route of area A returns 401',
+  async (t) => {
+    const { send } = await withService(t);
+    const routes = [
+      TRACES,
+      'POST /v1/sessions/conv-1/end',
+      'GET /api/simulations/sessions/',
+      'GET /api/prod-evaluations/sessions',
+    ];
+    for (const route of routes) {
+      isRefusal(t, await send(route, { key: null }), 401, /x-service-api-key/);
+      isRefusal(t, await send(route, { key: 'sk_wrong' }), 401, /nobody/);
+    }
+  },
+);
 
-void t.test('the key header can be renamed', async (t) => {
+void t.test('The key header can be renamed', async (t) => {
   const { send, service } = await withService(t, { apiKeyHeader: 'X-Other-Key' });
   isRefusal(t, await send(TRACES, { body: aRequest() }), 401, /x-other-key/);
   const headers = { 'x-other-key': service.apiKey };
   t.equal((await send(TRACES, { body: aRequest(), headers, key: null })).status, 200);
 });
 
-void t.test('content types: exactly two, whatever the case and the parameters', async (t) => {
-  const bench = await withService(t);
-  const { send } = bench;
-  const text = JSON.stringify(aRequest());
-  for (const type of [
-    'application/json',
-    'application/json; charset=utf-8',
-    'Application/JSON',
-    'application/json;x="a;b"',
-    ' application/json ',
-  ]) {
-    const answer = await send(TRACES, { raw: text, headers: { 'content-type': type } });
-    t.equal(answer.status, 200, type);
-    t.equal(answer.headers.get('content-type'), 'application/json');
-  }
-  const upper = { 'content-type': 'APPLICATION/X-PROTOBUF; v=1' };
-  const answer = await send(TRACES, { raw: aProtobufRequest(), headers: upper });
-  t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
-  for (const type of [
-    'text/plain',
-    'application/jsonx',
-    'application/json-seq',
-    'application/x-protobufx',
-    'application/protobuf',
-    'application/json, application/x-protobuf',
-    'nonsense',
-    ';;;',
-  ]) {
-    const refused = await send(TRACES, { raw: text, headers: { 'content-type': type } });
-    isRefusal(t, refused, 415, /application\/x-protobuf/);
-  }
-  isRefusal(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
-  isRefusal(t, await send(TRACES), 415, /got nothing/);
-  t.ok((await codesIn(bench)).includes('unsupported_type'));
-});
+void t.test(
+  'Exactly two content types are accepted, regardless of case and parameters',
+  async (t) => {
+    const bench = await withService(t);
+    const { send } = bench;
+    const text = JSON.stringify(aRequest());
+    for (const type of [
+      'application/json',
+      'application/json; charset=utf-8',
+      'Application/JSON',
+      'application/json;x="a;b"',
+      ' application/json ',
+    ]) {
+      const answer = await send(TRACES, { raw: text, headers: { 'content-type': type } });
+      t.equal(answer.status, 200, type);
+      t.equal(answer.headers.get('content-type'), 'application/json');
+    }
+    const upper = { 'content-type': 'APPLICATION/X-PROTOBUF; v=1' };
+    const answer = await send(TRACES, { raw: aProtobufRequest(), headers: upper });
+    t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
+    for (const type of [
+      'text/plain',
+      'application/jsonx',
+      'application/json-seq',
+      'application/x-protobufx',
+      'application/protobuf',
+      'application/json, application/x-protobuf',
+      'nonsense',
+      ';;;',
+    ]) {
+      const refused = await send(TRACES, { raw: text, headers: { 'content-type': type } });
+      isRefusal(t, refused, 415, /application\/x-protobuf/);
+    }
+    isRefusal(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
+    isRefusal(t, await send(TRACES), 415, /got nothing/);
+    t.ok((await codesIn(bench)).includes('unsupported_type'));
+  },
+);
 
-void t.test('encodings: gzip or none', async (t) => {
+void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
   const { send } = await withService(t);
   const plain = Buffer.from(JSON.stringify(aRequest()));
   const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
@@ -100,38 +106,45 @@ void t.test('encodings: gzip or none', async (t) => {
   isRefusal(t, await send(TRACES, { raw: bomb, headers }), 413);
 });
 
-void t.test('120 requests within any 60 s; the next is told how long to wait', async (t) => {
-  const bench = await withService(t);
-  const { send, clock, admin } = bench;
-  const body = { resourceSpans: [] };
-  const statuses = new Set<number>();
-  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
-  clock.advance(30_500);
-  for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
-  t.same([...statuses], [200]);
+void t.test(
+  '120 requests are accepted in any 60 s; the next one is told how long to wait',
+  async (t) => {
+    const bench = await withService(t);
+    const { send, clock, admin } = bench;
+    const body = { resourceSpans: [] };
+    const statuses = new Set<number>();
+    for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
+    clock.advance(30_500);
+    for (let nth = 0; nth < 60; nth += 1) statuses.add((await send(TRACES, { body })).status);
+    t.same([...statuses], [200]);
 
-  for (let nth = 0; nth < 3; nth += 1) {
-    const refused = await send(TRACES, { body });
-    isRefusal(t, refused, 429, /30 s/);
-    t.equal(refused.headers.get('retry-after'), '30', 'whole seconds, rounded up');
-  }
-  const first = await send(TRACES, { raw: 'x', headers: { 'content-type': 'text/plain' } });
-  isRefusal(t, first, 429);
-  isRefusal(t, await send(TRACES, { body, key: 'sk_nobody' }), 401);
-  t.same((await codesIn(bench)).filter((code) => code === 'rate_limited').length, 1, 'noted once');
+    for (let nth = 0; nth < 3; nth += 1) {
+      const refused = await send(TRACES, { body });
+      isRefusal(t, refused, 429, /30 s/);
+      t.equal(refused.headers.get('retry-after'), '30', 'whole seconds, rounded up');
+    }
+    const first = await send(TRACES, { raw: 'x', headers: { 'content-type': 'text/plain' } });
+    isRefusal(t, first, 429);
+    isRefusal(t, await send(TRACES, { body, key: 'sk_nobody' }), 401);
+    t.same(
+      (await codesIn(bench)).filter((code) => code === 'rate_limited').length,
+      1,
+      'noted once',
+    );
 
-  clock.advance(29_499);
-  t.equal((await send(TRACES, { body })).headers.get('retry-after'), '1', 'never 0');
-  clock.advance(1);
-  t.equal((await send(TRACES, { body })).status, 200, 'refused ones made nobody wait longer');
+    clock.advance(29_499);
+    t.equal((await send(TRACES, { body })).headers.get('retry-after'), '1', 'never 0');
+    clock.advance(1);
+    t.equal((await send(TRACES, { body })).status, 200, 'refused ones made nobody wait longer');
 
-  const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
-  for (let nth = 0; nth < 100; nth += 1) await send(TRACES, { body });
-  t.equal((await send(TRACES, { body })).status, 429);
-  t.equal((await send(TRACES, { body, key })).status, 200, 'each key has its own window');
-});
+    const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
+    for (let nth = 0; nth < 100; nth += 1) await send(TRACES, { body });
+    t.equal((await send(TRACES, { body })).status, 429);
+    t.equal((await send(TRACES, { body, key })).status, 200, 'each key has its own window');
+  },
+);
 
-void t.test('401, 429, 415, 413, 400: the first that applies', async (t) => {
+void t.test('Of 401, 429, 415, 413, and 400, the first that applies is returned', async (t) => {
   const { send } = await withService(t);
   const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
   const text = { 'content-type': 'text/plain' };
@@ -141,7 +154,7 @@ void t.test('401, 429, 415, 413, 400: the first that applies', async (t) => {
   isRefusal(t, await send(TRACES, { raw: 'nonsense', headers: json }), 400);
 });
 
-void t.test('malformed bodies are 400 with a message, and lose nothing beside', async (t) => {
+void t.test('Malformed bodies get 400 with a message and affect no other request', async (t) => {
   const { send, trace, end, admin } = await withService(t);
   const bodies = [
     '',
@@ -170,23 +183,26 @@ void t.test('malformed bodies are 400 with a message, and lose nothing beside', 
   t.ok(JSON.stringify(await admin('GET /ingest-log')).includes('malformed_body'));
 });
 
-void t.test('nothing to keep is fine, without any conversation id is not', async (t) => {
-  const bench = await withService(t);
-  const { send, end } = bench;
-  t.equal((await send(TRACES, { body: {} })).status, 200);
-  t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
-  const other = aRequest([aSpan({ operation: null, conversationId: null })]);
-  t.equal((await send(TRACES, { body: other })).status, 200, 'ignored, with no error');
+void t.test(
+  'A request without spans to store is accepted; one without any conversation id is rejected',
+  async (t) => {
+    const bench = await withService(t);
+    const { send, end } = bench;
+    t.equal((await send(TRACES, { body: {} })).status, 200);
+    t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
+    const other = aRequest([aSpan({ operation: null, conversationId: null })]);
+    t.equal((await send(TRACES, { body: other })).status, 200, 'ignored, with no error');
 
-  const without = aRequest([aSpan({ conversationId: null })]);
-  isRefusal(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
-  t.ok((await codesIn(bench)).includes('no_conversation_id'));
-  const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
-  t.equal((await send(TRACES, { body: without, headers })).status, 200);
-  t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
-});
+    const without = aRequest([aSpan({ conversationId: null })]);
+    isRefusal(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
+    t.ok((await codesIn(bench)).includes('no_conversation_id'));
+    const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
+    t.equal((await send(TRACES, { body: without, headers })).status, 200);
+    t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
+  },
+);
 
-void t.test('other methods and paths are told so', async (t) => {
+void t.test('Other methods and paths get 405 and 404 with an explanation', async (t) => {
   const { send } = await withService(t);
   const wrong = await send('GET /v1/traces');
   isRefusal(t, wrong, 405, /POST/);
@@ -196,7 +212,7 @@ void t.test('other methods and paths are told so', async (t) => {
   isRefusal(t, await send('POST /v1/logs', { raw: 'x', headers: { 'content-type': ';' } }), 404);
 });
 
-void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
+void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t) => {
   const { send, admin, trace } = await withService(t);
   await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
   await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
@@ -218,7 +234,7 @@ void t.test('faults on demand: 429, 500, 503 and slow answers', async (t) => {
   t.equal((await slow).status, 200);
 });
 
-void t.test('spans that can not be kept are a 500, and the log says why', async (t) => {
+void t.test('Spans that cannot be stored cause a 500, and the log says why', async (t) => {
   const dataDir = t.testdir();
   const { log, lines } = linesOf();
   const { send } = await withService(t, { dataDir, log });

@@ -31,7 +31,7 @@ const named = (operation: string, more: Record<string, unknown> = {}): Record<st
 });
 const usage = { 'gen_ai.usage.input_tokens': 20, 'gen_ai.usage.output_tokens': 5 };
 
-void t.test('AI SDK: an agent with steps, messages as JSON text, the id in the header', (t) => {
+void t.test('AI SDK: an agent with steps, messages as JSON text, and the id in the header', (t) => {
   const question = [user('Where is it?')];
   const call = asks('find', { n: 1 }, 'call_1');
   const more = [...question, call, gives({ at: 'home' }, 'call_1')];
@@ -75,7 +75,7 @@ void t.test('AI SDK: an agent with steps, messages as JSON text, the id in the h
   t.end();
 });
 
-void t.test('Traceloop: chat spans alone, integers as numbers, a trace for each', (t) => {
+void t.test('Traceloop: only chat spans, integers as numbers, one trace per span', (t) => {
   const first = [user('One')];
   const chat = (id: string, atMs: number, input: unknown, output: unknown): Span => {
     const span = spanOf({
@@ -109,50 +109,53 @@ void t.test('Traceloop: chat spans alone, integers as numbers, a trace for each'
   t.end();
 });
 
-void t.test('Strands: structured messages, status OK, the id on the root that ends last', (t) => {
-  const question = [user('Weather?')];
-  const call = asks('weather', { city: 'Bern' }, 'w');
-  const more = [...question, call, gives([{ text: 'sunny' }], 'w', 'user')];
-  const chat = (input: unknown, output: unknown): Record<string, unknown> => {
-    return named('chat', { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output });
-  };
-  const tool = { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'w' };
-  const spans = inOrderOfEnds([
-    { id: 'b', parent: '9', status: 1, atMs: 10, forMs: 300, attributes: chat(question, [call]) },
-    {
-      id: 'c',
-      parent: '9',
-      status: 1,
-      atMs: 400,
-      forMs: 9,
-      attributes: named('execute_tool', tool),
-    },
-    {
-      id: 'd',
-      parent: '9',
-      status: 1,
-      atMs: 500,
-      forMs: 300,
-      attributes: chat(more, [agent('Sun')]),
-    },
-    {
-      id: 'a',
-      status: 1,
-      forMs: 1000,
-      attributes: named('invoke_agent', {
-        'gen_ai.conversation.id': 'c',
-        'gen_ai.input.messages': question,
-        'gen_ai.output.messages': [agent('Sun')],
-      }),
-    },
-  ]);
-  t.match(turnsFrom(t, spans), [
-    {
-      userInput: 'Weather?',
-      agentResponse: 'Sun',
-      toolCalls: [{ name: 'weather', arguments: { city: 'Bern' }, result: [{ text: 'sunny' }] }],
-      failed: false,
-    },
-  ]);
-  t.end();
-});
+void t.test(
+  'Strands: structured messages, status OK, and the id on the root span, which ends last',
+  (t) => {
+    const question = [user('Weather?')];
+    const call = asks('weather', { city: 'Bern' }, 'w');
+    const more = [...question, call, gives([{ text: 'sunny' }], 'w', 'user')];
+    const chat = (input: unknown, output: unknown): Record<string, unknown> => {
+      return named('chat', { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output });
+    };
+    const tool = { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'w' };
+    const spans = inOrderOfEnds([
+      { id: 'b', parent: '9', status: 1, atMs: 10, forMs: 300, attributes: chat(question, [call]) },
+      {
+        id: 'c',
+        parent: '9',
+        status: 1,
+        atMs: 400,
+        forMs: 9,
+        attributes: named('execute_tool', tool),
+      },
+      {
+        id: 'd',
+        parent: '9',
+        status: 1,
+        atMs: 500,
+        forMs: 300,
+        attributes: chat(more, [agent('Sun')]),
+      },
+      {
+        id: 'a',
+        status: 1,
+        forMs: 1000,
+        attributes: named('invoke_agent', {
+          'gen_ai.conversation.id': 'c',
+          'gen_ai.input.messages': question,
+          'gen_ai.output.messages': [agent('Sun')],
+        }),
+      },
+    ]);
+    t.match(turnsFrom(t, spans), [
+      {
+        userInput: 'Weather?',
+        agentResponse: 'Sun',
+        toolCalls: [{ name: 'weather', arguments: { city: 'Bern' }, result: [{ text: 'sunny' }] }],
+        failed: false,
+      },
+    ]);
+    t.end();
+  },
+);

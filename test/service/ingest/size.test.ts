@@ -23,22 +23,25 @@ function padded(bytes: number): Buffer {
   return Buffer.concat([Buffer.from(text), Buffer.alloc(bytes - text.length, ' ')]);
 }
 
-void t.test('10 485 760 bytes pass, one more is 413, plain, chunked and inflated', async (t) => {
-  const bench = await withService(t);
-  const { send } = bench;
-  const fits = padded(INGEST_BODY_BYTES_MAX);
-  const tooMuch = padded(INGEST_BODY_BYTES_MAX + 1);
-  const gzip = { ...json, 'content-encoding': 'gzip' };
-  t.equal((await send(TRACES, { raw: fits, headers: json })).status, 200);
-  t.equal((await send(TRACES, { raw: gzipSync(fits), headers: gzip })).status, 200);
-  isRefusal(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
-  isRefusal(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
-  t.equal((await chunked(bench, fits)).status, 200);
-  const refused = await chunked(bench, tooMuch);
-  t.equal(refused.status, 413);
-  t.match(refused.text, /"message"/);
-  t.ok((await codesIn(bench)).includes('too_large'));
-});
+void t.test(
+  '10,485,760 bytes are accepted and one more gets 413: plain, chunked, and decompressed',
+  async (t) => {
+    const bench = await withService(t);
+    const { send } = bench;
+    const fits = padded(INGEST_BODY_BYTES_MAX);
+    const tooMuch = padded(INGEST_BODY_BYTES_MAX + 1);
+    const gzip = { ...json, 'content-encoding': 'gzip' };
+    t.equal((await send(TRACES, { raw: fits, headers: json })).status, 200);
+    t.equal((await send(TRACES, { raw: gzipSync(fits), headers: gzip })).status, 200);
+    isRefusal(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
+    isRefusal(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
+    t.equal((await chunked(bench, fits)).status, 200);
+    const refused = await chunked(bench, tooMuch);
+    t.equal(refused.status, 413);
+    t.match(refused.text, /"message"/);
+    t.ok((await codesIn(bench)).includes('too_large'));
+  },
+);
 
 /** Sends a body in chunks, all of it, and then reads the answer: what a plain client does. */
 async function chunked(
@@ -62,22 +65,8 @@ async function chunked(
   return { status: response.statusCode, text };
 }
 
-void t.test('a client that writes all before it reads sees its refusal, and goes on', async (t) => {
-  const bench = await withService(t);
-  for (const [status, headers] of [
-    [413, {}],
-    [415, { 'content-type': 'text/plain' }],
-    [401, { 'x-service-api-key': 'sk_nobody' }],
-  ] as const) {
-    const socket = await writing(bench, 30_000_000, headers);
-    socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    const answers = (await wholeOf(socket)).match(/HTTP\/1\.1 \d+/g);
-    t.same(answers, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection is of use again');
-  }
-});
-
 void t.test(
-  'a client that asks for the connection to be closed reads its refusal, too',
+  'A client that sends everything before it reads still receives the 413 and can continue',
   async (t) => {
     const bench = await withService(t);
     for (const [status, headers] of [
@@ -85,16 +74,30 @@ void t.test(
       [415, { 'content-type': 'text/plain' }],
       [401, { 'x-service-api-key': 'sk_nobody' }],
     ] as const) {
-      for (let round = 0; round < 5; round += 1) {
-        const socket = await writing(bench, 12_000_000, { connection: 'close', ...headers });
-        t.equal(socket.bytesWritten > 12_000_000, true, 'all could be written');
-        t.match(await wholeOf(socket), new RegExp(`^HTTP/1\\.1 ${status} [^]*"message"[^]*}$`));
-      }
+      const socket = await writing(bench, 30_000_000, headers);
+      socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
+      const answers = (await wholeOf(socket)).match(/HTTP\/1\.1 \d+/g);
+      t.same(answers, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection is of use again');
     }
   },
 );
 
-void t.test('a client that writes slowly is not cut off for a clock that is moved', async (t) => {
+void t.test('A client that sends Connection: close still receives the 413', async (t) => {
+  const bench = await withService(t);
+  for (const [status, headers] of [
+    [413, {}],
+    [415, { 'content-type': 'text/plain' }],
+    [401, { 'x-service-api-key': 'sk_nobody' }],
+  ] as const) {
+    for (let round = 0; round < 5; round += 1) {
+      const socket = await writing(bench, 12_000_000, { connection: 'close', ...headers });
+      t.equal(socket.bytesWritten > 12_000_000, true, 'all could be written');
+      t.match(await wholeOf(socket), new RegExp(`^HTTP/1\\.1 ${status} [^]*"message"[^]*}$`));
+    }
+  }
+});
+
+void t.test('Advancing the clock does not disconnect a client that sends slowly', async (t) => {
   const bench = await withService(t);
   const { port } = new URL(bench.service.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -112,7 +115,7 @@ void t.test('a client that writes slowly is not cut off for a clock that is move
   t.match(await wholeOf(socket), /^HTTP\/1\.1 405 /, 'its connection is of use still');
 });
 
-void t.test('who writes on and on is cut off', async (t) => {
+void t.test('A client that keeps sending after the 413 is disconnected', async (t) => {
   const socket = await writing(await withService(t), 500_000_000);
   await wholeOf(socket);
   t.ok(socket.bytesWritten < 100_000_000, `${socket.bytesWritten} bytes`);
@@ -161,7 +164,7 @@ async function wholeOf(socket: Socket): Promise<string> {
   return text;
 }
 
-void t.test('a refusal comes before the body has been sent', async (t) => {
+void t.test('The 413 is sent before the whole body has arrived', async (t) => {
   const { service } = await withService(t);
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   t.teardown(() => socket.destroy());
@@ -173,7 +176,7 @@ void t.test('a refusal comes before the body has been sent', async (t) => {
   t.match(String(answer), /^HTTP\/1\.1 413 /);
 });
 
-void t.test('a client that goes away half-way harms nobody', async (t) => {
+void t.test('A client that disconnects midway affects no other client', async (t) => {
   const { service, send } = await withService(t);
   const socket = connect(Number(new URL(service.url).port), '127.0.0.1');
   socket.write(
@@ -185,7 +188,7 @@ void t.test('a client that goes away half-way harms nobody', async (t) => {
   t.equal((await send(TRACES, { body: aRequest() })).status, 200);
 });
 
-void t.test('more at a time than the service holds is 503, to be sent again', async (t) => {
+void t.test('More concurrent bytes than the service buffers get a retryable 503', async (t) => {
   const { send } = await withService(t);
   const large = padded(INGEST_BODY_BYTES_MAX);
   const answers = await Promise.all(

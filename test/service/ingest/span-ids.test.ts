@@ -12,7 +12,7 @@ interface Entry {
 const entriesOf = async ({ admin }: Bench): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
-void t.test('a span that comes again is no news; an id of another trace is', async (t) => {
+void t.test('A repeated span is not logged; the same span id in another trace is', async (t) => {
   const bench = await withService(t);
   const { trace, send } = bench;
   const spanId = hexId(16);
@@ -34,7 +34,7 @@ void t.test('a span that comes again is no news; an id of another trace is', asy
   isRefusal(t, await send(unknown), 404, /"two".*dropped \(span_id_taken\).*ingest-log/);
 });
 
-void t.test('the same trace under another conversation is told, too', async (t) => {
+void t.test('The same trace in another conversation is also logged', async (t) => {
   const bench = await withService(t);
   const again = { traceId: hexId(32), spanId: hexId(16) };
   await bench.trace(aSpan({ ...again, conversationId: 'one' }));

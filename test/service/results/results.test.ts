@@ -63,7 +63,7 @@ const seed: SeedDocument = {
 const namesIn = async ({ simulations }: Bench, query: string): Promise<string[]> =>
   (await simulations(query)).items.map(({ started_at: startedAt }) => startedAt.slice(8, 13));
 
-void t.test('a session shows all of its parts, and absent ones not at all', async (t) => {
+void t.test('A session contains all of its fields and omits absent ones', async (t) => {
   const { simulations, production, service } = await withService(t, { seed });
   const { items, ...envelope } = await simulations();
   t.same(envelope, { total: 3, skip: 0, limit: 50 });
@@ -103,7 +103,7 @@ void t.test('a session shows all of its parts, and absent ones not at all', asyn
     t.notOk(key in (live.items[0] ?? {}), key);
 });
 
-void t.test('traces are there only when asked for', async (t) => {
+void t.test('Traces are included only on request', async (t) => {
   const { simulations, production } = await withService(t, { seed });
   const { items } = await simulations('?include_traces=TRUE');
   t.same(items[1]?.traces, [
@@ -117,7 +117,7 @@ void t.test('traces are there only when asked for', async (t) => {
   t.notOk('traces' in without);
 });
 
-void t.test('failed_only lists failing outcomes; the summary stays whole', async (t) => {
+void t.test('failed_only lists only failing outcomes; the summary still counts all', async (t) => {
   const { simulations, production } = await withService(t, { seed });
   const { items, total } = await simulations('?failed_only=true');
   t.equal(total, 1);
@@ -130,7 +130,7 @@ void t.test('failed_only lists failing outcomes; the summary stays whole', async
   t.equal((await production('?failed_only=1')).total, 1);
 });
 
-void t.test('filters', async (t) => {
+void t.test('Filters select sessions', async (t) => {
   const bench = await withService(t, { seed });
   for (const [query, expected] of [
     ['', ['20T10', '20T09', '19T00']],
@@ -166,7 +166,7 @@ void t.test('filters', async (t) => {
   t.equal((await production('?agent=Shop')).total, 1, 'not a parameter of this one');
 });
 
-void t.test('pages are stable and say how many there are', async (t) => {
+void t.test('Pages are stable and contain the total', async (t) => {
   const { simulations } = await withService(t, { seed });
   const seen: string[] = [];
   for (let skip = 0; ; skip += 1) {
@@ -180,7 +180,7 @@ void t.test('pages are stable and say how many there are', async (t) => {
   t.equal((await simulations('?limit=500')).limit, 500);
 });
 
-void t.test('a value that can not be read is 400 and says which', async (t) => {
+void t.test('An invalid query value gets 400 with the name of the parameter', async (t) => {
   const { send } = await withService(t, { seed });
   for (const query of [
     'failed_only=yes',
@@ -206,18 +206,21 @@ void t.test('a value that can not be read is 400 and says which', async (t) => {
   }
 });
 
-void t.test('with and without the slash at the end, and each owner sees its own', async (t) => {
-  const { send, admin } = await withService(t, { seed });
-  for (const path of ['/api/simulations/sessions', '/api/prod-evaluations/sessions']) {
-    const message = path.includes('prod') ? 'ProductionSessionPage' : 'SimulationSessionPage';
-    for (const slash of ['', '/']) isAnswer(t, await send(`GET ${path}${slash}`), 200, message);
-    isRefusal(t, await send(`POST ${path}`, { body: {} }), 405, /GET/);
-  }
-  const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
-  t.match((await send(SIMULATIONS, { key })).json, { total: 0 });
-});
+void t.test(
+  'Paths work with and without a trailing slash, and every owner sees only its own sessions',
+  async (t) => {
+    const { send, admin } = await withService(t, { seed });
+    for (const path of ['/api/simulations/sessions', '/api/prod-evaluations/sessions']) {
+      const message = path.includes('prod') ? 'ProductionSessionPage' : 'SimulationSessionPage';
+      for (const slash of ['', '/']) isAnswer(t, await send(`GET ${path}${slash}`), 200, message);
+      isRefusal(t, await send(`POST ${path}`, { body: {} }), 405, /GET/);
+    }
+    const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
+    t.match((await send(SIMULATIONS, { key })).json, { total: 0 });
+  },
+);
 
-void t.test('deep links lead to a page that shows the session and nothing unescaped', async (t) => {
+void t.test('Deep links lead to a page that shows the session with all text escaped', async (t) => {
   const evil = `<script>alert("x")</script>&'`;
   const doc: SeedDocument = {
     runs: [

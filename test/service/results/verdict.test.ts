@@ -13,7 +13,7 @@ async function verdictOf({ admin }: Bench, id: string): Promise<SessionVerdict> 
   return found;
 }
 
-void t.test('an eval that is not required never makes a session fail', async (t) => {
+void t.test('An optional eval never fails a session', async (t) => {
   const bench = await withService(t);
   const { admin, trace, end, drain, production } = bench;
   await admin('POST /evals', anEval('must', 'on its way'));
@@ -45,7 +45,7 @@ void t.test('an eval that is not required never makes a session fail', async (t)
   t.match(page, /Says sorry[^]*not required/);
 });
 
-void t.test('a verdict is of the evals as they were when they were queued', async (t) => {
+void t.test('The verdict uses the evals as they were when queued', async (t) => {
   const bench = await withService(t);
   const { admin, drain, production } = bench;
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
@@ -64,7 +64,7 @@ const outcome = (name: string, found: 'pass' | 'fail' | 'error', required?: bool
   ...(required !== undefined && { required }),
 });
 
-void t.test('what makes a verdict', async (t) => {
+void t.test('The verdict follows from the required outcomes', async (t) => {
   const rows: [says: string, verdict: string, outcomes: object[], status?: string][] = [
     ['all pass', 'passed', [outcome('a', 'pass'), outcome('b', 'pass', false)]],
     ['one fails', 'failed', [outcome('a', 'pass'), outcome('b', 'fail')]],
@@ -90,17 +90,20 @@ void t.test('what makes a verdict', async (t) => {
   }
 });
 
-void t.test('a seeded outcome is required as its eval is, unless it says so itself', async (t) => {
-  const evals = [anEval('nice', 'x', { required: false })];
-  const outcomes = [{ eval: 'nice', outcome: 'fail' }, outcome('own', 'fail', false)];
-  const session = { id: 's', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
-  const simulations = [{ name: 'Sim', agent: 'A', sessions: [{ ...session, outcomes }] }];
-  const bench = await withService(t, { seed: { evals, simulations } as SeedDocument });
-  t.match(await verdictOf(bench, 's'), {
-    verdict: 'undecided',
-    outcomes: [{ required: false }, { required: false }],
-  });
-  isRefusal(t, await bench.send('GET /__admin/sessions/other', { key: null }), 404, /"other"/);
-  await bench.admin('POST /keys', { key: 'key-of-team-b', owner: 'team-b' });
-  isRefusal(t, await bench.send('GET /__admin/sessions/s?owner=team-b', { key: null }), 404);
-});
+void t.test(
+  'A seeded outcome is required if its eval is, unless the outcome itself says otherwise',
+  async (t) => {
+    const evals = [anEval('nice', 'x', { required: false })];
+    const outcomes = [{ eval: 'nice', outcome: 'fail' }, outcome('own', 'fail', false)];
+    const session = { id: 's', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
+    const simulations = [{ name: 'Sim', agent: 'A', sessions: [{ ...session, outcomes }] }];
+    const bench = await withService(t, { seed: { evals, simulations } as SeedDocument });
+    t.match(await verdictOf(bench, 's'), {
+      verdict: 'undecided',
+      outcomes: [{ required: false }, { required: false }],
+    });
+    isRefusal(t, await bench.send('GET /__admin/sessions/other', { key: null }), 404, /"other"/);
+    await bench.admin('POST /keys', { key: 'key-of-team-b', owner: 'team-b' });
+    isRefusal(t, await bench.send('GET /__admin/sessions/s?owner=team-b', { key: null }), 404);
+  },
+);

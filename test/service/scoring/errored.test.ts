@@ -24,7 +24,7 @@ const judged = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria
 const SECRET = 'my-secret-word';
 const turns = [{ user_input: SECRET, agent_response: `${'a'.repeat(40)}! ${SECRET}` }];
 
-void t.test('a session whose evals all errored is found, and says what is missing', async (t) => {
+void t.test('A session whose evals all errored is listed and says what is missing', async (t) => {
   const { log, lines } = linesOf();
   const bench = await withService(t, { log });
   const { admin, trace, end, drain, production } = bench;
@@ -55,7 +55,7 @@ void t.test('a session whose evals all errored is found, and says what is missin
   t.notMatch(lines.join('\n'), SECRET);
 });
 
-void t.test('whatever the reason, it stands in the ingest log without what was said', async (t) => {
+void t.test('The ingest log has every error reason without conversation text', async (t) => {
   const server = await openAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small', retriesMax: 0 };
   const bench = await withService(t, { judge });
@@ -80,7 +80,7 @@ void t.test('whatever the reason, it stands in the ingest log without what was s
   }
 });
 
-void t.test('a run full of errors leaves one entry a minute, with their number', async (t) => {
+void t.test('Many errors leave one log entry per minute with their count', async (t) => {
   const bench = await withService(t);
   const { admin, drain, clock } = bench;
   await admin('POST /evals', judged);
@@ -101,7 +101,7 @@ void t.test('a run full of errors leaves one entry a minute, with their number',
   t.match(await erroredOf(bench), [{ about: { count: 1 } }], 'a reset begins anew');
 });
 
-void t.test('a judge that is wanted and missing is told before anything is scored', async (t) => {
+void t.test('A missing LLM judge is reported before anything is scored', async (t) => {
   const { log, lines } = linesOf();
   const { admin } = await withService(t, { log });
   const says = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
@@ -121,16 +121,20 @@ void t.test('a judge that is wanted and missing is told before anything is score
   t.equal(logged(), 2);
 });
 
-void t.test('at the start, too; and never where there is a judge', async (t) => {
-  const { log, lines } = linesOf();
-  const dataDir = t.testdir();
-  const seed = { evals: [judged], settings: { evals: ['greets'] } } as never;
-  await (await startService({ dataDir, seed, log })).stop();
-  const missing = (): string[] => lines.splice(0).filter((line) => line.includes('judge_missing'));
-  t.equal(missing().length, 1);
-  await (await startService({ dataDir, log })).stop();
-  t.equal(missing().length, 1, 'also of settings that were made before');
-  const judge = { baseUrl: 'http://127.0.0.1:9/v1', model: 'small' };
-  await (await startService({ dataDir, log, judge })).stop();
-  t.equal(missing().length, 0);
-});
+void t.test(
+  'A missing LLM judge is also reported at startup, and never when a judge is configured',
+  async (t) => {
+    const { log, lines } = linesOf();
+    const dataDir = t.testdir();
+    const seed = { evals: [judged], settings: { evals: ['greets'] } } as never;
+    await (await startService({ dataDir, seed, log })).stop();
+    const missing = (): string[] =>
+      lines.splice(0).filter((line) => line.includes('judge_missing'));
+    t.equal(missing().length, 1);
+    await (await startService({ dataDir, log })).stop();
+    t.equal(missing().length, 1, 'also of settings that were made before');
+    const judge = { baseUrl: 'http://127.0.0.1:9/v1', model: 'small' };
+    await (await startService({ dataDir, log, judge })).stop();
+    t.equal(missing().length, 0);
+  },
+);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { byId, judged, runnerWorld, settle, shipped } from '../../helpers/job-runner.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
-void t.test('however many jobs there are, the thread has time for others', async (t) => {
+void t.test('Any number of jobs leaves the thread time for other work', async (t) => {
   const { jobs, start } = runnerWorld(t);
   for (let job = 0; job < 5_000; job++) jobs.add({ sessionId: `s${job}` });
   // A store that answers at once, as SQLite does, after a while of work.
@@ -25,18 +25,21 @@ void t.test('however many jobs there are, the thread has time for others', async
   t.equal(jobs.written.length, 5_000);
 });
 
-void t.test('outcomes that come together are written together, sessions read once', async (t) => {
-  const { jobs, start } = runnerWorld(t);
-  for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
-  let reads = 0;
-  const readSession = (...which: Parameters<typeof byId>) => (reads++, byId(...which));
-  await start({ readSession }).drain();
-  t.equal(jobs.written.length, 100);
-  t.ok(Math.max(...jobs.groups) >= 10, `groups of ${jobs.groups.join(', ')}`);
-  t.ok(reads < 60, `${reads} reads of 20 sessions`);
-});
+void t.test(
+  'Simultaneous outcomes are written together, and each session is read once',
+  async (t) => {
+    const { jobs, start } = runnerWorld(t);
+    for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
+    let reads = 0;
+    const readSession = (...which: Parameters<typeof byId>) => (reads++, byId(...which));
+    await start({ readSession }).drain();
+    t.equal(jobs.written.length, 100);
+    t.ok(Math.max(...jobs.groups) >= 10, `groups of ${jobs.groups.join(', ')}`);
+    t.ok(reads < 60, `${reads} reads of 20 sessions`);
+  },
+);
 
-void t.test('a group that fails is written one by one', async (t) => {
+void t.test('When a group write fails, outcomes are written one by one', async (t) => {
   const { jobs, start } = runnerWorld(t);
   jobs.refuseGroups();
   for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
@@ -46,7 +49,7 @@ void t.test('a group that fails is written one by one', async (t) => {
   t.equal(jobs.calls.release, 0, 'none is tried again for it');
 });
 
-void t.test('evals that nobody else answers need no place', async (t) => {
+void t.test('Local evals do not use the concurrency limit', async (t) => {
   const { jobs, start } = runnerWorld(t);
   const never = { score: () => new Promise<never>(() => {}) };
   for (let job = 0; job < 10; job++) jobs.add({ definition: judged, sessionId: `slow${job}` });

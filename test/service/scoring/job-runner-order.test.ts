@@ -10,7 +10,7 @@ import {
   shipped,
 } from '../../helpers/job-runner.ts';
 
-void t.test('no more are scored at once than there are places', async (t) => {
+void t.test('The number of concurrent scorings is limited', async (t) => {
   const { jobs, start } = runnerWorld(t);
   const { judge, asked } = heldJudge();
   for (let job = 0; job < 40; job++) jobs.add({ definition: judged, sessionId: `s${job}` });
@@ -26,7 +26,7 @@ void t.test('no more are scored at once than there are places', async (t) => {
   t.equal(jobs.written.length, 40);
 });
 
-void t.test('a session whose jobs hang leaves a place to others', async (t) => {
+void t.test('A session whose jobs hang leaves capacity for others', async (t) => {
   const { jobs, start } = runnerWorld(t);
   const { judge, sessions } = heldJudge();
   for (let job = 0; job < 6; job++) jobs.add({ definition: judged, sessionId: 'slow' });
@@ -37,17 +37,20 @@ void t.test('a session whose jobs hang leaves a place to others', async (t) => {
   t.same(sessions, ['slow', 'slow', 'slow']);
 });
 
-void t.test('the places of a session are its own: owners may use the same id', async (t) => {
-  const { jobs, start } = runnerWorld(t);
-  const { judge, asked } = heldJudge();
-  for (let job = 0; job < 3; job++) jobs.add({ definition: judged, ownerId: 'one' });
-  jobs.add({ definition: judged, ownerId: 'other' });
-  start({ judge });
-  await settle();
-  t.equal(asked.length, 4);
-});
+void t.test(
+  'The limit per session is per owner: two owners may use the same session id',
+  async (t) => {
+    const { jobs, start } = runnerWorld(t);
+    const { judge, asked } = heldJudge();
+    for (let job = 0; job < 3; job++) jobs.add({ definition: judged, ownerId: 'one' });
+    jobs.add({ definition: judged, ownerId: 'other' });
+    start({ judge });
+    await settle();
+    t.equal(asked.length, 4);
+  },
+);
 
-void t.test('a job that waits for its next attempt holds up no other', async (t) => {
+void t.test('A job that waits for its next attempt delays no other job', async (t) => {
   const { jobs, clock, start } = runnerWorld(t);
   for (let job = 0; job < 5; job++) jobs.add({ sessionId: 'broken' });
   jobs.add({ sessionId: 'fine' });
@@ -65,7 +68,7 @@ void t.test('a job that waits for its next attempt holds up no other', async (t)
   t.equal(jobs.written.length, 6, 'and each ends');
 });
 
-void t.test('drain waits for what is scored and for what is due later', async (t) => {
+void t.test('Drain waits for running jobs and for jobs due later', async (t) => {
   const { jobs, clock, start } = runnerWorld(t);
   const { judge, asked } = heldJudge();
   jobs.add({ definition: judged });
@@ -86,7 +89,7 @@ void t.test('drain waits for what is scored and for what is due later', async (t
   await runner.drain();
 });
 
-void t.test('stop finishes what ends in time and takes nothing more', async (t) => {
+void t.test('Stop waits for jobs that end in time and takes no new ones', async (t) => {
   const { jobs, start } = runnerWorld(t);
   const { judge, asked } = heldJudge();
   for (let job = 0; job < 6; job++) jobs.add({ definition: judged, sessionId: `s${job}` });
@@ -109,33 +112,36 @@ void t.test('stop finishes what ends in time and takes nothing more', async (t) 
   t.equal(jobs.calls.take, looks);
 });
 
-void t.test('stop gives back what does not end within 5 s; another scores it', async (t) => {
-  const { jobs, clock, start } = runnerWorld(t);
-  const { judge } = heldJudge();
-  const deaf = new Promise<never>(() => {});
-  jobs.add({ definition: judged, sessionId: 'hangs' });
-  jobs.add({ sessionId: 'deaf' });
-  const readSession = (_owner: string, id: string) =>
-    id === 'deaf' ? deaf : Promise.resolve(shipped);
-  const runner = start({ judge, readSession });
-  await settle();
-  const stopped = runner.stop();
-  await settle();
-  clock.advance(4_999);
-  await settle();
-  t.equal(jobs.givenBack.length, 0);
-  clock.advance(1);
-  await stopped;
-  t.equal(jobs.written.length, 0, 'a scoring that was called off has no outcome');
-  t.same(
-    jobs.givenBack.map(({ dueAtMs }) => dueAtMs),
-    [5_000, 5_000],
-  );
-  await start({ worker: 'w2' }).drain();
-  t.equal(jobs.written.length, 2);
-});
+void t.test(
+  'Stop releases jobs that do not end within 5 s; another runner scores them',
+  async (t) => {
+    const { jobs, clock, start } = runnerWorld(t);
+    const { judge } = heldJudge();
+    const deaf = new Promise<never>(() => {});
+    jobs.add({ definition: judged, sessionId: 'hangs' });
+    jobs.add({ sessionId: 'deaf' });
+    const readSession = (_owner: string, id: string) =>
+      id === 'deaf' ? deaf : Promise.resolve(shipped);
+    const runner = start({ judge, readSession });
+    await settle();
+    const stopped = runner.stop();
+    await settle();
+    clock.advance(4_999);
+    await settle();
+    t.equal(jobs.givenBack.length, 0);
+    clock.advance(1);
+    await stopped;
+    t.equal(jobs.written.length, 0, 'a scoring that was called off has no outcome');
+    t.same(
+      jobs.givenBack.map(({ dueAtMs }) => dueAtMs),
+      [5_000, 5_000],
+    );
+    await start({ worker: 'w2' }).drain();
+    t.equal(jobs.written.length, 2);
+  },
+);
 
-void t.test('stop may be called twice and at once; drain then rejects', async (t) => {
+void t.test('Stop may be called twice concurrently; drain then rejects', async (t) => {
   const { jobs, clock, start } = runnerWorld(t);
   jobs.add({}, 1_000);
   const runner = start();
@@ -149,7 +155,7 @@ void t.test('stop may be called twice and at once; drain then rejects', async (t
   t.equal(jobs.written.length, 0);
 });
 
-void t.test('a store that fails is asked again, and nothing is lost', async (t) => {
+void t.test('Store failures are retried, and nothing is lost', async (t) => {
   for (const call of ['releaseAll', 'take', 'findNextDueAtMs', 'finish', 'release'] as const) {
     const { jobs, clock, lines, start } = runnerWorld(t);
     jobs.add();

@@ -11,20 +11,23 @@ import {
 import { evalOf } from '../../helpers/scoring.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
-void t.test('what is queued is scored, and the outcome carries the eval as it was', async (t) => {
-  const { jobs, start } = world(t);
-  const named = { category: 'task', type: 'turn_level' as const };
-  jobs.add({ definition: { ...evalOf('contains', { text: 'shipped' }), ...named } });
-  jobs.add({ definition: evalOf('contains', { text: 'lost' }) });
-  await start().drain();
-  const found = jobs.written.map(({ outcome }) => outcome);
-  t.match(found, [
-    { evalId: 'eval-contains', evalName: 'Eval contains', outcome: 'pass', ...named },
-    { category: 'general', type: 'session_level', outcome: 'fail' },
-  ]);
-});
+void t.test(
+  'Queued jobs are scored, and the outcome has the eval as it was when queued',
+  async (t) => {
+    const { jobs, start } = world(t);
+    const named = { category: 'task', type: 'turn_level' as const };
+    jobs.add({ definition: { ...evalOf('contains', { text: 'shipped' }), ...named } });
+    jobs.add({ definition: evalOf('contains', { text: 'lost' }) });
+    await start().drain();
+    const found = jobs.written.map(({ outcome }) => outcome);
+    t.match(found, [
+      { evalId: 'eval-contains', evalName: 'Eval contains', outcome: 'pass', ...named },
+      { category: 'general', type: 'session_level', outcome: 'fail' },
+    ]);
+  },
+);
 
-void t.test('jobs that are queued later are scored when the runner is woken', async (t) => {
+void t.test('Jobs queued later are scored when the runner is woken', async (t) => {
   const { jobs, start } = world(t);
   const runner = start();
   await runner.drain();
@@ -38,7 +41,7 @@ void t.test('jobs that are queued later are scored when the runner is woken', as
 });
 
 void t.test(
-  'a job that is due later is taken when it is due, and not looked for before',
+  'A job that is due later is taken when it is due, without polling before',
   async (t) => {
     const { jobs, clock, start } = world(t);
     jobs.add({}, 30_000);
@@ -55,7 +58,7 @@ void t.test(
 );
 
 void t.test(
-  'a scoring that throws is tried again after 1 s and 5 s, then it is an error',
+  'A scoring that throws is retried after 1 s and 5 s, then ends as an error',
   async (t) => {
     const { jobs, clock, lines, start } = world(t);
     jobs.add();
@@ -78,7 +81,7 @@ void t.test(
   },
 );
 
-void t.test('a scoring that throws once has its outcome with the next attempt', async (t) => {
+void t.test('A scoring that throws once succeeds on the next attempt', async (t) => {
   const { jobs, clock, start } = world(t);
   jobs.add();
   let calls = 0;
@@ -89,7 +92,7 @@ void t.test('a scoring that throws once has its outcome with the next attempt', 
   t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('an error of the judge is final', async (t) => {
+void t.test('An error of the LLM judge is final', async (t) => {
   const { jobs, start } = world(t);
   jobs.add({ definition: judged });
   await start().drain();
@@ -97,14 +100,14 @@ void t.test('an error of the judge is final', async (t) => {
   t.equal(jobs.calls.release, 0);
 });
 
-void t.test('a session that is no longer kept is an error, not a fault', async (t) => {
+void t.test('A deleted session is an error outcome, not a crash', async (t) => {
   const { jobs, start } = world(t);
   jobs.add();
   await start({ readSession: () => Promise.resolve(undefined) }).drain();
   t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer exists/ } }]);
 });
 
-void t.test('what a dead process held is freed at start and scored at once', async (t) => {
+void t.test('Jobs of a dead process are released at startup and scored immediately', async (t) => {
   const { jobs, start } = world(t);
   jobs.add();
   await jobs.take('dead', 0, 60_000, 1);
@@ -112,7 +115,7 @@ void t.test('what a dead process held is freed at start and scored at once', asy
   t.match(jobs.written, [{ job: { attempt: 2 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('the outcome of a runner that was overtaken is not written', async (t) => {
+void t.test('The outcome of a runner that lost its lease is not written', async (t) => {
   const { jobs, clock, lines, start } = world(t);
   const [slow, quick] = [heldJudge(), heldJudge()];
   jobs.add({ definition: judged });
@@ -134,7 +137,7 @@ void t.test('the outcome of a runner that was overtaken is not written', async (
   t.equal(jobs.written.length, 1);
 });
 
-void t.test('a job that is being scored is held on to, wherever the clock is set', async (t) => {
+void t.test('A running job keeps its lease, whatever the clock is set to', async (t) => {
   const { jobs, clock, start } = world(t);
   const { judge, asked } = heldJudge();
   jobs.add({ definition: judged });
@@ -152,7 +155,7 @@ void t.test('a job that is being scored is held on to, wherever the clock is set
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('a lease is renewed before another runner may take the job', async (t) => {
+void t.test('A lease is renewed before another runner can take the job', async (t) => {
   const { jobs, clock, start } = world(t);
   const [first, second] = [heldJudge(), heldJudge()];
   const machineClock = manualClock(0);
@@ -175,24 +178,27 @@ void t.test('a lease is renewed before another runner may take the job', async (
   t.match(written, [{ job: { attempt: 1 } }]);
 });
 
-void t.test('a scoring that was overtaken and came back is not begun again', async (t) => {
-  const { jobs, clock, start } = world(t);
-  const { judge, asked } = heldJudge();
-  const job = jobs.add({ definition: judged });
-  start({ judge, machineClock: manualClock(0) });
-  await settle();
-  await jobs.releaseAll(clock.nowMs());
-  const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
-  t.match(taken, { id: job.id, attempt: 2 });
-  clock.advance(60_000);
-  await settle();
-  t.equal(asked.length, 1);
-  asked[0]?.resolve(pass);
-  await settle();
-  t.match(jobs.written, [{ job: { attempt: 3 }, outcome: { outcome: 'pass' } }]);
-});
+void t.test(
+  'A job that a runner lost and gets again is not scored twice concurrently',
+  async (t) => {
+    const { jobs, clock, start } = world(t);
+    const { judge, asked } = heldJudge();
+    const job = jobs.add({ definition: judged });
+    start({ judge, machineClock: manualClock(0) });
+    await settle();
+    await jobs.releaseAll(clock.nowMs());
+    const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
+    t.match(taken, { id: job.id, attempt: 2 });
+    clock.advance(60_000);
+    await settle();
+    t.equal(asked.length, 1);
+    asked[0]?.resolve(pass);
+    await settle();
+    t.match(jobs.written, [{ job: { attempt: 3 }, outcome: { outcome: 'pass' } }]);
+  },
+);
 
-void t.test('a lease that runs out while its outcome is written costs nothing', async (t) => {
+void t.test('A lease that expires while its outcome is written has no effect', async (t) => {
   const { jobs, clock, start } = world(t);
   jobs.add();
   let late = true;
@@ -213,7 +219,7 @@ void t.test('a lease that runs out while its outcome is written costs nothing', 
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
 });
 
-void t.test('a scoring that never ends is called off after 2 minutes of the machine', async (t) => {
+void t.test('An endless scoring is aborted after 2 minutes of system time', async (t) => {
   const { jobs, clock, start } = world(t);
   const machineClock = manualClock(0);
   jobs.add();
@@ -229,7 +235,7 @@ void t.test('a scoring that never ends is called off after 2 minutes of the mach
   await runner.drain();
 });
 
-void t.test('a job that kills its process each time ends as an error', async (t) => {
+void t.test('A job that kills its process every time ends as an error', async (t) => {
   const { jobs, start } = world(t);
   jobs.add({ attempt: 10 });
   await start().drain();

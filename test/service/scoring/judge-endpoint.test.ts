@@ -61,7 +61,7 @@ async function settled<T>(clock: ManualClock, promise: Promise<T>, stepMs: numbe
   }
 }
 
-void t.test('a verdict comes with its reasoning', async (t) => {
+void t.test('A verdict has a reasoning', async (t) => {
   const { server, judge } = await withJudge(t);
   t.same(await score(judge), { outcome: 'pass', reasoning: 'The agent greets in turn 1.' });
   server.behave(answers.verdict('fail', 'It does not greet.'));
@@ -69,7 +69,7 @@ void t.test('a verdict comes with its reasoning', async (t) => {
 });
 
 void t.test(
-  'the request asks for reasoning before verdict, and is as steady as can be',
+  'The request asks for the reasoning before the verdict and is as deterministic as possible',
   async (t) => {
     const { server, judge } = await withJudge(t);
     await score(judge);
@@ -93,7 +93,7 @@ void t.test(
   },
 );
 
-void t.test('an answer that is not clear is an error, and is not asked for again', async (t) => {
+void t.test('An unclear response is an error and is not retried', async (t) => {
   const rows: [says: string, behaviour: Behaviour, shows: RegExp][] = [
     ['malformed JSON', answers.content('{"reasoning": "ok", "verdict"'), /not one JSON object/],
     ['prose', answers.content('I think it passes.'), /not one JSON object/],
@@ -135,22 +135,25 @@ void t.test('an answer that is not clear is an error, and is not asked for again
   }
 });
 
-void t.test('an endpoint that knows no schema or no temperature is asked without', async (t) => {
-  const { server, judge } = await withJudge(t);
-  server.behave(answers.plainOnly);
-  t.match(await score(judge), { outcome: 'fail', reasoning: 'No greeting.' });
-  t.equal(server.asked.length, 2);
-  await score(judge);
-  t.equal(server.asked.length, 3, 'and is remembered');
+void t.test(
+  'An endpoint without response schemas or temperature gets a request without them',
+  async (t) => {
+    const { server, judge } = await withJudge(t);
+    server.behave(answers.plainOnly);
+    t.match(await score(judge), { outcome: 'fail', reasoning: 'No greeting.' });
+    t.equal(server.asked.length, 2);
+    await score(judge);
+    t.equal(server.asked.length, 3, 'and is remembered');
 
-  const other = await withJudge(t);
-  other.server.behave(answers.noTemperature);
-  t.match(await score(other.judge), { outcome: 'pass' });
-  t.match(other.server.asked[1]?.body.response_format, { type: 'json_schema' });
-});
+    const other = await withJudge(t);
+    other.server.behave(answers.noTemperature);
+    t.match(await score(other.judge), { outcome: 'pass' });
+    t.match(other.server.asked[1]?.body.response_format, { type: 'json_schema' });
+  },
+);
 
 void t.test(
-  'a request that is wrong for another reason ends after its simpler forms',
+  'A request that fails for another reason fails after its simpler forms were tried',
   async (t) => {
     const { server, judge } = await withJudge(t);
     server.behave(answers.status(400, {}, 'temperature and so on'));
@@ -159,7 +162,7 @@ void t.test(
   },
 );
 
-void t.test('a 429 is asked again after the time it names', async (t) => {
+void t.test('A 429 is retried after its Retry-After', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   server.behave(answers.status(429, { 'retry-after': '7' }), answers.verdict('pass'));
   const scoring = score(judge);
@@ -168,7 +171,7 @@ void t.test('a 429 is asked again after the time it names', async (t) => {
   t.ok(clock.nowMs() >= 7_000, `waited ${clock.nowMs()} ms`);
 });
 
-void t.test('Retry-After may be a date; one that is too far off ends the scoring', async (t) => {
+void t.test('Retry-After may be a date; one too far in the future ends the scoring', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   const date = new Date(5_000).toUTCString();
   server.behave(answers.status(503, { 'retry-after': date }), answers.verdict('pass'));
@@ -181,7 +184,7 @@ void t.test('Retry-After may be a date; one that is too far off ends the scoring
   t.equal(server.asked.length, count + 1);
 });
 
-void t.test('faults of the endpoint are retried, but not without end', async (t) => {
+void t.test('Endpoint failures are retried a limited number of times', async (t) => {
   const rows: [behaviour: Behaviour, requests: number, shows: RegExp][] = [
     [answers.status(500), 3, /failed \(500\).*asked 3 times/],
     [answers.status(429), 3, /rate limited \(429\).*asked 3 times/],
@@ -199,13 +202,13 @@ void t.test('faults of the endpoint are retried, but not without end', async (t)
   }
 });
 
-void t.test('an endpoint that recovers gives its verdict', async (t) => {
+void t.test('An endpoint that recovers returns its verdict', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   server.behave(answers.status(500), answers.reset, answers.verdict('fail'));
   t.match(await settled(clock, score(judge), 100), { outcome: 'fail' });
 });
 
-void t.test('an endpoint that hangs is given up in less than a lease', async (t) => {
+void t.test('A hanging endpoint is abandoned before the lease expires', async (t) => {
   for (const behaviour of [answers.hang, answers.drip]) {
     const { server, judge, clock } = await withJudge(t);
     server.behave(behaviour);
@@ -219,7 +222,7 @@ void t.test('an endpoint that hangs is given up in less than a lease', async (t)
   }
 });
 
-void t.test('a scoring can be called off while it asks and while it waits', async (t) => {
+void t.test('A scoring can be aborted during a request and between retries', async (t) => {
   for (const behaviour of [answers.hang, answers.status(500)]) {
     const { server, judge } = await withJudge(t);
     server.behave(behaviour);
@@ -232,7 +235,7 @@ void t.test('a scoring can be called off while it asks and while it waits', asyn
   }
 });
 
-void t.test('nobody listens: an error that says so', async (t) => {
+void t.test('An unreachable endpoint is an error that says so', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const { port } = server.address() as AddressInfo;
@@ -242,7 +245,7 @@ void t.test('nobody listens: an error that says so', async (t) => {
   t.match(found, { outcome: 'error', reasoning: /can't be reached/ });
 });
 
-void t.test('the key is in no message, even where the endpoint repeats it', async (t) => {
+void t.test('No message contains the key, even if the endpoint repeats it', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   const behaviours = [
     answers.echoKey,
@@ -257,7 +260,7 @@ void t.test('the key is in no message, even where the endpoint repeats it', asyn
   }
 });
 
-void t.test('the library is loaded with the first question, not with the service', (t) => {
+void t.test('The client library is loaded with the first request, not at startup', (t) => {
   const program = `
     import { registerHooks } from 'node:module';
     registerHooks({

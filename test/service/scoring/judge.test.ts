@@ -38,7 +38,7 @@ async function withJudge(
   return { ...bench, server, upload };
 }
 
-void t.test('a clock that is moved on during a question has it asked once', async (t) => {
+void t.test('Advancing the clock during a request does not repeat the request', async (t) => {
   const { server, admin, clock, upload, drain, production } = await withJudge(t);
   const { behave, release } = heldAnswers();
   server.behave(behave);
@@ -60,7 +60,7 @@ void t.test('a clock that is moved on during a question has it asked once', asyn
   ]);
 });
 
-void t.test('a service on a clock that stands still stops while the judge hangs', async (t) => {
+void t.test('A service on a manual clock stops while the LLM judge hangs', async (t) => {
   const { server, service, upload } = await withJudge(t);
   server.behave(answers.hang);
   await upload('t-1');
@@ -82,37 +82,34 @@ async function scored({ upload, drain, admin }: Judged, id: string): Promise<Fou
   return (await admin(`GET /sessions/${session}`)) as Found;
 }
 
-void t.test(
-  'a judge that gives no clear verdict is an error, and turns nothing green',
-  async (t) => {
-    const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 100 });
-    const rows: [says: string, behaviour: Behaviour, shows: RegExp][] = [
-      ['a timeout', answers.hang, /did not respond within 100 ms/],
-      ['an answer without end', answers.drip, /did not respond within 100 ms/],
-      ['500', answers.status(500), /failed \(500\)/],
-      ['429', answers.status(429), /rate limited \(429\)/],
-      ['429 for long', answers.status(429, { 'retry-after': '3600' }), /rate limited/],
-      ['garbage', answers.body('<html>'), /did not return a chat completion/],
-      ['prose', answers.content('It passes!'), /not one JSON object/],
-      ['no verdict', answers.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
-      ['no reasoning', answers.content('{"verdict":"pass"}'), /no reasoning/],
-      ['a refusal', answers.refusal, /refuses/],
-    ];
-    for (const [says, behaviour, shows] of rows) {
-      bench.server.behave(behaviour);
-      const found = await scored(bench, says);
-      t.match(
-        found,
-        { verdict: 'undecided', outcomes: [{ outcome: 'error', reasoning: shows }] },
-        says,
-      );
-    }
-    t.equal((await bench.production()).total, 0, 'no result: there is nothing that was found out');
-    t.equal((await bench.production('?failed_only=true')).total, 0);
-  },
-);
+void t.test('An LLM judge without a clear verdict is an error and passes nothing', async (t) => {
+  const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 100 });
+  const rows: [says: string, behaviour: Behaviour, shows: RegExp][] = [
+    ['a timeout', answers.hang, /did not respond within 100 ms/],
+    ['an answer without end', answers.drip, /did not respond within 100 ms/],
+    ['500', answers.status(500), /failed \(500\)/],
+    ['429', answers.status(429), /rate limited \(429\)/],
+    ['429 for long', answers.status(429, { 'retry-after': '3600' }), /rate limited/],
+    ['garbage', answers.body('<html>'), /did not return a chat completion/],
+    ['prose', answers.content('It passes!'), /not one JSON object/],
+    ['no verdict', answers.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
+    ['no reasoning', answers.content('{"verdict":"pass"}'), /no reasoning/],
+    ['a refusal', answers.refusal, /refuses/],
+  ];
+  for (const [says, behaviour, shows] of rows) {
+    bench.server.behave(behaviour);
+    const found = await scored(bench, says);
+    t.match(
+      found,
+      { verdict: 'undecided', outcomes: [{ outcome: 'error', reasoning: shows }] },
+      says,
+    );
+  }
+  t.equal((await bench.production()).total, 0, 'no result: there is nothing that was found out');
+  t.equal((await bench.production('?failed_only=true')).total, 0);
+});
 
-void t.test('a 429 is asked again when it says, and its verdict counts', async (t) => {
+void t.test('A 429 is retried when it says, and the verdict counts', async (t) => {
   const bench = await withJudge(t);
   const again = { 'retry-after': '0' };
   const [busy, down] = [answers.status(429, again), answers.status(503, again)];
@@ -125,7 +122,7 @@ void t.test('a 429 is asked again when it says, and its verdict counts', async (
 });
 
 void t.test(
-  'the transcript is fenced data, the reasoning comes first, no log quotes',
+  'The transcript is fenced data, the reasoning comes first, and no log line quotes the conversation',
   async (t) => {
     const { log, lines } = linesOf();
     const bench = await withJudge(t, { apiKey: 'sk-judge-secret', retriesMax: 0 }, { log });

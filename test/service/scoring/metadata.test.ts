@@ -49,7 +49,7 @@ const turns: TranscriptUpload['turns'] = [
   },
 ];
 
-void t.test('an uploaded transcript brings its metadata', async (t) => {
+void t.test('Evals see the metadata of an uploaded transcript', async (t) => {
   const bench = await withEvals(t, hinted);
   const upload = { session_id: 't-1', metadata: { tier: 'gold' }, turns };
   await bench.admin('POST /transcripts', upload);
@@ -64,26 +64,29 @@ void t.test('an uploaded transcript brings its metadata', async (t) => {
   t.match(shown, /evaluation metadata[^]*&quot;order_found&quot;: true/);
 });
 
-void t.test('so does a transcript of a seed', async (t) => {
+void t.test('Evals see the metadata of a transcript in seed data', async (t) => {
   const transcripts = [{ session_id: 't-1', metadata: { tier: 'gold' }, turns }];
   t.same(await outcomesOf(await withEvals(t, hinted, { transcripts })), passing);
 });
 
-void t.test('so does a simulation of a seed, scored by the evals that it names', async (t) => {
-  const session = {
-    ...{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' },
-    ...{ metadata: { tier: 'gold' }, turns, evals: hinted.map(({ id }) => id) },
-  };
-  const simulations = [{ name: 'Nightly', agent: 'A', sessions: [session] }];
-  const bench = await withEvals(t, hinted, { simulations });
-  t.same(await outcomesOf(bench), passing);
-  const evals = ['found', 'nothing'];
-  const body = { simulations: [{ ...simulations[0], sessions: [{ ...session, evals }] }] };
-  const refused = await bench.send('POST /__admin/seed', { body });
-  isRefusal(t, refused, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
-});
+void t.test(
+  'Evals see the metadata of a simulated session in seed data, which is scored by the evals it names',
+  async (t) => {
+    const session = {
+      ...{ scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' },
+      ...{ metadata: { tier: 'gold' }, turns, evals: hinted.map(({ id }) => id) },
+    };
+    const simulations = [{ name: 'Nightly', agent: 'A', sessions: [session] }];
+    const bench = await withEvals(t, hinted, { simulations });
+    t.same(await outcomesOf(bench), passing);
+    const evals = ['found', 'nothing'];
+    const body = { simulations: [{ ...simulations[0], sessions: [{ ...session, evals }] }] };
+    const refused = await bench.send('POST /__admin/seed', { body });
+    isRefusal(t, refused, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
+  },
+);
 
-void t.test('spans bring it as attributes of ours, turn by turn', async (t) => {
+void t.test('Evals see the evaluation metadata in span attributes, turn by turn', async (t) => {
   const bench = await withEvals(t, hinted);
   const startMs = Date.UTC(2026, 10, 20, 9, 30);
   const first = { 'evaluation_metadata.tone': 'cold', tier: 'gold' };
@@ -101,18 +104,21 @@ void t.test('spans bring it as attributes of ours, turn by turn', async (t) => {
   t.match(page, 'evaluation_metadata.tone = cold', 'and they are tags like any other');
 });
 
-void t.test('a tag with several values is a list; what is no object is passed over', async (t) => {
-  const bench = await withEvals(t, [
-    path('list', '$.metadata.tier', ['gold', 'silver']),
-    path('any', '$.metadata.tier[*]', 'gold'),
-    path('none', '$.turns[*].evaluation_metadata', {}),
-    hint('proto', '__proto__', 1),
-  ]);
-  await bench.trace(
-    aSpan({ attributes: { tier: 'silver', evaluation_metadata: 'not JSON' } }),
-    aSpan({ attributes: { tier: 'gold', evaluation_metadata: '[1]' } }),
-    aSpan({ attributes: { 'evaluation_metadata.__proto__': 1 } }),
-  );
-  await bench.end('conv-1');
-  t.same(await outcomesOf(bench), { list: 'pass', any: 'pass', none: 'fail', proto: 'pass' });
-});
+void t.test(
+  'A tag with several values is a list; metadata that is not an object is ignored',
+  async (t) => {
+    const bench = await withEvals(t, [
+      path('list', '$.metadata.tier', ['gold', 'silver']),
+      path('any', '$.metadata.tier[*]', 'gold'),
+      path('none', '$.turns[*].evaluation_metadata', {}),
+      hint('proto', '__proto__', 1),
+    ]);
+    await bench.trace(
+      aSpan({ attributes: { tier: 'silver', evaluation_metadata: 'not JSON' } }),
+      aSpan({ attributes: { tier: 'gold', evaluation_metadata: '[1]' } }),
+      aSpan({ attributes: { 'evaluation_metadata.__proto__': 1 } }),
+    );
+    await bench.end('conv-1');
+    t.same(await outcomesOf(bench), { list: 'pass', any: 'pass', none: 'fail', proto: 'pass' });
+  },
+);

@@ -46,7 +46,7 @@ async function ask<Answer>(url: string, key: string, body?: unknown): Promise<An
   return (await response.json()) as Answer;
 }
 
-void t.test('each session is finished once, however often the service dies', async (t) => {
+void t.test('Every session is finished once, however often the service dies', async (t) => {
   t.comment(`CRASH_SEED=${CRASH_SEED}`);
   const chance = seededRandom(CRASH_SEED);
   const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-crash-'));

@@ -101,7 +101,7 @@ function isNoVerdict(t: Test, session: SimulatedSessionReport): void {
 }
 
 for (const [what, acts, end, says] of rows) {
-  void t.test(`a sandbox that ${what}: ${end}, and no eval fails`, async (t) => {
+  void t.test(`A sandbox that ${what} ends the session with ${end}, and no eval fails`, async (t) => {
     const double = await withSandboxDouble(t, acts);
     const report = await simulateOn(t, double.url, scored());
     const [session] = report.sessions as [SimulatedSessionReport];
@@ -113,27 +113,27 @@ for (const [what, acts, end, says] of rows) {
   });
 }
 
-void t.test('a line to which no answer came is told, since it was said', async (t) => {
+void t.test('A line without a response is in the transcript', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hangUp });
   const { traces } = await sessionOn(t, url, scored());
   t.match(traces, [{ user_input: 'Hello', agent_response: '' }]);
   t.equal(traces.length, 1);
 });
 
-void t.test('a line to which no answer came took as long as was waited for one', async (t) => {
+void t.test('The latency of a line without a response is the time that was waited', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hang });
   const { turn_latency_ms: took } = await sessionOn(t, url, scored());
   t.equal(took.length, 1);
   t.ok((took[0] ?? 0) >= 140, `${took.join()} ms of 150`);
 });
 
-void t.test('nobody there: infrastructure_error', async (t) => {
+void t.test('An unreachable sandbox ends the session with infrastructure_error', async (t) => {
   const session = await sessionOn(t, 'http://127.0.0.1:1', scored());
   t.match(session, { end_reason: 'infrastructure_error', error: /refuses connections/ });
   isNoVerdict(t, session);
 });
 
-void t.test('health that takes longer than 10 s is not waited for', async (t) => {
+void t.test('A health check is abandoned after 10 s', async (t) => {
   const clock = manualClock(0);
   const double = await withSandboxDouble(t, { health: hang });
   const run = sessionOn(t, double.url, scored(), { clock });
@@ -144,19 +144,22 @@ void t.test('health that takes longer than 10 s is not waited for', async (t) =>
   t.match(await run, { end_reason: 'infrastructure_error', error: /within 10000 ms/ });
 });
 
-void t.test('goodbye for ever, to a user who talks for ever: max_turns, and scored', async (t) => {
-  const { url, chats } = await withSandboxDouble(t, { chat: reply('Goodbye!') });
-  const steps = [{ id: 'again', say: 'But no!', next: 'again' }];
-  const session = await sessionOn(
-    t,
-    url,
-    aUser({ opening: 'Hi', steps }, { evals: [passing], limits: { max_turns: 4 } }),
-  );
-  t.match(session, { status: 'completed', end_reason: 'max_turns', verdict: 'passed' });
-  t.equal(chats().length, 4);
-});
+void t.test(
+  'Endless goodbyes to a user who never stops end with max_turns and are scored',
+  async (t) => {
+    const { url, chats } = await withSandboxDouble(t, { chat: reply('Goodbye!') });
+    const steps = [{ id: 'again', say: 'But no!', next: 'again' }];
+    const session = await sessionOn(
+      t,
+      url,
+      aUser({ opening: 'Hi', steps }, { evals: [passing], limits: { max_turns: 4 } }),
+    );
+    t.match(session, { status: 'completed', end_reason: 'max_turns', verdict: 'passed' });
+    t.equal(chats().length, 4);
+  },
+);
 
-void t.test('a session that takes too long in all is ended: timeout', async (t) => {
+void t.test('A session that exceeds its total duration ends with timeout', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hang });
   const limits = { turn_timeout_ms: 60_000, max_duration_ms: 150 };
   const session = await sessionOn(t, url, scored({ limits }));
@@ -164,7 +167,7 @@ void t.test('a session that takes too long in all is ended: timeout', async (t) 
   isNoVerdict(t, session);
 });
 
-void t.test('a request is sent again after a 429 alone, when the sandbox wants', async (t) => {
+void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20));
   const double = await withSandboxDouble(t, {
     chat: refusal(429, 'rate_limit_exceeded', { 'retry-after': '2' }),
@@ -185,7 +188,7 @@ void t.test('a request is sent again after a 429 alone, when the sandbox wants',
   t.same(double.chats()[0], double.chats()[1], 'the same request');
 });
 
-void t.test('a sandbox that limits for ever, or for long, is given up', async (t) => {
+void t.test('A sandbox that limits requests too often or too long is abandoned', async (t) => {
   const long = refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
   const { url } = await withSandboxDouble(t, { chat: long });
   const session = await sessionOn(t, url, scored());
@@ -198,7 +201,7 @@ void t.test('a sandbox that limits for ever, or for long, is given up', async (t
 });
 
 void t.test(
-  'called off: sessions under way are cancelled, users deleted, nothing leaks',
+  'Aborting a run cancels running sessions, deletes users, and leaks nothing',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: hang });
     const control = new AbortController();
@@ -219,25 +222,28 @@ void t.test(
   },
 );
 
-void t.test('users: absent, left behind, and one that can not be deleted', async (t) => {
-  const absent = await withSandboxDouble(t, { create: answer(404, ''), delete: answer(404, '') });
-  const one = await sessionOn(t, absent.url, aScenario());
-  t.match(one, { status: 'completed', user_id: null, notes: [] });
-  t.notOk('user_id' in (absent.chats()[0] ?? {}), 'no user, no user_id');
+void t.test(
+  'Missing users, leftover users, and users that cannot be deleted are handled',
+  async (t) => {
+    const absent = await withSandboxDouble(t, { create: answer(404, ''), delete: answer(404, '') });
+    const one = await sessionOn(t, absent.url, aScenario());
+    t.match(one, { status: 'completed', user_id: null, notes: [] });
+    t.notOk('user_id' in (absent.chats()[0] ?? {}), 'no user, no user_id');
 
-  let creations = 0;
-  const taken = await withSandboxDouble(t, {
-    create: (...given) => {
-      creations += 1;
-      (creations === 1 ? refusal(409, 'user_exists') : answer(201, {}))(...given);
-    },
-  });
-  const two = await sessionOn(t, taken.url, aScenario());
-  t.equal(two.status, 'completed');
-  const routes = taken.seen.map(({ route }) => route);
-  t.same(routes, ['health', 'create', 'delete', 'create', 'chat', 'delete']);
+    let creations = 0;
+    const taken = await withSandboxDouble(t, {
+      create: (...given) => {
+        creations += 1;
+        (creations === 1 ? refusal(409, 'user_exists') : answer(201, {}))(...given);
+      },
+    });
+    const two = await sessionOn(t, taken.url, aScenario());
+    t.equal(two.status, 'completed');
+    const routes = taken.seen.map(({ route }) => route);
+    t.same(routes, ['health', 'create', 'delete', 'create', 'chat', 'delete']);
 
-  const stuck = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
-  const three = await sessionOn(t, stuck.url, aScenario());
-  t.match(three, { status: 'completed', notes: [/not deleted: DELETE returned 500/] });
-});
+    const stuck = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
+    const three = await sessionOn(t, stuck.url, aScenario());
+    t.match(three, { status: 'completed', notes: [/not deleted: DELETE returned 500/] });
+  },
+);

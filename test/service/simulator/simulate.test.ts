@@ -10,7 +10,7 @@ import { aScenario, aUser, sessionOn, simulateOn, withoutTimes } from '../../hel
 const starters = readScenarioSet(undefined);
 const { personas, evals } = starters;
 
-void t.test('the starter set: a dozen scenarios that the reference agent passes', async (t) => {
+void t.test('The reference agent passes the twelve starter scenarios', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const report = await simulateOn(t, agent.url, starters.scenarios, { personas, evals });
@@ -24,29 +24,32 @@ void t.test('the starter set: a dozen scenarios that the reference agent passes'
   t.equal(report.sentence, '12 of 12 scenarios passed.');
 });
 
-void t.test('one seed, one transcript: 200 sessions at 20 at a time, twice', async (t) => {
-  const agent = await startAgent();
-  t.teardown(() => agent.stop());
-  const scenarios = starters.scenarios.slice(0, 10);
-  const more = { personas, evals, samples: 20, concurrency: 20, seed: 'S' };
-  const [one, two] = [
-    await simulateOn(t, agent.url, scenarios, more),
-    await simulateOn(t, agent.url, scenarios, more),
-  ];
-  t.equal(one.sessions.length, 200);
-  t.equal(withoutTimes(one), withoutTimes(two), 'the same but for times');
-  const ids = one.sessions.flatMap(({ id, user_id: user }) => [id, user]);
-  t.equal(new Set(ids).size, 400, 'no id is there twice');
-  const other = await simulateOn(t, agent.url, scenarios.slice(0, 1), {
-    personas,
-    evals,
-    seed: 'T',
-  });
-  t.not(other.sessions[0]?.id, one.sessions[0]?.id);
-});
+void t.test(
+  'Two runs of 200 sessions with one seed and concurrency 20 give the same transcripts',
+  async (t) => {
+    const agent = await startAgent();
+    t.teardown(() => agent.stop());
+    const scenarios = starters.scenarios.slice(0, 10);
+    const more = { personas, evals, samples: 20, concurrency: 20, seed: 'S' };
+    const [one, two] = [
+      await simulateOn(t, agent.url, scenarios, more),
+      await simulateOn(t, agent.url, scenarios, more),
+    ];
+    t.equal(one.sessions.length, 200);
+    t.equal(withoutTimes(one), withoutTimes(two), 'the same but for times');
+    const ids = one.sessions.flatMap(({ id, user_id: user }) => [id, user]);
+    t.equal(new Set(ids).size, 400, 'no id is there twice');
+    const other = await simulateOn(t, agent.url, scenarios.slice(0, 1), {
+      personas,
+      evals,
+      seed: 'T',
+    });
+    t.not(other.sessions[0]?.id, one.sessions[0]?.id);
+  },
+);
 
 void t.test(
-  'what a sandbox is sent: health, a user, chats with all that was said, the end',
+  'A sandbox receives a health check, a user, chats with the full history, and the deletion',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: reply('Yes.') });
     const scenario: Scenario = aUser(
@@ -96,7 +99,7 @@ void t.test(
   },
 );
 
-void t.test('no more sessions at a time than asked for', async (t) => {
+void t.test('No more sessions run concurrently than requested', async (t) => {
   let [now, most] = [0, 0];
   const waiting: (() => void)[] = [];
   const { url } = await withSandboxDouble(t, {
@@ -129,30 +132,33 @@ async function samples(t: Parameters<typeof withSandboxDouble>[0], ...outcomes: 
 
 const passes = { id: 'e', name: 'E', kind: 'contains', params: { text: 'pass' } } as const;
 
-void t.test('samples: k of n, pass^k, flaky; a crash is neither passed nor failed', async (t) => {
-  for (const [outcomes, rate, expected] of [
-    [['pass', 'pass', 'pass', 'fail'], 0.75, { passed: 3, verdict: 'passed', flaky: true }],
-    [['pass', 'pass', 'fail', 'fail'], 0.75, { passed: 2, verdict: 'failed', flaky: true }],
-    [['fail', 'fail'], 0.5, { failed: 2, verdict: 'failed', flaky: false, pass_rate: 0 }],
-    [['pass', 'crash'], 1, { undecided: 1, verdict: 'undecided', flaky: false, pass_rate: 1 }],
-    [['pass', 'crash'], 0.5, { undecided: 1, verdict: 'passed' }],
-    [['fail', 'crash'], 1, { undecided: 1, verdict: 'failed' }],
-    [['crash'], 0, { undecided: 1, verdict: 'undecided', pass_rate: null, pass_hat_k: [] }],
-  ] as const) {
-    const url = await samples(t, ...outcomes);
-    const scenario = aScenario({ evals: [passes], samples: outcomes.length, pass_rate: rate });
-    const report = await simulateOn(t, url, scenario, { concurrency: 1 });
-    const what = `${outcomes.join(' ')}, wanted ${rate}`;
-    t.match(report.scenarios[0], expected, what);
-    t.equal(report.verdict, expected.verdict, what);
-    t.equal(report.exitCode, { passed: 0, failed: 1, undecided: 3 }[expected.verdict], what);
-  }
-  const url = await samples(t, 'pass', 'pass', 'pass', 'fail');
-  const { scenarios } = await simulateOn(t, url, aScenario({ evals: [passes], samples: 4 }));
-  t.same(scenarios[0]?.pass_hat_k, [0.75, 0.5, 0.25, 0]);
-});
+void t.test(
+  'Samples give a pass rate, pass^k, and flakiness; a crash neither passes nor fails',
+  async (t) => {
+    for (const [outcomes, rate, expected] of [
+      [['pass', 'pass', 'pass', 'fail'], 0.75, { passed: 3, verdict: 'passed', flaky: true }],
+      [['pass', 'pass', 'fail', 'fail'], 0.75, { passed: 2, verdict: 'failed', flaky: true }],
+      [['fail', 'fail'], 0.5, { failed: 2, verdict: 'failed', flaky: false, pass_rate: 0 }],
+      [['pass', 'crash'], 1, { undecided: 1, verdict: 'undecided', flaky: false, pass_rate: 1 }],
+      [['pass', 'crash'], 0.5, { undecided: 1, verdict: 'passed' }],
+      [['fail', 'crash'], 1, { undecided: 1, verdict: 'failed' }],
+      [['crash'], 0, { undecided: 1, verdict: 'undecided', pass_rate: null, pass_hat_k: [] }],
+    ] as const) {
+      const url = await samples(t, ...outcomes);
+      const scenario = aScenario({ evals: [passes], samples: outcomes.length, pass_rate: rate });
+      const report = await simulateOn(t, url, scenario, { concurrency: 1 });
+      const what = `${outcomes.join(' ')}, wanted ${rate}`;
+      t.match(report.scenarios[0], expected, what);
+      t.equal(report.verdict, expected.verdict, what);
+      t.equal(report.exitCode, { passed: 0, failed: 1, undecided: 3 }[expected.verdict], what);
+    }
+    const url = await samples(t, 'pass', 'pass', 'pass', 'fail');
+    const { scenarios } = await simulateOn(t, url, aScenario({ evals: [passes], samples: 4 }));
+    t.same(scenarios[0]?.pass_hat_k, [0.75, 0.5, 0.25, 0]);
+  },
+);
 
-void t.test('--samples goes before what a scenario says', async (t) => {
+void t.test('--samples overrides the samples of a scenario', async (t) => {
   const { url } = await withSandboxDouble(t);
   const report = await simulateOn(t, url, aScenario({ samples: 5 }), { samples: 2 });
   t.same(
@@ -162,7 +168,7 @@ void t.test('--samples goes before what a scenario says', async (t) => {
 });
 
 void t.test(
-  'an eval that is not required never fails a session; one that errs never passes it',
+  'An optional eval never fails a session; an errored eval never passes it',
   async (t) => {
     const { url } = await withSandboxDouble(t, { chat: reply('pass') });
     const missed = { ...passes, id: 'm', params: { text: 'absent' }, required: false };
@@ -179,14 +185,14 @@ void t.test(
   },
 );
 
-void t.test('a run in which nothing is scored does not pass', async (t) => {
+void t.test('A run without scores does not pass', async (t) => {
   const { url } = await withSandboxDouble(t);
   const report = await simulateOn(t, url, aScenario());
   t.same([report.verdict, report.exitCode], ['undecided', 3]);
   t.same([(await simulateOn(t, url, [])).exitCode], [3]);
 });
 
-void t.test('a scenario that makes no sense is refused before anything is sent', async (t) => {
+void t.test('An invalid scenario is rejected before any request is sent', async (t) => {
   const double = await withSandboxDouble(t);
   for (const [changes, pointer] of [
     [{ persona: 'nobody' }, '/1/persona'],

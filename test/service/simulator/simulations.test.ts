@@ -31,7 +31,7 @@ async function asked(bench: Bench, body: object): Promise<string> {
 }
 
 void t.test(
-  'a run by documents: its sessions stand among the results, with their traces',
+  'A run of inline documents stores its sessions with traces in the results',
   async (t) => {
     const bench = await withService(t);
     const agent = await startAgent();
@@ -86,7 +86,7 @@ void t.test(
 );
 
 void t.test(
-  'a run by ids, with the key of an agent that is known; no answer shows it',
+  'A run by ids uses the stored key of the agent, and no response contains it',
   async (t) => {
     const bench = await withService(t);
     const { url, seen } = await withSandboxDouble(t, { chat: reply('Yes') });
@@ -113,7 +113,7 @@ void t.test(
 );
 
 void t.test(
-  'one seed gives the same ids in another service, and new ones in the same',
+  'One seed gives the same ids in another service and new ids in the same service',
   async (t) => {
     const { url } = await withSandboxDouble(t);
     const run = { agent: { name: 'A', url }, scenarios: [aScenario({ samples: 2 })], seed: 'S' };
@@ -131,31 +131,39 @@ void t.test(
   },
 );
 
-void t.test('what can not be run is refused, and says where it is wrong', async (t) => {
-  const bench = await withService(t);
-  const agent = { name: 'A', url: 'http://127.0.0.1:1' };
-  for (const [body, message] of [
-    [{ agent }, /\/scenarios must be an array/],
-    [{ agent: 'nobody', scenarios: [aScenario()] }, /\/agent must be the id of an agent/],
-    [{ agent, scenarios: ['nothing'] }, /\/scenarios\/0 must be the id of a scenario/],
-    [{ agent, scenarios: [aScenario(), aScenario()] }, /\/scenarios\/1 repeats "a"/],
-    [{ agent, scenarios: [aScenario({ evals: ['x'] })] }, /\/scenarios\/0\/evals\/0/],
-    [{ agent, scenarios: [aScenario()], channel: 'phone' }, /\/channel must be/],
-    [
-      { agent: { ...agent, voice_url: 'http://127.0.0.1:1' }, scenarios: [aScenario()] },
-      /\/agent\/voice_url must/,
-    ],
-    [{ agent, scenarios: [{ id: 'a', name: 'A' }] }, /\/scenarios\/0\/user must be an object/],
-    [{ agent, scenarios: [aScenario({ samples: 1000 })], samples: 0 }, /\/samples/],
-  ] as const) {
-    isRefusal(t, await bench.send('POST /__admin/simulations', { body, key: null }), 400, message);
-  }
-  isRefusal(t, await bench.send('GET /__admin/simulations/none'), 404, /no simulation/);
-  isRefusal(t, await bench.send('POST /__admin/simulations/none/cancel'), 404, /running/);
-  t.same(await bench.admin('GET /simulations'), { simulations: [] });
-});
+void t.test(
+  'An invalid simulation request is rejected with a JSON pointer to the error',
+  async (t) => {
+    const bench = await withService(t);
+    const agent = { name: 'A', url: 'http://127.0.0.1:1' };
+    for (const [body, message] of [
+      [{ agent }, /\/scenarios must be an array/],
+      [{ agent: 'nobody', scenarios: [aScenario()] }, /\/agent must be the id of an agent/],
+      [{ agent, scenarios: ['nothing'] }, /\/scenarios\/0 must be the id of a scenario/],
+      [{ agent, scenarios: [aScenario(), aScenario()] }, /\/scenarios\/1 repeats "a"/],
+      [{ agent, scenarios: [aScenario({ evals: ['x'] })] }, /\/scenarios\/0\/evals\/0/],
+      [{ agent, scenarios: [aScenario()], channel: 'phone' }, /\/channel must be/],
+      [
+        { agent: { ...agent, voice_url: 'http://127.0.0.1:1' }, scenarios: [aScenario()] },
+        /\/agent\/voice_url must/,
+      ],
+      [{ agent, scenarios: [{ id: 'a', name: 'A' }] }, /\/scenarios\/0\/user must be an object/],
+      [{ agent, scenarios: [aScenario({ samples: 1000 })], samples: 0 }, /\/samples/],
+    ] as const) {
+      isRefusal(
+        t,
+        await bench.send('POST /__admin/simulations', { body, key: null }),
+        400,
+        message,
+      );
+    }
+    isRefusal(t, await bench.send('GET /__admin/simulations/none'), 404, /no simulation/);
+    isRefusal(t, await bench.send('POST /__admin/simulations/none/cancel'), 404, /running/);
+    t.same(await bench.admin('GET /simulations'), { simulations: [] });
+  },
+);
 
-void t.test('what is sure to go wrong is said at once', async (t) => {
+void t.test('The response warns about everything that is certain to fail', async (t) => {
   const bench = await withService(t);
   const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Kind.' } } as const;
   const scenario = aScenario({ user: { mode: 'llm', goal: 'Be served.' }, evals: [judged] });
@@ -174,7 +182,7 @@ void t.test('what is sure to go wrong is said at once', async (t) => {
 });
 
 void t.test(
-  'a run that is cancelled, deleted or reset ends at once, and its users go',
+  'A cancelled, deleted, or reset run ends immediately and deletes its users',
   async (t) => {
     for (const [how, expected] of [
       ['POST /simulations/ID/cancel', { status: 'cancelled', sessions: [{ status: 'cancelled' }] }],
@@ -205,7 +213,7 @@ void t.test(
   },
 );
 
-void t.test('a service that stops in mid-run holds what was under way anew, once', async (t) => {
+void t.test('After a stop during a run, interrupted sessions run again once', async (t) => {
   const dataDir = t.testdir();
   const double = await withSandboxDouble(t, { chat: hang });
   const first = await startService({ dataDir });

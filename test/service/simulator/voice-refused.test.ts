@@ -20,7 +20,7 @@ for (const [status, says] of [
   [429, /refused with HTTP 429\.$/],
   [503, /refused with HTTP 503\.$/],
 ] as const) {
-  void t.test(`an upgrade that is refused with ${status}: infrastructure_error`, async (t) => {
+  void t.test(`An upgrade refused with ${status} ends with infrastructure_error`, async (t) => {
     const double = await withVoiceDouble(t, () => undefined, refuse(status));
     const session = await sessionOn(t, double.url, aCaller('a'));
     t.match(session, failed('infrastructure_error', says));
@@ -28,12 +28,15 @@ for (const [status, says] of [
   });
 }
 
-void t.test('a voice endpoint elsewhere that is not there: infrastructure_error', async (t) => {
-  const double = await withVoiceDouble(t, () => undefined);
-  const voice = { url: 'ws://127.0.0.1:1/voice' };
-  const session = await sessionOn(t, double.url, aCaller('a'), { voice });
-  t.match(session, failed('infrastructure_error', /did not open: .*ECONNREFUSED/));
-});
+void t.test(
+  'An unreachable voice endpoint on another host ends with infrastructure_error',
+  async (t) => {
+    const double = await withVoiceDouble(t, () => undefined);
+    const voice = { url: 'ws://127.0.0.1:1/voice' };
+    const session = await sessionOn(t, double.url, aCaller('a'), { voice });
+    t.match(session, failed('infrastructure_error', /did not open: .*ECONNREFUSED/));
+  },
+);
 
 const waits: [what: string, act: CallAct, end: EndReason, says: RegExp][] = [
   ['never answers start_call', () => undefined, 'timeout', /no call_ready within 15 s/],
@@ -46,7 +49,7 @@ const waits: [what: string, act: CallAct, end: EndReason, says: RegExp][] = [
 ];
 
 for (const [what, act, end, says] of waits) {
-  void t.test(`a sandbox that ${what}: ${end}`, async (t) => {
+  void t.test(`A sandbox that ${what} ends the session with ${end}`, async (t) => {
     const double = await withVoiceDouble(t, act);
     const clock = scaledClock(20);
     t.match(await sessionOn(t, double.url, aCaller('a'), { clock }), failed(end, says));
@@ -54,11 +57,13 @@ for (const [what, act, end, says] of waits) {
   });
 }
 
-void t.test('a user who has no voice calls nobody: simulator_error', async (t) => {
-  const double = await withVoiceDouble(t, () => undefined);
-  const wing = new URL('../../../src/service/index.ts', import.meta.url).href;
-  const given = { sandbox: double.url, scenarios: [aCaller('a')], seed: 's', kitVersion: '0' };
-  const program = `
+void t.test(
+  'Without speech synthesis, the session ends with simulator_error and places no call',
+  async (t) => {
+    const double = await withVoiceDouble(t, () => undefined);
+    const wing = new URL('../../../src/service/index.ts', import.meta.url).href;
+    const given = { sandbox: double.url, scenarios: [aCaller('a')], seed: 's', kitVersion: '0' };
+    const program = `
     import { registerHooks } from 'node:module';
     registerHooks({
       resolve(specifier, context, next) {
@@ -70,14 +75,15 @@ void t.test('a user who has no voice calls nobody: simulator_error', async (t) =
     const report = await simulate({ ...${JSON.stringify(given)}, personas: [], evals: [] });
     console.log(JSON.stringify(report.sessions[0]));
   `;
-  const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program]);
-  const session: unknown = JSON.parse(stdout);
-  t.match(session, { ...failed('simulator_error', /npm install @echogarden/), traces: [] });
-  t.same(double.messages, [], 'no call was placed');
-});
+    const run = promisify(execFile);
+    const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program]);
+    const session: unknown = JSON.parse(stdout);
+    t.match(session, { ...failed('simulator_error', /npm install @echogarden/), traces: [] });
+    t.same(double.messages, [], 'no call was placed');
+  },
+);
 
-void t.test('a run that is called off in mid-call hangs up, and says so', async (t) => {
+void t.test('Aborting a run during a call hangs up and reports it', async (t) => {
   const stop = new AbortController();
   const double = await withVoiceDouble(t, async (call) => {
     await call.connect();
@@ -90,7 +96,7 @@ void t.test('a run that is called off in mid-call hangs up, and says so', async 
   t.match(double.messages.at(-1), { type: 'end_call', call_id: 'call_1' });
 });
 
-void t.test('a call that takes longer than max_duration_ms is ended', async (t) => {
+void t.test('A call that takes longer than max_duration_ms is ended', async (t) => {
   const double = await withVoiceDouble(t, (call) => call.connect());
   const limits = { max_duration_ms: 1_200 };
   const session = await sessionOn(t, double.url, aCaller('a', { limits }));
@@ -98,7 +104,7 @@ void t.test('a call that takes longer than max_duration_ms is ended', async (t) 
   await double.untilNone();
 });
 
-void t.test('when all is over, no socket and no thread is left', async (t) => {
+void t.test('No socket and no thread is left after the run', async (t) => {
   const left = (): string[] =>
     process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
   await until(`nothing is left, but ${left().join()}`, () => left().length === 0);

@@ -21,7 +21,7 @@ const answerOnce: CallAct = async (call) => {
   await call.speak();
 };
 
-void t.test('a run by voice is stored and shown as one by chat is', async (t) => {
+void t.test('A voice run is stored and shown like a chat run', async (t) => {
   const bench = await withService(t);
   const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, answerOnce)];
   await bench.admin('POST /evals', anEval('says', 'Yes'));
@@ -56,41 +56,44 @@ void t.test('a run by voice is stored and shown as one by chat is', async (t) =>
   t.match(page, /Looks: skipped, since this sandbox does not tell its tool calls by voice\./);
 });
 
-void t.test('kill -9 in mid-call: after the restart the session is held once', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
-  const inCall = Promise.withResolvers<undefined>();
-  const double = await withVoiceDouble(t, async (call) => {
-    await call.connect();
-    await call.heard();
-    inCall.resolve(undefined);
-    call.update('Yes.');
-    await call.speak();
-  });
-  const serve = async () => {
-    const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
-    return { ...started, ...(JSON.parse(started.firstLine) as Address) };
-  };
-  const ask = async (url: string, key: string, body?: object): Promise<unknown> => {
-    const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
-    const sent = body && { method: 'POST', body: JSON.stringify(body) };
-    return (await fetch(url, { headers, ...sent })).json();
-  };
-  const first = await serve();
-  const agent = { name: 'A', url: double.url };
-  const evals = [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 5 } }];
-  const scenarios = [{ ...aScenario({ channel: 'voice' }), evals }];
-  await ask(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
-  await inCall.promise;
-  await first.end('SIGKILL');
-  const second = await serve();
-  await ask(`${second.adminUrl}/drain`, second.apiKey, {});
-  const results = `${second.url}/api/simulations/sessions/?include_traces=true`;
-  const page = (await ask(results, second.apiKey)) as SimulationSessionPage;
-  t.match(page, { total: 1, items: [{ traces: [{ agent_response: 'Yes.' }] }] });
-  t.equal(page.items[0]?.traces?.length, 1);
-  const starts = double.messages.filter(({ type }) => type === 'start_call');
-  t.equal(starts.length, 2, 'called twice');
-  t.equal(new Set(starts.map((one) => one['session_id'])).size, 1, 'with one session');
-  t.equal(await second.end('SIGTERM'), 0);
-});
+void t.test(
+  'After kill -9 during a call, the restarted service runs the session once',
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-voice-'));
+    t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+    const inCall = Promise.withResolvers<undefined>();
+    const double = await withVoiceDouble(t, async (call) => {
+      await call.connect();
+      await call.heard();
+      inCall.resolve(undefined);
+      call.update('Yes.');
+      await call.speak();
+    });
+    const serve = async () => {
+      const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
+      return { ...started, ...(JSON.parse(started.firstLine) as Address) };
+    };
+    const ask = async (url: string, key: string, body?: object): Promise<unknown> => {
+      const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
+      const sent = body && { method: 'POST', body: JSON.stringify(body) };
+      return (await fetch(url, { headers, ...sent })).json();
+    };
+    const first = await serve();
+    const agent = { name: 'A', url: double.url };
+    const evals = [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 5 } }];
+    const scenarios = [{ ...aScenario({ channel: 'voice' }), evals }];
+    await ask(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
+    await inCall.promise;
+    await first.end('SIGKILL');
+    const second = await serve();
+    await ask(`${second.adminUrl}/drain`, second.apiKey, {});
+    const results = `${second.url}/api/simulations/sessions/?include_traces=true`;
+    const page = (await ask(results, second.apiKey)) as SimulationSessionPage;
+    t.match(page, { total: 1, items: [{ traces: [{ agent_response: 'Yes.' }] }] });
+    t.equal(page.items[0]?.traces?.length, 1);
+    const starts = double.messages.filter(({ type }) => type === 'start_call');
+    t.equal(starts.length, 2, 'called twice');
+    t.equal(new Set(starts.map((one) => one['session_id'])).size, 1, 'with one session');
+    t.equal(await second.end('SIGTERM'), 0);
+  },
+);

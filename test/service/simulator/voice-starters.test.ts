@@ -4,7 +4,7 @@ import { startAgent } from '../../../reference-agent/index.ts';
 import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
 import { simulateOn } from '../../helpers/simulation.ts';
 
-void t.test('a scenario by voice passes, and says and hears what it does by chat', async (t) => {
+void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const { scenarios, personas, evals } = readScenarioSet([

@@ -245,7 +245,7 @@ const rows: Record<string, Row> = {
 const idOf = (name: string): string => name.replaceAll(/[^a-z_]+/g, '-');
 const rowsById = new Map(Object.entries(rows).map(([name, row]) => [idOf(name), row]));
 
-void t.test('what a sandbox does in a call is what becomes of the session', async (t) => {
+void t.test("The sandbox's behavior in a call decides how the session ends", async (t) => {
   const double = await withVoiceDouble(t, (call) => {
     const { scenario_id: id = '' } = call.start['metadata'] as { scenario_id?: string };
     return rowsById.get(id)?.act(call);
@@ -260,7 +260,7 @@ void t.test('what a sandbox does in a call is what becomes of the session', asyn
   await double.untilNone();
 });
 
-void t.test('when all is over, no socket and no thread is left', async (t) => {
+void t.test('No socket and no thread is left after the run', async (t) => {
   const left = (): string[] =>
     process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
   await until(`nothing is left, but ${left().join()}`, () => left().length === 0);

@@ -2,7 +2,7 @@ import t from 'tap';
 import { newClosing, newEval, newSpan, newSpans, NOON_MS, noonNs } from '../../helpers/store.ts';
 import { withStore } from '../../helpers/store.ts';
 
-void t.test('closing happens once: state, run, session and jobs, all or nothing', async (t) => {
+void t.test('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const both = await Promise.all([
@@ -28,7 +28,7 @@ void t.test('closing happens once: state, run, session and jobs, all or nothing'
   t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
-void t.test('a closing that fails leaves the conversation open', async (t) => {
+void t.test('A failed close leaves the conversation open', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
@@ -41,26 +41,32 @@ void t.test('a closing that fails leaves the conversation open', async (t) => {
   t.equal((await store.jobs.getBacklog()).count, 2);
 });
 
-void t.test("an unknown conversation, and another owner's, is not closed", async (t) => {
-  const { store, sink, ownerId } = await withStore(t);
-  const other = await store.owners.ensure('other');
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
-  t.equal(await store.conversations.close(newClosing(other)), undefined);
-  const unknown = newClosing(ownerId, { conversationId: 'unknown' });
-  t.equal(await store.conversations.close(unknown), undefined);
-  t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
-});
+void t.test(
+  "An unknown conversation and another owner's conversation are not closed",
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    const other = await store.owners.ensure('other');
+    sink.insert([newSpans(ownerId, [newSpan('1')])]);
+    t.equal(await store.conversations.close(newClosing(other)), undefined);
+    const unknown = newClosing(ownerId, { conversationId: 'unknown' });
+    t.equal(await store.conversations.close(unknown), undefined);
+    t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
+  },
+);
 
-void t.test('without evals it closes, joins its run, and stays unscored and unseen', async (t) => {
-  const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')])]);
-  const closed = await store.conversations.close(newClosing(ownerId, { evals: [] }));
-  t.match(closed, { run: 'Live traces 2026-11-20', evaluationsQueued: 0, alreadyClosed: false });
-  t.equal(await store.sessions.find(ownerId, 'session of conversation-1'), undefined);
-  t.same(await store.conversations.listUnscored(ownerId, 9), ['conversation-1']);
-});
+void t.test(
+  'Without evals, a conversation is closed, joins its run, and stays unscored and unlisted',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    sink.insert([newSpans(ownerId, [newSpan('1')])]);
+    const closed = await store.conversations.close(newClosing(ownerId, { evals: [] }));
+    t.match(closed, { run: 'Live traces 2026-11-20', evaluationsQueued: 0, alreadyClosed: false });
+    t.equal(await store.sessions.find(ownerId, 'session of conversation-1'), undefined);
+    t.same(await store.conversations.listUnscored(ownerId, 9), ['conversation-1']);
+  },
+);
 
-void t.test('an eval that is named twice is queued once', async (t) => {
+void t.test('An eval named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
@@ -69,40 +75,43 @@ void t.test('an eval that is named twice is queued once', async (t) => {
   });
 });
 
-void t.test('the backlog is scored later, each in the run of its own date', async (t) => {
-  const { store, sink, ownerId } = await withStore(t);
-  const dayNs = 86_400_000_000_000n;
-  const ids = ['today', 'yesterday', 'before midnight'];
-  const starts = [noonNs, noonNs - dayNs, noonNs + dayNs / 2n - 1n];
-  for (const [nth, conversationId] of ids.entries()) {
-    const startNs = starts[nth] ?? 0n;
-    const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
-    sink.insert([newSpans(ownerId, [span])]);
-    const atMs = NOON_MS + nth;
-    await store.conversations.close(newClosing(ownerId, { conversationId, evals: [], atMs }));
-  }
-  t.same(
-    await store.conversations.listUnscored(ownerId, 2),
-    ['today', 'yesterday'],
-    'oldest first',
-  );
-  const results = [];
-  for (const conversationId of ids) {
-    results.push(await store.conversations.queueScoring(newClosing(ownerId, { conversationId })));
-  }
-  t.same(results, [
-    { run: 'Live traces 2026-11-20', queued: 2 },
-    { run: 'Live traces 2026-11-19', queued: 2 },
-    { run: 'Live traces 2026-11-20', queued: 2 },
-  ]);
-  t.same(await store.conversations.listUnscored(ownerId, 9), []);
-  t.equal(await store.conversations.queueScoring(newClosing(ownerId)), undefined, 'unknown');
-  const again = newClosing(ownerId, { conversationId: 'today', sessionId: 'x' });
-  t.equal(await store.conversations.queueScoring(again), undefined, 'scored already');
-  t.equal((await store.jobs.getBacklog()).count, 6);
-});
+void t.test(
+  'The backlog can be scored later, each conversation in the run of its own date',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    const dayNs = 86_400_000_000_000n;
+    const ids = ['today', 'yesterday', 'before midnight'];
+    const starts = [noonNs, noonNs - dayNs, noonNs + dayNs / 2n - 1n];
+    for (const [nth, conversationId] of ids.entries()) {
+      const startNs = starts[nth] ?? 0n;
+      const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
+      sink.insert([newSpans(ownerId, [span])]);
+      const atMs = NOON_MS + nth;
+      await store.conversations.close(newClosing(ownerId, { conversationId, evals: [], atMs }));
+    }
+    t.same(
+      await store.conversations.listUnscored(ownerId, 2),
+      ['today', 'yesterday'],
+      'oldest first',
+    );
+    const results = [];
+    for (const conversationId of ids) {
+      results.push(await store.conversations.queueScoring(newClosing(ownerId, { conversationId })));
+    }
+    t.same(results, [
+      { run: 'Live traces 2026-11-20', queued: 2 },
+      { run: 'Live traces 2026-11-19', queued: 2 },
+      { run: 'Live traces 2026-11-20', queued: 2 },
+    ]);
+    t.same(await store.conversations.listUnscored(ownerId, 9), []);
+    t.equal(await store.conversations.queueScoring(newClosing(ownerId)), undefined, 'unknown');
+    const again = newClosing(ownerId, { conversationId: 'today', sessionId: 'x' });
+    t.equal(await store.conversations.queueScoring(again), undefined, 'scored already');
+    t.equal((await store.jobs.getBacklog()).count, 6);
+  },
+);
 
-void t.test('an open conversation is not scored', async (t) => {
+void t.test('An open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.same(await store.conversations.listUnscored(ownerId, 9), []);
@@ -110,7 +119,7 @@ void t.test('an open conversation is not scored', async (t) => {
 });
 
 void t.test(
-  'spans after closing are kept and late; the conversation stays as it was',
+  'Spans after the close are stored as late and do not change the conversation',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     sink.insert([newSpans(ownerId, [newSpan('1')])]);
@@ -135,7 +144,7 @@ void t.test(
   },
 );
 
-void t.test('idle conversations are found oldest first, closed ones not', async (t) => {
+void t.test('Idle conversations are listed oldest first, without closed ones', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const arrive = (owner: string, conversationId: string, receivedAtMs: number) =>
@@ -152,13 +161,16 @@ void t.test('idle conversations are found oldest first, closed ones not', async 
   t.same(await store.conversations.listIdle(11, 9), [{ ownerId: other, conversationId: 'first' }]);
 });
 
-void t.test('idle closing leaves a conversation open to which a span came meanwhile', async (t) => {
-  const { store, sink, ownerId } = await withStore(t);
-  sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
-  const close = (idleBeforeMs: number) =>
-    store.conversations.close(newClosing(ownerId, { idleBeforeMs }));
-  t.equal(await close(100), undefined);
-  t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
-  t.match(await close(101), { alreadyClosed: false });
-  t.match(await close(1), { alreadyClosed: true });
-});
+void t.test(
+  'A conversation that receives a span in the meantime is not closed as idle',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
+    const close = (idleBeforeMs: number) =>
+      store.conversations.close(newClosing(ownerId, { idleBeforeMs }));
+    t.equal(await close(100), undefined);
+    t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
+    t.match(await close(101), { alreadyClosed: false });
+    t.match(await close(1), { alreadyClosed: true });
+  },
+);

@@ -35,7 +35,7 @@ async function killAfter(bytes: number, args: string[]): Promise<string[]> {
   return text.split('\n').slice(0, -1);
 }
 
-void t.test('kill -9: nothing acknowledged is lost, nothing is there twice', async (t) => {
+void t.test('After kill -9, no acknowledged data is lost or duplicated', async (t) => {
   const seed = randomSeed();
   const chance = seededRandom(seed);
   const file = join(t.testdir(), 'store.db');
@@ -64,32 +64,35 @@ void t.test('kill -9: nothing acknowledged is lost, nothing is there twice', asy
   }
 });
 
-void t.test('two stores on one file see what the other wrote, and close once', async (t) => {
-  const { file, store, sink, ownerId } = await withStore(t);
-  const other = await openStore({ file });
-  t.teardown(() => other.close());
-  t.equal(await other.owners.findId('development'), ownerId);
-  const ids = Array.from({ length: 30 }, (_, nth) => `conversation-${nth}`);
-  sink.insert(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
-  const closings = ids.flatMap((conversationId) => [
-    store.conversations.close(
-      newClosing(ownerId, { conversationId, sessionId: `${conversationId} x` }),
-    ),
-    other.conversations.close(
-      newClosing(ownerId, { conversationId, sessionId: `${conversationId} y` }),
-    ),
-  ]);
-  const results = await Promise.all(closings);
-  t.equal(results.filter((result) => result?.alreadyClosed === false).length, 30);
-  t.equal((await other.jobs.getBacklog()).count, 60);
-  const taken = await Promise.all([
-    store.jobs.take('one', NOON_MS * 2, 1_000, 40),
-    other.jobs.take('two', NOON_MS * 2, 1_000, 40),
-  ]);
-  t.equal(new Set(taken.flat().map(({ id }) => id)).size, 60, 'each job by one worker');
-});
+void t.test(
+  "Two stores on one file see each other's writes and close a conversation once",
+  async (t) => {
+    const { file, store, sink, ownerId } = await withStore(t);
+    const other = await openStore({ file });
+    t.teardown(() => other.close());
+    t.equal(await other.owners.findId('development'), ownerId);
+    const ids = Array.from({ length: 30 }, (_, nth) => `conversation-${nth}`);
+    sink.insert(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
+    const closings = ids.flatMap((conversationId) => [
+      store.conversations.close(
+        newClosing(ownerId, { conversationId, sessionId: `${conversationId} x` }),
+      ),
+      other.conversations.close(
+        newClosing(ownerId, { conversationId, sessionId: `${conversationId} y` }),
+      ),
+    ]);
+    const results = await Promise.all(closings);
+    t.equal(results.filter((result) => result?.alreadyClosed === false).length, 30);
+    t.equal((await other.jobs.getBacklog()).count, 60);
+    const taken = await Promise.all([
+      store.jobs.take('one', NOON_MS * 2, 1_000, 40),
+      other.jobs.take('two', NOON_MS * 2, 1_000, 40),
+    ]);
+    t.equal(new Set(taken.flat().map(({ id }) => id)).size, 60, 'each job by one worker');
+  },
+);
 
-void t.test('two processes that open a new file at once both find its tables', async (t) => {
+void t.test('Two processes that open a new file concurrently both find its tables', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const stores = await Promise.all([openStore({ file }), openStore({ file })]);
   const ids = await Promise.all(stores.map((store) => store.owners.ensure('development')));
@@ -98,7 +101,7 @@ void t.test('two processes that open a new file at once both find its tables', a
 });
 
 void t.test(
-  'reads go on while a long write holds the lock; writes wait without stopping',
+  'Reads continue while a long write holds the lock; writes wait without blocking the thread',
   async (t) => {
     const { file, store, ownerId } = await withStore(t);
     await store.sessions.add(newSession(ownerId, 'before'));
@@ -124,7 +127,7 @@ void t.test(
   },
 );
 
-void t.test('the sink keeps nothing when it cannot get the lock, and says so', async (t) => {
+void t.test('The span writer stores nothing and throws when it cannot get the lock', async (t) => {
   const { file, store, ownerId } = await withStore(t);
   const sink = openSpanWriter({ file, lockWaitMsMax: 1 });
   t.teardown(() => sink.close());
@@ -138,7 +141,7 @@ void t.test('the sink keeps nothing when it cannot get the lock, and says so', a
   t.match(sink.insert([newSpans(ownerId, [newSpan('1')])]), [{ inserted: 1 }], 'and goes on');
 });
 
-void t.test('many writes at once each happen', async (t) => {
+void t.test('Concurrent writes are all applied', async (t) => {
   const { store, ownerId } = await withStore(t);
   const ids = Array.from({ length: 200 }, (_, nth) => String(nth));
   await Promise.all(

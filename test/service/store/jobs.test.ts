@@ -25,7 +25,7 @@ async function withQueue(t: Parameters<typeof withStore>[0]) {
   return { ...open, statusOf };
 }
 
-void t.test('jobs are taken in order, each by one worker at a time', async (t) => {
+void t.test('Jobs are taken in order, each by one worker at a time', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [first, second] = await Promise.all([
     take(store, NOON_MS, 'one', 2),
@@ -40,7 +40,7 @@ void t.test('jobs are taken in order, each by one worker at a time', async (t) =
   t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: NOON_MS + LEASE_MS });
 });
 
-void t.test('the definition is the one of when it was queued', async (t) => {
+void t.test('A job has the definition from when it was queued', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a', { params: { max: 1 } }));
   const evals = await store.evals.list(ownerId);
@@ -50,7 +50,7 @@ void t.test('the definition is the one of when it was queued', async (t) => {
   t.match(await take(store, NOON_MS), [{ definition: { params: { max: 1 } } }]);
 });
 
-void t.test('jobs of a closed conversation are due from its closing on', async (t) => {
+void t.test('Jobs of a closed conversation are due from the close on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   await store.conversations.close(newClosing(ownerId, { atMs: NOON_MS }));
@@ -59,7 +59,7 @@ void t.test('jobs of a closed conversation are due from its closing on', async (
   t.equal((await take(store, NOON_MS)).length, 2);
 });
 
-void t.test('a session is completed with its last job, not before', async (t) => {
+void t.test('A session completes with its last job, not before', async (t) => {
   const { store, ownerId, statusOf } = await withQueue(t);
   const [a, b, c] = await take(store, NOON_MS);
   const steps: [Job | undefined, 'pass' | 'fail' | 'error', string][] = [
@@ -87,7 +87,7 @@ void t.test('a session is completed with its last job, not before', async (t) =>
   t.same(await store.jobs.getBacklog(), { count: 0, nextDueAtMs: undefined });
 });
 
-void t.test('a session that failed or was cancelled stays so when its jobs are done', async (t) => {
+void t.test('A failed or cancelled session keeps its status when its jobs are done', async (t) => {
   const { store, ownerId } = await withStore(t);
   const evals = [newEval('a')];
   for (const status of ['failed', 'cancelled', 'completed'] as const) {
@@ -100,7 +100,7 @@ void t.test('a session that failed or was cancelled stays so when its jobs are d
   }
 });
 
-void t.test('a job is finished once; who comes too late writes nothing', async (t) => {
+void t.test('A job is finished once; a late worker writes nothing', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one');
   if (!job) throw new Error('a job is missing');
@@ -114,30 +114,40 @@ void t.test('a job is finished once; who comes too late writes nothing', async (
   t.match(session?.outcomes, [newOutcome('a', 'pass')]);
 });
 
-void t.test('a lease that ended lets another take the job, and fences the first off', async (t) => {
-  const { store, ownerId } = await withQueue(t);
-  const [held] = await take(store, NOON_MS, 'one', 1);
-  t.equal((await take(store, NOON_MS + LEASE_MS - 1, 'two')).length, 2, 'the others only');
-  const [again] = await take(store, NOON_MS + LEASE_MS, 'two', 1);
-  if (!held || !again) throw new Error('a job is missing');
-  t.match(again, { id: held.id, attempt: 2 });
-  const outcome = newOutcome('a', 'fail');
-  t.equal(await store.jobs.finish('one', held, outcome, NOON_MS), false);
-  await store.jobs.release('one', held, 0);
-  t.same(await take(store, NOON_MS + LEASE_MS), [], 'giving back is fenced, too');
-  t.equal(await store.jobs.finish('two', held, outcome, NOON_MS), false, 'nor by the older taking');
-  t.equal(await store.jobs.finish('two', again, newOutcome('a'), NOON_MS), true);
-  t.match((await store.sessions.find(ownerId, 'one'))?.outcomes, [newOutcome('a', 'pass')]);
-});
+void t.test(
+  'After a lease expires, another worker can take the job and the first one is fenced off',
+  async (t) => {
+    const { store, ownerId } = await withQueue(t);
+    const [held] = await take(store, NOON_MS, 'one', 1);
+    t.equal((await take(store, NOON_MS + LEASE_MS - 1, 'two')).length, 2, 'the others only');
+    const [again] = await take(store, NOON_MS + LEASE_MS, 'two', 1);
+    if (!held || !again) throw new Error('a job is missing');
+    t.match(again, { id: held.id, attempt: 2 });
+    const outcome = newOutcome('a', 'fail');
+    t.equal(await store.jobs.finish('one', held, outcome, NOON_MS), false);
+    await store.jobs.release('one', held, 0);
+    t.same(await take(store, NOON_MS + LEASE_MS), [], 'giving back is fenced, too');
+    t.equal(
+      await store.jobs.finish('two', held, outcome, NOON_MS),
+      false,
+      'nor by the older taking',
+    );
+    t.equal(await store.jobs.finish('two', again, newOutcome('a'), NOON_MS), true);
+    t.match((await store.sessions.find(ownerId, 'one'))?.outcomes, [newOutcome('a', 'pass')]);
+  },
+);
 
-void t.test('an expired lease that nobody took up is still good for finishing', async (t) => {
-  const { store } = await withQueue(t);
-  const [job] = await take(store, NOON_MS, 'one', 1);
-  if (!job) throw new Error('a job is missing');
-  t.equal(await store.jobs.finish('one', job, newOutcome('a'), NOON_MS + 5 * LEASE_MS), true);
-});
+void t.test(
+  'A worker can finish with an expired lease if no other worker took the job',
+  async (t) => {
+    const { store } = await withQueue(t);
+    const [job] = await take(store, NOON_MS, 'one', 1);
+    if (!job) throw new Error('a job is missing');
+    t.equal(await store.jobs.finish('one', job, newOutcome('a'), NOON_MS + 5 * LEASE_MS), true);
+  },
+);
 
-void t.test('a lease that is renewed holds on; one that was lost is not had back', async (t) => {
+void t.test('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
   const { store } = await withQueue(t);
   const held = await take(store, NOON_MS, 'one');
   const [first] = held;
@@ -153,7 +163,7 @@ void t.test('a lease that is renewed holds on; one that was lost is not had back
   t.equal((await take(store, NOON_MS + 6 * LEASE_MS, 'three')).length, 2);
 });
 
-void t.test('what is given back is taken again when it is due', async (t) => {
+void t.test('A released job can be taken again when it is due', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one', 1);
   await take(store, NOON_MS, 'two');
@@ -164,7 +174,7 @@ void t.test('what is given back is taken again when it is due', async (t) => {
   t.match(await take(store, NOON_MS + 500), [{ id: job.id, attempt: 2 }]);
 });
 
-void t.test('what workers of an earlier process hold is freed at once', async (t) => {
+void t.test('Jobs of workers of an earlier process are released immediately', async (t) => {
   const { store } = await withQueue(t);
   const [done] = await take(store, NOON_MS, 'dead');
   if (!done) throw new Error('a job is missing');
@@ -174,7 +184,7 @@ void t.test('what workers of an earlier process hold is freed at once', async (t
   t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
 });
 
-void t.test('what was queued by a clock that was ahead is due at once', async (t) => {
+void t.test('Jobs queued by a clock that was ahead are due immediately', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'ahead', 1);
   if (!job) throw new Error('a job is missing');
@@ -183,7 +193,7 @@ void t.test('what was queued by a clock that was ahead is due at once', async (t
   t.equal((await take(store, NOON_MS)).length, 3);
 });
 
-void t.test('a job of a session that was replaced or forgotten is nobody’s', async (t) => {
+void t.test('Jobs of a replaced or deleted session are gone', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [old] = await take(store, NOON_MS);
   if (!old) throw new Error('a job is missing');
@@ -198,7 +208,7 @@ void t.test('a job of a session that was replaced or forgotten is nobody’s', a
   t.equal((await store.jobs.getBacklog()).count, 0);
 });
 
-void t.test('an outcome that came with the session stands', async (t) => {
+void t.test('An outcome added with the session is not overwritten', async (t) => {
   const { store, ownerId } = await withStore(t);
   const outcomes = [newOutcome('a', 'fail')];
   await store.sessions.add(newSession(ownerId, 'one', { outcomes, evals: [newEval('a')] }));

@@ -6,7 +6,7 @@ import { newAgent, newEval, newSession, newSimulated, withStore } from '../../he
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-void t.test('a seed is planted as a whole or not at all', async (t) => {
+void t.test('Seed data is stored completely or not at all', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   await store.owners.addKey(other, digest('taken'));
@@ -38,7 +38,7 @@ void t.test('a seed is planted as a whole or not at all', async (t) => {
   t.equal((await store.owners.findByKey(digest('new')))?.ownerId, third);
 });
 
-void t.test('while a seed is planted, the thread has time for others', async (t) => {
+void t.test('The thread stays responsive while seed data is stored', async (t) => {
   const { store, ownerId } = await withStore(t);
   const names = Array.from({ length: 4000 }, (_, nth) => `s-${nth}`);
   const turn = { userInput: 'hi', userReason: undefined, agentResponse: 'ho' };

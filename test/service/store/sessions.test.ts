@@ -15,7 +15,7 @@ async function idsOf(store: Store, filter: SessionFilter): Promise<string[]> {
   return sessions.map(({ id }) => id);
 }
 
-void t.test('a session is found as it was added, with its turns and outcomes', async (t) => {
+void t.test('A session is returned as it was added, with its turns and outcomes', async (t) => {
   const { store, ownerId } = await withStore(t);
   const turns = [
     { sequence: 1, userInput: 'hi', userReason: 'greets', agentResponse: 'ho' },
@@ -31,7 +31,7 @@ void t.test('a session is found as it was added, with its turns and outcomes', a
   t.same(await store.sessions.listTurns('other', 'one'), []);
 });
 
-void t.test('a known id is replaced: nothing of the session before stays', async (t) => {
+void t.test('A session with a known id replaces the earlier session completely', async (t) => {
   const { store, ownerId } = await withStore(t);
   const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
   const first = { turns, outcomes: [newOutcome('a', 'fail')], evals: [newEval('z')] };
@@ -44,7 +44,7 @@ void t.test('a known id is replaced: nothing of the session before stays', async
   t.match(sessions, [{ run: { name: 'Again' }, outcomes: [newOutcome('a')] }]);
 });
 
-void t.test('one id of two owners is two sessions', async (t) => {
+void t.test('The same session id of two owners identifies two sessions', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   await store.sessions.add(newSession(ownerId, 'one'));
@@ -60,47 +60,53 @@ void t.test('one id of two owners is two sessions', async (t) => {
   t.same(await idsOf(store, filterOf(ownerId, { kind: 'simulation', agent: 'shop' })), []);
 });
 
-void t.test('pages are newest first, then by id, and hold each session once', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
-  for (const [id, after] of Object.entries(starts)) {
-    await store.sessions.add(newSession(ownerId, id, { startedAtMs: NOON_MS + after }));
-  }
-  const pages = [];
-  for (let skip = 0; skip < 6; skip += 2) {
-    const { sessions, total } = await store.sessions.listPage(
-      filterOf(ownerId, { skip, limit: 2 }),
-    );
-    t.equal(total, 5);
-    pages.push(sessions.map(({ id }) => id));
-  }
-  t.same(pages, [['newest', 'a'], ['b', 'c'], ['oldest']]);
-  for (const [id, runName] of [
-    ['y', 'Run 1'],
-    ['x', 'Run 2'],
-  ] as const) {
-    await store.sessions.add(newSession(ownerId, id, { runName }));
-  }
-  t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'over runs, too');
-  const beyond = await store.sessions.listPage(filterOf(ownerId, { skip: 9 }));
-  t.same(beyond, { sessions: [], total: 7 });
-});
+void t.test(
+  'Pages are sorted newest first, then by id, and contain each session once',
+  async (t) => {
+    const { store, ownerId } = await withStore(t);
+    const starts = { b: 5, a: 5, newest: 9, oldest: 1, c: 5 };
+    for (const [id, after] of Object.entries(starts)) {
+      await store.sessions.add(newSession(ownerId, id, { startedAtMs: NOON_MS + after }));
+    }
+    const pages = [];
+    for (let skip = 0; skip < 6; skip += 2) {
+      const { sessions, total } = await store.sessions.listPage(
+        filterOf(ownerId, { skip, limit: 2 }),
+      );
+      t.equal(total, 5);
+      pages.push(sessions.map(({ id }) => id));
+    }
+    t.same(pages, [['newest', 'a'], ['b', 'c'], ['oldest']]);
+    for (const [id, runName] of [
+      ['y', 'Run 1'],
+      ['x', 'Run 2'],
+    ] as const) {
+      await store.sessions.add(newSession(ownerId, id, { runName }));
+    }
+    t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'over runs, too');
+    const beyond = await store.sessions.listPage(filterOf(ownerId, { skip: 9 }));
+    t.same(beyond, { sessions: [], total: 7 });
+  },
+);
 
-void t.test('production leaves out sessions without results, simulations do not', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  const none = { outcomes: [] };
-  const error = { outcomes: [newOutcome('a', 'error')] };
-  await store.sessions.add(newSession(ownerId, 'scored'));
-  await store.sessions.add(newSession(ownerId, 'unscored', none));
-  await store.sessions.add(newSession(ownerId, 'errored', error));
-  await store.sessions.add(newSimulated(ownerId, 'simulated', none));
-  await store.sessions.add(newSimulated(ownerId, 'simulated, errored', error));
-  t.same(await idsOf(store, filterOf(ownerId)), ['scored']);
-  const simulated = await idsOf(store, filterOf(ownerId, { kind: 'simulation' }));
-  t.same(simulated, ['simulated', 'simulated, errored']);
-});
+void t.test(
+  'Production lists omit sessions without results; simulation lists do not',
+  async (t) => {
+    const { store, ownerId } = await withStore(t);
+    const none = { outcomes: [] };
+    const error = { outcomes: [newOutcome('a', 'error')] };
+    await store.sessions.add(newSession(ownerId, 'scored'));
+    await store.sessions.add(newSession(ownerId, 'unscored', none));
+    await store.sessions.add(newSession(ownerId, 'errored', error));
+    await store.sessions.add(newSimulated(ownerId, 'simulated', none));
+    await store.sessions.add(newSimulated(ownerId, 'simulated, errored', error));
+    t.same(await idsOf(store, filterOf(ownerId)), ['scored']);
+    const simulated = await idsOf(store, filterOf(ownerId, { kind: 'simulation' }));
+    t.same(simulated, ['simulated', 'simulated, errored']);
+  },
+);
 
-void t.test('names are searched whatever the case, beyond ASCII, without wildcards', async (t) => {
+void t.test('Name search ignores case, also beyond ASCII, and has no wildcards', async (t) => {
   const { store, ownerId } = await withStore(t);
   const runs = ['Größe 100%', 'GROSSE snake_case', 'ΟΔΟΣΤΡΩΜΑ', 'Cafe\u0301 Żółw', 'plain'];
   for (const runName of runs) await store.sessions.add(newSession(ownerId, runName, { runName }));
@@ -128,7 +134,7 @@ void t.test('names are searched whatever the case, beyond ASCII, without wildcar
   );
 });
 
-void t.test('agent is searched in its name and in its URL', async (t) => {
+void t.test('The agent filter searches names and URLs', async (t) => {
   const { store, ownerId } = await withStore(t);
   const agents = [
     { name: 'Müller', url: 'https://one.example' },
@@ -145,24 +151,27 @@ void t.test('agent is searched in its name and in its URL', async (t) => {
   t.same(await found('shophttps'), [], 'not across the two');
 });
 
-void t.test('eval selects sessions that it scored, and never narrows their outcomes', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  const tone = { evalName: 'Freundlicher Tön' };
-  const outcomes = {
-    both: [newOutcome('a', 'fail'), { ...newOutcome('b'), ...tone }],
-    other: [newOutcome('a')],
-    errored: [newOutcome('a'), { ...newOutcome('b', 'error'), ...tone }],
-  };
-  for (const [id, found] of Object.entries(outcomes)) {
-    await store.sessions.add(newSession(ownerId, id, { outcomes: found }));
-  }
-  const page = await store.sessions.listPage(filterOf(ownerId, { eval: 'TÖN' }));
-  t.equal(page.total, 1);
-  t.match(page.sessions, [{ id: 'both', outcomes: outcomes.both }]);
-  const failed = filterOf(ownerId, { eval: 'tön', failedOnly: true });
-  t.same(await idsOf(store, failed), ['both'], 'the failing eval may be another');
-  t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval A' })), ['both', 'errored', 'other']);
-});
+void t.test(
+  'The eval filter selects sessions it scored and never narrows their outcomes',
+  async (t) => {
+    const { store, ownerId } = await withStore(t);
+    const tone = { evalName: 'Freundlicher Tön' };
+    const outcomes = {
+      both: [newOutcome('a', 'fail'), { ...newOutcome('b'), ...tone }],
+      other: [newOutcome('a')],
+      errored: [newOutcome('a'), { ...newOutcome('b', 'error'), ...tone }],
+    };
+    for (const [id, found] of Object.entries(outcomes)) {
+      await store.sessions.add(newSession(ownerId, id, { outcomes: found }));
+    }
+    const page = await store.sessions.listPage(filterOf(ownerId, { eval: 'TÖN' }));
+    t.equal(page.total, 1);
+    t.match(page.sessions, [{ id: 'both', outcomes: outcomes.both }]);
+    const failed = filterOf(ownerId, { eval: 'tön', failedOnly: true });
+    t.same(await idsOf(store, failed), ['both'], 'the failing eval may be another');
+    t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval A' })), ['both', 'errored', 'other']);
+  },
+);
 
 void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -184,7 +193,7 @@ void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
   }
 });
 
-void t.test('both bounds of the start are included', async (t) => {
+void t.test('Both bounds of the start time are inclusive', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const after of [1, 2, 3]) {
     const startedAtMs = NOON_MS + after;
@@ -196,7 +205,7 @@ void t.test('both bounds of the start are included', async (t) => {
   t.same(await idsOf(store, filterOf(ownerId, { startedAfterMs, startedBeforeMs })), ['2']);
 });
 
-void t.test('filters hold together, not each for itself', async (t) => {
+void t.test('Several filters must all match', async (t) => {
   const { store, ownerId } = await withStore(t);
   const bad = { outcomes: [newOutcome('a', 'fail')] };
   await store.sessions.add(newSession(ownerId, 'wanted', { runName: 'Nightly', ...bad }));
@@ -208,7 +217,7 @@ void t.test('filters hold together, not each for itself', async (t) => {
   t.same(await idsOf(store, filterOf(ownerId, filter)), ['wanted']);
 });
 
-void t.test('a deleted simulation keeps its sessions and its name', async (t) => {
+void t.test('A deleted simulation keeps its sessions and its name', async (t) => {
   const { store, ownerId } = await withStore(t);
   await store.sessions.add(newSimulated(ownerId, 'one'));
   t.equal(await store.sessions.deleteSimulation('other', 'simulation-1'), false);
@@ -223,7 +232,7 @@ void t.test('a deleted simulation keeps its sessions and its name', async (t) =>
   ]);
 });
 
-void t.test('sessions of one run bear its id; of live traces and of uploads alike', async (t) => {
+void t.test('Sessions of one run share its id, for live traces and for uploads', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const outcomes = [newOutcome('b')];
   const runName = 'Live traces 2026-11-20';
@@ -239,7 +248,7 @@ void t.test('sessions of one run bear its id; of live traces and of uploads alik
   t.same(sessions[0]?.run, sessions[1]?.run);
 });
 
-void t.test('page and total are of one state, whatever is written meanwhile', async (t) => {
+void t.test('Page and total are consistent, whatever is written meanwhile', async (t) => {
   const { store, ownerId } = await withStore(t);
   let adding = true;
   const add = async (): Promise<void> => {

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { newSimulated, newSimulation, withStore } from '../../helpers/store.ts';
 
-void t.test('a run is found with what it was asked with; its key goes when it ends', async (t) => {
+void t.test('A run is returned as it was requested; its key is deleted when it ends', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const { simulations } = store;
@@ -33,7 +33,7 @@ void t.test('a run is found with what it was asked with; its key goes when it en
   );
 });
 
-void t.test('a session is kept once, and only while its run is there', async (t) => {
+void t.test('A session is stored once, and only while its run exists', async (t) => {
   const { store, ownerId } = await withStore(t);
   const id = await store.simulations.add(newSimulation(ownerId));
   const simulation = { id, name: 'Nightly', deleted: false };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { newClosing, newSpan, newSpans, NOON_MS, noonNs, withStore } from '../../helpers/store.ts';
 
-void t.test('a span is kept as it came, to the nanosecond', async (t) => {
+void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const span = newSpan('1', {
     startNs: 1_763_640_000_123_456_789n,
@@ -18,21 +18,18 @@ void t.test('a span is kept as it came, to the nanosecond', async (t) => {
   t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [kept]);
 });
 
-void t.test(
-  'spans are read in the order of their starts, whatever order they came in',
-  async (t) => {
-    const { store, sink, ownerId } = await withStore(t);
-    const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
-    sink.insert([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
-    const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
-    t.same(
-      spans.map(({ spanId }) => spanId),
-      ['span-a', 'span-b', 'span-c'],
-    );
-  },
-);
+void t.test('Spans are returned in start order, whatever order they arrived in', async (t) => {
+  const { store, sink, ownerId } = await withStore(t);
+  const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
+  sink.insert([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
+  const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
+  t.same(
+    spans.map(({ spanId }) => spanId),
+    ['span-a', 'span-b', 'span-c'],
+  );
+});
 
-void t.test('a span that comes again changes nothing, whatever its conversation', async (t) => {
+void t.test('A repeated span changes nothing, whatever its conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
@@ -52,7 +49,7 @@ void t.test('a span that comes again changes nothing, whatever its conversation'
   ]);
 });
 
-void t.test('a new conversation has the bounds of its new spans alone', async (t) => {
+void t.test('A new conversation has the time bounds of its new spans only', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('old', { startNs: 1n, endNs: 2n ** 60n })])]);
   const conversationId = 'conversation-2';
@@ -64,7 +61,7 @@ void t.test('a new conversation has the bounds of its new spans alone', async (t
   });
 });
 
-void t.test('span ids of two owners are two things', async (t) => {
+void t.test('The same span id of two owners identifies two spans', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const results = sink.insert([newSpans(ownerId, [newSpan('1')]), newSpans(other, [newSpan('1')])]);
@@ -74,7 +71,7 @@ void t.test('span ids of two owners are two things', async (t) => {
   t.equal((await store.conversations.listSpans(other, 'conversation-1')).length, 2);
 });
 
-void t.test('a conversation knows its first start, last end and last arrival', async (t) => {
+void t.test('A conversation has its first start, last end, and last arrival', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const times = (id: string, startNs: bigint, endNs: bigint) => newSpan(id, { startNs, endNs });
   sink.insert([
@@ -93,14 +90,14 @@ void t.test('a conversation knows its first start, last end and last arrival', a
   });
 });
 
-void t.test('a span without times does not pull its conversation to 1970', async (t) => {
+void t.test('A span without times does not date its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
   const closed = await store.conversations.close(newClosing(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 
-void t.test('times out of range are kept as the nearest that can be', async (t) => {
+void t.test('Times out of range are stored as the nearest valid time', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const [kept] = sink.insert([
     newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
@@ -111,7 +108,7 @@ void t.test('times out of range are kept as the nearest that can be', async (t) 
   t.equal(span?.endNs, 2n ** 63n - 1n);
 });
 
-void t.test('tags are kept once a conversation, and no more than it may have', async (t) => {
+void t.test('Tags are stored once per conversation, up to the limit', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const tag = (key: string, value: string) => ({ conversationId: 'conversation-1', key, value });
   const few = [tag('env', 'prod'), tag('env', 'test'), tag('env', 'prod')];
@@ -132,7 +129,7 @@ void t.test('tags are kept once a conversation, and no more than it may have', a
   );
 });
 
-void t.test('a trace leads to the conversation of its first span', async (t) => {
+void t.test('A trace maps to the conversation of its first span', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const spans = [
     newSpan('1', { traceId: 'shared' }),
@@ -145,24 +142,27 @@ void t.test('a trace leads to the conversation of its first span', async (t) => 
   t.same(sink.findConversations(other, ['shared']), new Map());
 });
 
-void t.test('a request that cannot be kept leaves nothing, its neighbours all', async (t) => {
-  const { store, sink, ownerId } = await withStore(t);
-  const circle: Record<string, unknown> = {};
-  circle['self'] = circle;
-  const bad = [newSpan('2'), newSpan('3', { attributes: circle })];
-  const results = sink.insert([
-    newSpans(ownerId, [newSpan('1')]),
-    newSpans(ownerId, bad),
-    newSpans('nobody', [newSpan('4')]),
-    newSpans(ownerId, [newSpan('5')]),
-  ]);
-  t.same(
-    results.map((result) => result instanceof Error),
-    [false, true, true, false],
-  );
-  const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
-  t.same(
-    spans.map(({ spanId }) => spanId),
-    ['span-1', 'span-5'],
-  );
-});
+void t.test(
+  'A request that fails stores nothing; the others in its batch are stored',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    const circle: Record<string, unknown> = {};
+    circle['self'] = circle;
+    const bad = [newSpan('2'), newSpan('3', { attributes: circle })];
+    const results = sink.insert([
+      newSpans(ownerId, [newSpan('1')]),
+      newSpans(ownerId, bad),
+      newSpans('nobody', [newSpan('4')]),
+      newSpans(ownerId, [newSpan('5')]),
+    ]);
+    t.same(
+      results.map((result) => result instanceof Error),
+      [false, true, true, false],
+    );
+    const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
+    t.same(
+      spans.map(({ spanId }) => spanId),
+      ['span-1', 'span-5'],
+    );
+  },
+);

@@ -20,7 +20,7 @@ import { newClosing, valueOf, withFile, withStore } from '../../helpers/store.ts
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
-void t.test('an owner is made once for a name, and stays the same', async (t) => {
+void t.test('An owner is created once per name and stays the same', async (t) => {
   const { store, ownerId } = await withStore(t);
   t.equal(await store.owners.ensure('development'), ownerId);
   t.equal(await store.owners.findId('development'), ownerId);
@@ -28,7 +28,7 @@ void t.test('an owner is made once for a name, and stays the same', async (t) =>
   t.equal(await store.owners.findId('nobody'), undefined);
 });
 
-void t.test('a key leads to its owner, until it is removed, and to no other', async (t) => {
+void t.test('A key identifies exactly its owner until it is removed', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   t.equal(await store.owners.addKey(ownerId, digest('one')), true);
@@ -45,7 +45,7 @@ void t.test('a key leads to its owner, until it is removed, and to no other', as
   t.equal(await store.owners.findByKey(digest('one')), undefined);
 });
 
-void t.test('configured keys are the last ones alone; what was added stays', async (t) => {
+void t.test('Only the latest configured keys are valid; added keys stay valid', async (t) => {
   const { store, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
   const configure = (...keys: string[]) =>
@@ -63,7 +63,7 @@ void t.test('configured keys are the last ones alone; what was added stays', asy
   t.same(await known('three', 'four'), ['three'], 'and nothing is changed');
 });
 
-void t.test('evals are listed in the order in which they came; put replaces', async (t) => {
+void t.test('Evals are listed in insertion order; put replaces', async (t) => {
   const { store, ownerId } = await withStore(t);
   for (const id of ['b', 'a']) await store.evals.put(ownerId, newEval(id));
   await store.evals.put(ownerId, newEval('b', { name: 'Better', required: false }));
@@ -78,7 +78,7 @@ void t.test('evals are listed in the order in which they came; put replaces', as
 });
 
 void t.test(
-  'documents are by owner, kind and id; the key of a sandbox is in no list',
+  'Documents are identified by owner, kind, and id; no list contains the key of a sandbox',
   async (t) => {
     const { file, store, ownerId } = await withStore(t);
     const { documents } = store;
@@ -105,15 +105,18 @@ void t.test(
   },
 );
 
-void t.test('settings change in what is given, and start as the interface says', async (t) => {
-  const { store, ownerId } = await withStore(t);
-  t.same(await store.evals.getSettings(ownerId), { evals: [], run_name: 'Live traces' });
-  await store.evals.updateSettings(ownerId, { evals: ['a', 'gone'] });
-  await store.evals.updateSettings(ownerId, { run_name: 'Shop' });
-  t.same(await store.evals.getSettings(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
-});
+void t.test(
+  'Only the given settings change, and the defaults are those of the interface',
+  async (t) => {
+    const { store, ownerId } = await withStore(t);
+    t.same(await store.evals.getSettings(ownerId), { evals: [], run_name: 'Live traces' });
+    await store.evals.updateSettings(ownerId, { evals: ['a', 'gone'] });
+    await store.evals.updateSettings(ownerId, { run_name: 'Shop' });
+    t.same(await store.evals.getSettings(ownerId), { evals: ['a', 'gone'], run_name: 'Shop' });
+  },
+);
 
-void t.test('the ingest log is newest first and bounded for each owner', async (t) => {
+void t.test('The ingest log is sorted newest first and limited per owner', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const note = (code: string) => ({
     level: 'warn' as const,
@@ -140,7 +143,7 @@ void t.test('the ingest log is newest first and bounded for each owner', async (
   );
 });
 
-void t.test('one request leaves a bounded number of notes, each of bounded length', async (t) => {
+void t.test('One request leaves a limited number of log entries of limited length', async (t) => {
   const { store, ownerId } = await withStore(t);
   const note = { level: 'info' as const, code: 'x', message: 'y'.repeat(5_000), about: {} };
   await store.ingestLog.add(ownerId, NOON_MS, Array<typeof note>(5_000).fill(note));
@@ -151,7 +154,7 @@ void t.test('one request leaves a bounded number of notes, each of bounded lengt
 });
 
 void t.test(
-  'empty forgets all of an owner but itself and its keys, and nothing else',
+  'Emptying an owner deletes everything but the owner and its keys, and nothing of others',
   async (t) => {
     const { file, store, sink, ownerId } = await withStore(t);
     const other = await store.owners.ensure('other');
@@ -191,7 +194,7 @@ void t.test(
   },
 );
 
-void t.test('what was kept is there when the file is opened again', async (t) => {
+void t.test('Stored data is there when the file is opened again', async (t) => {
   const file = join(t.testdir(), 'store.db');
   const first = await openStore({ file });
   const ownerId = await first.owners.ensure('development');
@@ -202,7 +205,7 @@ void t.test('what was kept is there when the file is opened again', async (t) =>
   await second.close();
 });
 
-void t.test('commits reach the disk, but for a file that ends with its service', async (t) => {
+void t.test('Commits are synced to disk, except for a temporary file', async (t) => {
   const { file, store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a'));
   t.ok(statSync(`${file}-wal`).size > 0);
@@ -220,28 +223,31 @@ void t.test('commits reach the disk, but for a file that ends with its service',
   }
 });
 
-void t.test('a file of another program, of a newer kit, or no database is refused', async (t) => {
-  const folder = t.testdir();
-  const file = (name: string): string => join(folder, name);
-  using foreign = new DatabaseSync(file('foreign.db'));
-  foreign.exec('create table theirs (x)');
-  await t.rejects(openStore({ file: file('foreign.db') }), /belongs to another program/);
-  // Byte 18 of the header says whether the file has a log of writes: 1 for no, 2 for yes.
-  t.equal(readFileSync(file('foreign.db'))[18], 1, 'untouched');
+void t.test(
+  'A file of another program, a newer kit version, or no database is rejected',
+  async (t) => {
+    const folder = t.testdir();
+    const file = (name: string): string => join(folder, name);
+    using foreign = new DatabaseSync(file('foreign.db'));
+    foreign.exec('create table theirs (x)');
+    await t.rejects(openStore({ file: file('foreign.db') }), /belongs to another program/);
+    // Byte 18 of the header says whether the file has a log of writes: 1 for no, 2 for yes.
+    t.equal(readFileSync(file('foreign.db'))[18], 1, 'untouched');
 
-  await (await openStore({ file: file('newer.db') })).close();
-  using newer = new DatabaseSync(file('newer.db'));
-  newer.exec('pragma user_version = 99');
-  await t.rejects(
-    openStore({ file: file('newer.db') }),
-    /has version 99, but this program supports only versions up to \d/,
-  );
+    await (await openStore({ file: file('newer.db') })).close();
+    using newer = new DatabaseSync(file('newer.db'));
+    newer.exec('pragma user_version = 99');
+    await t.rejects(
+      openStore({ file: file('newer.db') }),
+      /has version 99, but this program supports only versions up to \d/,
+    );
 
-  writeFileSync(file('text.db'), 'no database at all, but a text of some length');
-  await t.rejects(openStore({ file: file('text.db') }), /not a database/);
-});
+    writeFileSync(file('text.db'), 'no database at all, but a text of some length');
+    await t.rejects(openStore({ file: file('text.db') }), /not a database/);
+  },
+);
 
-void t.test('a file of the first tables gets the newer ones, and its outcomes stay', async (t) => {
+void t.test('A file with the first schema is migrated, and its outcomes stay', async (t) => {
   const file = join(t.testdir(), 'old.db');
   const old = new DatabaseSync(file);
   old.exec(`${CREATE_TABLES}

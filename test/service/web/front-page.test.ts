@@ -8,7 +8,7 @@ import { ROOT } from '../../helpers/repository.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-void t.test('/ says what this is and where traces go, to programs as JSON', async (t) => {
+void t.test('/ tells programs in JSON what this is and where to send traces', async (t) => {
   const { send, admin, service } = await withService(t, { apiKeyHeader: 'X-My-Key' });
   for (const accept of ['*/*', 'application/json', 'text/plain', 'text/html;q=0, */*', 'a;q=b,,']) {
     const answer = await send('GET /', { key: null, headers: { accept } });
@@ -23,7 +23,7 @@ void t.test('/ says what this is and where traces go, to programs as JSON', asyn
   t.match(await admin('GET /requests'), { seen: 0 }, 'looking changes nothing');
 });
 
-void t.test('/ is a page for browsers, which fetches nothing', async (t) => {
+void t.test('/ is a page for browsers that loads no other resources', async (t) => {
   const { send, service } = await withService(t);
   for (const accept of [BROWSER, 'text/html', 'TEXT/HTML', 'application/json;q=0.1, text/*']) {
     const { status, headers, text } = await send('GET /', { key: null, headers: { accept } });
@@ -36,7 +36,7 @@ void t.test('/ is a page for browsers, which fetches nothing', async (t) => {
   }
 });
 
-void t.test('/ tells an exporter that sends to it where to send', async (t) => {
+void t.test('/ tells an exporter that posts to it the right address', async (t) => {
   const { send } = await withService(t);
   const answer = await send('POST /', { body: { resourceSpans: [] } });
   isRefusal(t, answer, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
@@ -44,7 +44,7 @@ void t.test('/ tells an exporter that sends to it where to send', async (t) => {
   isRefusal(t, await send('GET /v1'), 404, /GET \/v1/);
 });
 
-void t.test('/ and /__admin tell strangers nothing', async (t) => {
+void t.test('/ and /__admin tell unauthorized callers nothing', async (t) => {
   const { send } = await withService(t);
   for (const path of ['/', '/__admin', '/__admin/']) {
     const headers = { origin: 'https://evil.example' };
@@ -84,7 +84,7 @@ void t.test('/__admin lists every control route, as the documentation does', asy
   }
 });
 
-void t.test('a control route answers other methods with those that it has', async (t) => {
+void t.test('A control route answers an unsupported method with the supported ones', async (t) => {
   const { send } = await withService(t);
   const rows: [route: string, allow: string][] = [
     ['GET /drain', 'POST'],

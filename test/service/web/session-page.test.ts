@@ -3,7 +3,7 @@ import t from 'tap';
 import { aSpan } from '../../helpers/otlp.ts';
 import { anEval, withService } from '../../helpers/service.ts';
 
-void t.test('a tool call without a result, or without arguments, says so', async (t) => {
+void t.test('A tool call without a result or without arguments says so', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   await admin('POST /evals', anEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });

@@ -14,7 +14,7 @@ import {
 } from '../../helpers/read-spans.ts';
 import { requestOf, spanOf } from '../../helpers/span-sketch.ts';
 
-void t.test('no conversation id anywhere is refused, with the cure', (t) => {
+void t.test('A request without any conversation id is rejected with instructions', (t) => {
   const result = read([{ id: 'a1' }, { id: 'a2' }]);
   t.match(result, {
     rejection: { code: 'no_conversation_id', message: /X-Conversation-Id/ },
@@ -23,13 +23,13 @@ void t.test('no conversation id anywhere is refused, with the cure', (t) => {
   t.end();
 });
 
-void t.test('a stored trace saves no request in which nothing carries an id', (t) => {
+void t.test('A stored trace does not make up for a request without any conversation id', (t) => {
   const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
   t.match(read([{ id: 'a1' }], { knownTraces }), { rejection: { code: 'no_conversation_id' } });
   t.end();
 });
 
-void t.test('an id on an ignored span alone does not count', (t) => {
+void t.test('A conversation id on an ignored span does not count', (t) => {
   const attributes = [{ key: 'gen_ai.conversation.id', value: { stringValue: 'c' } }];
   const ignored = spanOf({ id: 'b1', wire: { attributes } });
   const child = { id: 'a1', parent: 'b1' };
@@ -39,18 +39,21 @@ void t.test('an id on an ignored span alone does not count', (t) => {
   t.end();
 });
 
-void t.test('the own id goes before the header, the header before the trace', (t) => {
-  const spans = [
-    { id: 'a1', attributes: conversation('own') },
-    { id: 'a2', parent: 'a1' },
-  ];
-  const result = read(spans, { headerConversationId: 'header' });
-  t.strictSame(conversationsOf(result), { a1: 'own', a2: 'header' });
-  t.strictSame(conversationsOf(read(spans.slice(1), { headerConversationId: 'h' })), { a2: 'h' });
-  t.end();
-});
+void t.test(
+  "A span's own id takes precedence over the header, and the header over the trace",
+  (t) => {
+    const spans = [
+      { id: 'a1', attributes: conversation('own') },
+      { id: 'a2', parent: 'a1' },
+    ];
+    const result = read(spans, { headerConversationId: 'header' });
+    t.strictSame(conversationsOf(result), { a1: 'own', a2: 'header' });
+    t.strictSame(conversationsOf(read(spans.slice(1), { headerConversationId: 'h' })), { a2: 'h' });
+    t.end();
+  },
+);
 
-void t.test('an id on the root alone holds for its trace, whichever span comes first', (t) => {
+void t.test('An id on the root span applies to its trace, whatever the order of spans', (t) => {
   const root = { id: 'a1', attributes: conversation('c') };
   const children = [
     { id: 'a3', parent: 'a2' },
@@ -62,7 +65,7 @@ void t.test('an id on the root alone holds for its trace, whichever span comes f
   t.end();
 });
 
-void t.test('the nearest ancestor goes first, through spans that are ignored', (t) => {
+void t.test('The nearest ancestor with an id takes precedence, also through ignored spans', (t) => {
   const spans = [
     { id: 'a1', attributes: conversation('far') },
     { id: 'a2', parent: 'a1', attributes: conversation('near') },
@@ -75,7 +78,7 @@ void t.test('the nearest ancestor goes first, through spans that are ignored', (
   t.end();
 });
 
-void t.test('parents that go round in a circle end', (t) => {
+void t.test('Parent cycles are tolerated', (t) => {
   const spans = [
     { id: 'a1', parent: 'a2' },
     { id: 'a2', parent: 'a1' },
@@ -86,30 +89,33 @@ void t.test('parents that go round in a circle end', (t) => {
   t.end();
 });
 
-void t.test('what is stored of a trace comes last, and is asked once for what is left', (t) => {
-  const asked: string[][] = [];
-  const known = '0'.repeat(31);
-  const knownTraces = (traceIds: readonly string[]): Map<string, string> => {
-    asked.push([...traceIds]);
-    return new Map([[`${known}d`, 'stored']]);
-  };
-  const spans = [
-    { id: 'a1', trace: 'c', attributes: conversation('own') },
-    { id: 'a2', trace: 'd' },
-    { id: 'a3', trace: 'd' },
-    { id: 'a4', trace: 'e' },
-  ];
-  const result = read(spans, { knownTraces });
-  t.strictSame(conversationsOf(result), { a1: 'own', a2: 'stored', a3: 'stored' });
-  t.strictSame(asked, [[`${known}d`, `${known}e`]]);
-  t.match(findEntry(result, 'unresolved_conversation'), {
-    level: 'error',
-    about: { span_id: /a4$/, count: 1 },
-  });
-  t.end();
-});
+void t.test(
+  'Stored traces are the last resort and are looked up once for all remaining spans',
+  (t) => {
+    const asked: string[][] = [];
+    const known = '0'.repeat(31);
+    const knownTraces = (traceIds: readonly string[]): Map<string, string> => {
+      asked.push([...traceIds]);
+      return new Map([[`${known}d`, 'stored']]);
+    };
+    const spans = [
+      { id: 'a1', trace: 'c', attributes: conversation('own') },
+      { id: 'a2', trace: 'd' },
+      { id: 'a3', trace: 'd' },
+      { id: 'a4', trace: 'e' },
+    ];
+    const result = read(spans, { knownTraces });
+    t.strictSame(conversationsOf(result), { a1: 'own', a2: 'stored', a3: 'stored' });
+    t.strictSame(asked, [[`${known}d`, `${known}e`]]);
+    t.match(findEntry(result, 'unresolved_conversation'), {
+      level: 'error',
+      about: { span_id: /a4$/, count: 1 },
+    });
+    t.end();
+  },
+);
 
-void t.test('a conversation id is a string of 1 to 1024 characters, on the span', (t) => {
+void t.test('A conversation id is a span attribute, a string of 1 to 1024 characters', (t) => {
   for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
     const result = read([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
     t.match(codes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
@@ -128,7 +134,7 @@ void t.test('a conversation id is a string of 1 to 1024 characters, on the span'
   t.end();
 });
 
-void t.test('what the AI SDK sends: no id but the header, messages as JSON text', (t) => {
+void t.test('AI SDK spans have their id only in the header and messages as JSON text', (t) => {
   const spans = [
     { id: 'a3', parent: 'a2', attributes: operation('chat') },
     { id: 'a4', parent: 'a2', attributes: operation('execute_tool') },

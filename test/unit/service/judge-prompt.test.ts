@@ -9,7 +9,7 @@ import { callOf, sessionOf } from '../../helpers/scoring.ts';
 
 const never = new AbortController().signal;
 
-void t.test('text that orders the judge about stays data', async (t) => {
+void t.test('Text that gives the LLM judge instructions stays data', async (t) => {
   const server = await openAiServer(t);
   const { baseUrl } = server;
   const random = seededRandom('judge');
@@ -40,7 +40,7 @@ void t.test('text that orders the judge about stays data', async (t) => {
   t.equal(server.asked[0]?.authorization, 'Bearer none', 'an endpoint may need no key');
 });
 
-void t.test('a fence that stands in the transcript is drawn again', (t) => {
+void t.test('A fence that occurs in the transcript is generated again', (t) => {
   const guessed = seededRandom('x').id(24);
   const judged = {
     criteria: 'It greets.',
@@ -53,7 +53,7 @@ void t.test('a fence that stands in the transcript is drawn again', (t) => {
   t.end();
 });
 
-void t.test('a long transcript keeps its head and its tail', (t) => {
+void t.test('A long transcript keeps its start and its end', (t) => {
   const turns = Array.from({ length: 500 }, (_, index) => ({
     userInput: `question ${index + 1} ${'"\u0000'.repeat(3_000)}`,
     agentResponse: `begin${'x'.repeat(20_000)}end`,
@@ -71,7 +71,7 @@ void t.test('a long transcript keeps its head and its tail', (t) => {
   t.end();
 });
 
-void t.test('a clear verdict is read in the wrappings that models use', (t) => {
+void t.test('A clear verdict is read from every format that models use', (t) => {
   const clear = '{"reasoning":"It says \\"verdict\\": pass.","verdict":"Fail"}';
   const wrapped = [
     clear,

@@ -14,7 +14,7 @@ import {
 } from '../../helpers/read-spans.ts';
 import { spanOf, START_MS } from '../../helpers/span-sketch.ts';
 
-void t.test('a span is read whole', (t) => {
+void t.test('A span is read completely', (t) => {
   const attributes = {
     ...conversation('c-1'),
     'gen_ai.input.messages': '[{"role":"user"}]',
@@ -48,7 +48,7 @@ void t.test('a span is read whole', (t) => {
   t.end();
 });
 
-void t.test('only status ERROR is a failure', (t) => {
+void t.test('Only status ERROR is a failure', (t) => {
   const statuses = [undefined, 0, 1, 2, 9];
   const spans = statuses.map((status, index) => ({
     id: `a${index}`,
@@ -63,27 +63,33 @@ void t.test('only status ERROR is a failure', (t) => {
   t.end();
 });
 
-void t.test('spans without an operation are ignored, and nothing relevant is no mistake', (t) => {
-  const spans = [
-    spanOf({ id: 'a1', wire: plain }),
-    spanOf({ id: 'a2', attributes: operation('') }),
-    spanOf({ id: 'a3', attributes: operation(7) }),
-    spanOf({ id: 'a4', wire: { attributes: [{ key: 'gen_ai.system', value: {} }] } }),
-  ];
-  const { spans: rows, tags, logEntries } = accepted(read(spans));
-  t.strictSame([rows, tags], [[], []]);
-  t.strictSame(codes({ logEntries }), [
-    'ignored_spans',
-    'malformed_operation',
-    'older_conventions',
-  ]);
-  t.match(findEntry({ logEntries }, 'malformed_operation'), { level: 'warn', about: { count: 2 } });
-  t.strictSame(codes(read([])), ['empty_request']);
-  t.strictSame(codes(readRequest(readTraceRequest({ resource_spans: [] }))), ['ignored_keys']);
-  t.end();
-});
+void t.test(
+  'Spans without an operation are ignored, and a request with only such spans is accepted',
+  (t) => {
+    const spans = [
+      spanOf({ id: 'a1', wire: plain }),
+      spanOf({ id: 'a2', attributes: operation('') }),
+      spanOf({ id: 'a3', attributes: operation(7) }),
+      spanOf({ id: 'a4', wire: { attributes: [{ key: 'gen_ai.system', value: {} }] } }),
+    ];
+    const { spans: rows, tags, logEntries } = accepted(read(spans));
+    t.strictSame([rows, tags], [[], []]);
+    t.strictSame(codes({ logEntries }), [
+      'ignored_spans',
+      'malformed_operation',
+      'older_conventions',
+    ]);
+    t.match(findEntry({ logEntries }, 'malformed_operation'), {
+      level: 'warn',
+      about: { count: 2 },
+    });
+    t.strictSame(codes(read([])), ['empty_request']);
+    t.strictSame(codes(readRequest(readTraceRequest({ resource_spans: [] }))), ['ignored_keys']);
+    t.end();
+  },
+);
 
-void t.test('operations that make no turn are kept, and told', (t) => {
+void t.test('Operations that make no turn are stored and logged', (t) => {
   const result = read([
     { id: 'a1', attributes: { ...conversation('c'), ...operation('generate_content') } },
   ]);
@@ -94,7 +100,7 @@ void t.test('operations that make no turn are kept, and told', (t) => {
   t.end();
 });
 
-void t.test('malformed ids lose their span alone; all of them malformed is refused', (t) => {
+void t.test('A malformed id drops only its span; a request of only such spans is rejected', (t) => {
   const attributes = conversation('c');
   const wrong: Partial<Span>[] = [
     { traceId: '0'.repeat(32) },
@@ -114,7 +120,7 @@ void t.test('malformed ids lose their span alone; all of them malformed is refus
   t.end();
 });
 
-void t.test('a parent that is none makes a root', (t) => {
+void t.test('An invalid or empty parent id makes a root span', (t) => {
   const parentOf = (parentSpanId: string): unknown => {
     const result = read([
       spanOf({ id: 'a1', attributes: conversation('c'), wire: { parentSpanId } }),
@@ -129,7 +135,7 @@ void t.test('a parent that is none makes a root', (t) => {
   t.end();
 });
 
-void t.test('of a span id that stands twice in a request, the first is kept', (t) => {
+void t.test('Of two spans with the same id in a request, the first is stored', (t) => {
   const result = read([
     { id: 'a1', attributes: { ...conversation('first'), x: '1' } },
     { id: 'a1', trace: 'e', attributes: { ...conversation('second'), x: '2' } },
@@ -140,7 +146,7 @@ void t.test('of a span id that stands twice in a request, the first is kept', (t
   t.end();
 });
 
-void t.test('messages are kept as text, whichever way they come', (t) => {
+void t.test('Messages are stored as text, whatever their form', (t) => {
   const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }];
   const inputOf = (value: unknown): unknown => {
     const attributes = { ...conversation('c'), 'gen_ai.input.messages': value };
@@ -159,7 +165,7 @@ void t.test('messages are kept as text, whichever way they come', (t) => {
   t.end();
 });
 
-void t.test('odd times are kept and noted', (t) => {
+void t.test('Implausible times are stored and logged', (t) => {
   const codesOf = (wire: Partial<Span>): string[] => {
     const span = spanOf({ id: 'a1', attributes: conversation('c'), wire });
     return codes(read([span])).filter((code) => code !== 'no_messages');
@@ -176,7 +182,7 @@ void t.test('odd times are kept and noted', (t) => {
   t.end();
 });
 
-void t.test('what stands outside gen_ai.* is a tag, each pair once a conversation', (t) => {
+void t.test('Attributes outside gen_ai.* become tags, each pair once per conversation', (t) => {
   const attributes = { ...conversation('c'), flag: true, n: 1.5, list: ['a', 1], none: null };
   const resource = { 'service.name': 'shop', 'gen_ai.agent.name': 'no tag', gen_ai: 'a tag' };
   const { tags } = accepted(
@@ -201,7 +207,7 @@ void t.test('what stands outside gen_ai.* is a tag, each pair once a conversatio
   t.end();
 });
 
-void t.test('tags are bounded: 1 kB, 64 a conversation, and a bound for all', (t) => {
+void t.test('Tags are limited to 1 kB each, 64 per conversation, and a total per request', (t) => {
   const cut = read([{ id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } }]);
   const [tag] = accepted(cut).tags;
   t.equal(Buffer.byteLength(tag?.value ?? ''), 1022, 'bytes, between characters');
@@ -218,7 +224,7 @@ void t.test('tags are bounded: 1 kB, 64 a conversation, and a bound for all', (t
   t.end();
 });
 
-void t.test('a large resource before many spans does not cost their product', (t) => {
+void t.test('A large resource with many spans does not take quadratic time', (t) => {
   const attributes = Object.fromEntries(Array.from({ length: 50_000 }, (_, n) => [`k${n}`, 'v']));
   const spans = Array.from({ length: 20_000 }, (_, n) => ({
     id: (n + 1).toString(16),
@@ -231,7 +237,7 @@ void t.test('a large resource before many spans does not cost their product', (t
   t.end();
 });
 
-void t.test('notes hold no text of a conversation', (t) => {
+void t.test('Log entries contain no conversation text', (t) => {
   const secret = 'my secret words';
   const attributes = {
     ...conversation('c'),
@@ -245,7 +251,7 @@ void t.test('notes hold no text of a conversation', (t) => {
   t.end();
 });
 
-void t.test('each note says what to do, in a sentence of the table', (t) => {
+void t.test('Each log message says what to do', (t) => {
   for (const [code, { message }] of Object.entries(logMessages)) {
     t.match(code, /^[a-z_]+$/);
     t.match(message, /\.$/, code);

@@ -20,7 +20,7 @@ const score = (definition: EvalDefinition, session: ScoredSession): Promise<Scor
   scoreSession(definition, session, undefined, never);
 
 function table(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
-  void t.test(`${kind}: passes, fails and edges`, async (t) => {
+  void t.test(`${kind}: passes, failures, and edge cases`, async (t) => {
     for (const [says, params, session, outcome, shows] of rows) {
       const definition = evalOf(kind, params);
       t.same(violations('EvalDefinition', definition), [], `${says}: the schema allows it`);
@@ -216,7 +216,7 @@ table('evaluation_metadata', [
   ['none', { key: 'tone', equals: 'calm' }, idle, 'fail', /no turn has that key/],
 ]);
 
-void t.test('an eval whose parameters cannot be read is an error, never a pass', async (t) => {
+void t.test('An eval with invalid parameters is an error, never a pass', async (t) => {
   const rows: [EvalDefinition['kind'], Record<string, unknown>, RegExp][] = [
     ['contains', {}, /text is not a string/],
     ['contains', { text: 'a', in: 'all' }, /in is not one of agent, user, any/],
@@ -238,7 +238,7 @@ void t.test('an eval whose parameters cannot be read is an error, never a pass',
 });
 
 void t.test(
-  'a pattern that does not end holds up nothing else, and can be called off',
+  'A pattern with endless backtracking does not block the thread and can be aborted',
   async (t) => {
     const control = new AbortController();
     const definition = evalOf('regex', { pattern: '^(a+)+$' });
@@ -251,7 +251,7 @@ void t.test(
   },
 );
 
-void t.test('values that are nested deeply or broken are quoted without a fault', async (t) => {
+void t.test('Deeply nested or malformed values can be quoted', async (t) => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
   const session = sessionOf({ toolCalls: [callOf('dig', deep), callOf('dig', '{"a":')] });
   const found = await score(evalOf('tool_args', { name: 'dig', arguments: { a: 1 } }), session);
@@ -260,7 +260,7 @@ void t.test('values that are nested deeply or broken are quoted without a fault'
   t.ok(torn.reasoning.isWellFormed());
 });
 
-void t.test('without a judge, the sentence says how to set one up', async (t) => {
+void t.test('Without an LLM judge, the reasoning says how to configure one', async (t) => {
   const found = await score(evalOf('judge', { criteria: 'It greets.' }), idle);
   t.match(found, { outcome: 'error', reasoning: /SANDBOX_KIT_JUDGE_URL/ });
 });

@@ -28,7 +28,7 @@ async function talk(
   return { session, lines: linesOf(session), end: session.end_reason };
 }
 
-void t.test('a scripted user says its lines in order, whatever the agent says', async (t) => {
+void t.test('A scripted user sends its lines in order, whatever the agent replies', async (t) => {
   const user = { mode: 'scripted', opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] };
   const { lines, end, session } = await talk(t, user, ['Goodbye.', 'No.', '']);
   t.same(lines, ['One', 'Two', 'Three']);
@@ -39,26 +39,29 @@ void t.test('a scripted user says its lines in order, whatever the agent says', 
   );
 });
 
-void t.test('a step waits for its when; till then otherwise, or the last line again', async (t) => {
-  const steps = [
-    { when: { contains: 'ready' }, say: 'Thanks.', otherwise: 'And now?', reason: 'has it' },
-    { when: { contains: 'welcome' }, say: 'Bye.' },
-  ];
-  const { lines, session } = await talk(t, { opening: 'Is it done?', steps }, [
-    'Not yet.',
-    'Wait.',
-    'It is READY.',
-    'Hm.',
-    'You are welcome.',
-    'Bye.',
-  ]);
-  const said = ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.'];
-  t.same(lines, said);
-  t.equal(session.traces[3]?.user_reason, 'has it');
-  t.equal(session.traces[4]?.user_reason, 'waits for the condition of step 2');
-});
+void t.test(
+  'A step waits for its condition; until then the user sends `otherwise` or repeats the last line',
+  async (t) => {
+    const steps = [
+      { when: { contains: 'ready' }, say: 'Thanks.', otherwise: 'And now?', reason: 'has it' },
+      { when: { contains: 'welcome' }, say: 'Bye.' },
+    ];
+    const { lines, session } = await talk(t, { opening: 'Is it done?', steps }, [
+      'Not yet.',
+      'Wait.',
+      'It is READY.',
+      'Hm.',
+      'You are welcome.',
+      'Bye.',
+    ]);
+    const said = ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.'];
+    t.same(lines, said);
+    t.equal(session.traces[3]?.user_reason, 'has it');
+    t.equal(session.traces[4]?.user_reason, 'waits for the condition of step 2');
+  },
+);
 
-void t.test('facts are told when the agent asks, and not before', async (t) => {
+void t.test('Facts are stated when the agent asks, and not before', async (t) => {
   const facts = [
     { name: 'order number', value: 'A-1', asked_by: ['which order'], say: 'It is {value}.' },
     { name: 'postcode', value: '8000' },
@@ -77,7 +80,7 @@ void t.test('facts are told when the agent asks, and not before', async (t) => {
   t.ok(session.review.kept, 'the secret was not told');
 });
 
-void t.test('a reaction comes before facts and steps, so often as it may', async (t) => {
+void t.test('A reaction takes precedence over facts and steps, up to its limit', async (t) => {
   const reactions = [
     { when: { contains: 'refund' }, say: 'I want no refund.', times: 2 },
     { when: { contains: 'idiot' }, say: 'How rude!', stop: true },
@@ -88,7 +91,7 @@ void t.test('a reaction comes before facts and steps, so often as it may', async
   t.equal(one.end, 'user_stop', 'with stop, the line is the last');
 });
 
-void t.test('stop_when ends the conversation before anything else', async (t) => {
+void t.test('stop_when takes precedence over everything else', async (t) => {
   const user = {
     opening: 'Hi',
     steps: [{ say: 'Never said.' }],
@@ -100,7 +103,7 @@ void t.test('stop_when ends the conversation before anything else', async (t) =>
   t.ok(session.review.kept);
 });
 
-void t.test('conditions: contains, lacks, matches, tool_called, turn', async (t) => {
+void t.test('Conditions support contains, lacks, matches, tool_called, and turn', async (t) => {
   const withTool = answer(200, {
     choices: [
       {
@@ -123,14 +126,14 @@ void t.test('conditions: contains, lacks, matches, tool_called, turn', async (t)
   t.same(lines, ['1', '1', 'tool', 'tool', 'lacks', 'lacks', 'matches', 'seventh']);
 });
 
-void t.test('a pattern that never ends stops the user, not the kit', async (t) => {
+void t.test('A pattern with endless backtracking ends the session, not the kit', async (t) => {
   const steps = [{ when: { matches: '^(a+)+$' }, say: 'x' }];
   const { end, session } = await talk(t, { opening: 'Hi', steps }, [`${'a'.repeat(40)}!`]);
   t.equal(end, 'simulator_error');
   t.match(session, { status: 'failed', error: /pattern of the scenario was stopped/ });
 });
 
-void t.test('next leads from step to step', async (t) => {
+void t.test('`next` selects the next step', async (t) => {
   const steps = [
     { id: 'one', say: 'One', next: 'three' },
     { id: 'two', say: 'Two' },
@@ -143,7 +146,7 @@ void t.test('next leads from step to step', async (t) => {
   t.equal(end, 'max_turns', 'a loop ends with the turns');
 });
 
-void t.test('the agent may speak first, by chat as well', async (t) => {
+void t.test('The agent may speak first, also by chat', async (t) => {
   const user = { speaks_first: false, opening: 'Thanks. Where is it?', steps: [{ say: 'Bye.' }] };
   const first = await talk(t, user, ['Hello, how can I help?', 'There.', 'Bye.']);
   t.same(first.lines, ['', 'Thanks. Where is it?', 'Bye.']);
@@ -153,7 +156,7 @@ void t.test('the agent may speak first, by chat as well', async (t) => {
   t.same(spoken.lines, ['Thanks. Where is it?', 'Bye.'], 'one that has spoken is not asked to');
 });
 
-void t.test('patience: after so many useless replies in a row the user gives up', async (t) => {
+void t.test('The user gives up after `patience_turns` useless replies in a row', async (t) => {
   const persona: Persona = { id: 'p', name: 'Short of time', patience_turns: 2 };
   const steps = [
     { when: { contains: 'one' }, say: 'Good.' },
@@ -165,7 +168,7 @@ void t.test('patience: after so many useless replies in a row the user gives up'
   t.equal(end, 'user_stop');
 });
 
-void t.test('an agent that says goodbye for ever has ended the conversation', async (t) => {
+void t.test('Repeated goodbyes of the agent end the conversation', async (t) => {
   const steps = [{ when: { contains: 'order' }, say: 'Thanks.' }];
   const { lines, end, session } = await talk(t, { opening: 'Where is it?', steps }, ['Goodbye!']);
   t.same(lines, ['Where is it?', 'Where is it?'], 'it gets a second chance');

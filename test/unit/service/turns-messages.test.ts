@@ -10,7 +10,7 @@ function turnOf(input: unknown, output?: unknown): Turn | undefined {
   return buildTurns([keptSpan({ id: 'a', input, output })])[0];
 }
 
-void t.test('text is found wherever instrumentations put it', (t) => {
+void t.test('Text is read from every place where instrumentations put it', (t) => {
   const forms: unknown[] = [
     { role: 'user', parts: [{ type: 'text', content: 'Hi' }] },
     { role: 'user', parts: [{ type: 'text', text: 'Hi' }] },
@@ -31,7 +31,7 @@ void t.test('text is found wherever instrumentations put it', (t) => {
   t.end();
 });
 
-void t.test('parts of text are lines; thoughts and files are no text', (t) => {
+void t.test('Text parts become lines; reasoning and files are not text', (t) => {
   const parts = [
     { type: 'reasoning', content: 'hmm' },
     { type: 'text', content: 'One' },
@@ -42,7 +42,7 @@ void t.test('parts of text are lines; thoughts and files are no text', (t) => {
   t.end();
 });
 
-void t.test('what the agent said last is its answer, in whatever role', (t) => {
+void t.test("The agent's last message is its response, whatever its role", (t) => {
   t.equal(turnOf([], [agent('One'), agent('Two')])?.agentResponse, 'Two');
   t.equal(turnOf([], [agent('One'), asks('f', {})])?.agentResponse, 'One');
   t.equal(turnOf([], [{ role: 'model', content: 'Ja' }])?.agentResponse, 'Ja');
@@ -51,7 +51,7 @@ void t.test('what the agent said last is its answer, in whatever role', (t) => {
   t.end();
 });
 
-void t.test('the user is who spoke last as a user', (t) => {
+void t.test('The user input is the last message with the role user', (t) => {
   t.equal(turnOf([user('One'), agent('1'), user('Two')])?.userInput, 'Two');
   t.equal(turnOf([user('One'), agent('Go on')])?.userInput, 'One');
   t.equal(turnOf([user('One'), { role: 'unknown', content: 'x' }])?.userInput, 'One');
@@ -59,7 +59,7 @@ void t.test('the user is who spoke last as a user', (t) => {
   t.end();
 });
 
-void t.test('tool calls are read in every form', (t) => {
+void t.test('Tool calls are read in every form', (t) => {
   const result = { ok: true };
   const expected = [{ name: 'f', arguments: { n: 1 }, result }];
   const parts = (...list: unknown[]): unknown => ({ role: 'assistant', parts: list });
@@ -94,14 +94,14 @@ void t.test('tool calls are read in every form', (t) => {
   t.end();
 });
 
-void t.test('arguments that are no JSON stay the text that they are', (t) => {
+void t.test('Arguments that are not JSON stay text', (t) => {
   const [call] = turnOf([], [asks('f', '{broken', 'x')])?.toolCalls ?? [];
   t.equal(call?.arguments, '{broken');
   t.equal(turnOf([], [asks('f', '42', 'x')])?.toolCalls[0]?.arguments, '42');
   t.end();
 });
 
-void t.test('what is no message array reads as nothing', (t) => {
+void t.test('A value that is not a message array has no messages', (t) => {
   for (const text of ['', 'null', '7', '[', 'hello', '"hello"', '[[]]', '[null,7,[]]']) {
     const turn = turnOf(text, text);
     t.match(turn, { userInput: '', agentResponse: '', toolCalls: [] }, text);
@@ -111,7 +111,7 @@ void t.test('what is no message array reads as nothing', (t) => {
   t.end();
 });
 
-void t.test('messages of any shape make a turn and never throw', (t) => {
+void t.test('Messages of any shape give a turn and never throw', (t) => {
   const seed = 'turns-1';
   const chance = seededRandom(seed);
   const good = JSON.stringify([

@@ -12,7 +12,7 @@ import {
 
 const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
 
-void t.test('execute_tool spans and messages tell of one call, each what it knows', (t) => {
+void t.test('execute_tool spans and messages are merged into one call', (t) => {
   const [first, second, third] = loop(['t', 't', 't'], ['x', 'y']);
   const tool = (id: string, attributes: Record<string, unknown>, atMs: number): KeptSketch => ({
     id,
@@ -40,7 +40,7 @@ void t.test('execute_tool spans and messages tell of one call, each what it know
   t.end();
 });
 
-void t.test('tools without ids answer the questions of their name in order', (t) => {
+void t.test('Tool results without ids match the calls of the same name in order', (t) => {
   const tool = { operation: 'execute_tool', name: 'execute_tool f', forMs: 10 };
   const result = (text: string): Record<string, unknown> => ({ 'gen_ai.tool.call.result': text });
   const [turn] = turns([
@@ -55,7 +55,7 @@ void t.test('tools without ids answer the questions of their name in order', (t)
   t.end();
 });
 
-void t.test('two spans of one call tell of one call', (t) => {
+void t.test('Two spans of one call are one call', (t) => {
   const attributes = { 'gen_ai.tool.name': 'f', 'gen_ai.tool.call.id': 'x' };
   const tool = { operation: 'execute_tool', attributes };
   const [turn] = turns([
@@ -67,7 +67,7 @@ void t.test('two spans of one call tell of one call', (t) => {
   t.end();
 });
 
-void t.test('calls stand in the order in which they were made, whoever tells of them', (t) => {
+void t.test('Calls are in the order in which they were made, whatever their source', (t) => {
   const [turn] = turns([
     { id: 'a', input: [user('Hi')], output: [asks('late', {})] },
     { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },
@@ -79,7 +79,7 @@ void t.test('calls stand in the order in which they were made, whoever tells of 
   t.end();
 });
 
-void t.test('a tool belongs to its turn by parent, by id, by trace, by time', (t) => {
+void t.test('A tool span is assigned to its turn by parent, by id, by trace, or by time', (t) => {
   const chats: KeptSketch[] = [
     { id: 'a', trace: '1', input: [user('One')] },
     { id: 'b', trace: '2', atMs: 5000, input: [user('Two')], output: [asks('f', {}, 'x')] },
@@ -101,7 +101,7 @@ void t.test('a tool belongs to its turn by parent, by id, by trace, by time', (t
   t.end();
 });
 
-void t.test('calls among the output that are answered there need nothing else', (t) => {
+void t.test('Calls whose results are in the same output are complete', (t) => {
   const output = [
     asks('search', '{"q":"x"}', 's'),
     gives({ hits: 3 }, 's', 'assistant'),
@@ -115,7 +115,7 @@ void t.test('calls among the output that are answered there need nothing else', 
   t.end();
 });
 
-void t.test("calls of earlier turns in the history are not this turn's", (t) => {
+void t.test('Calls of earlier turns in the history do not belong to this turn', (t) => {
   const input = [user('One'), asks('f', {}, 'x'), gives('r', 'x'), agent('1'), user('Two')];
   t.strictSame(turns([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
   t.end();

@@ -59,7 +59,7 @@ function aiSdkTurn(): KeptSketch[] {
   ];
 }
 
-void t.test('an agent of the AI SDK with its steps, calls and tools is one turn', (t) => {
+void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) => {
   const [turn, ...more] = turns(aiSdkTurn());
   t.strictSame(more, []);
   t.match(turn, {
@@ -73,25 +73,22 @@ void t.test('an agent of the AI SDK with its steps, calls and tools is one turn'
   t.end();
 });
 
-void t.test(
-  'a wrapper without text of its own takes that of its steps, and without usage theirs',
-  (t) => {
-    const [turn] = turns(
-      aiSdkTurn().map((span) => (span.id === 'a' ? invoke({ id: 'a', forMs: 2500 }) : span)),
-    );
-    t.match(turn, { userInput: 'Where is it?', agentResponse: 'At home', inputTokens: 30 });
-    t.end();
-  },
-);
+void t.test('A wrapper without its own text or usage takes those of its steps', (t) => {
+  const [turn] = turns(
+    aiSdkTurn().map((span) => (span.id === 'a' ? invoke({ id: 'a', forMs: 2500 }) : span)),
+  );
+  t.match(turn, { userInput: 'Where is it?', agentResponse: 'At home', inputTokens: 30 });
+  t.end();
+});
 
-void t.test('what a wrapper repeats of the calls of its steps is told once', (t) => {
+void t.test('Tool calls repeated by a wrapper are listed once', (t) => {
   const output = [asks('find', { n: 1 }, 'x'), gives({ at: 'home' }, 'x'), agent('At home')];
   const [turn] = turns(aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)));
   t.equal(turn?.toolCalls.length, 1);
   t.end();
 });
 
-void t.test('a wrapper alone tells all that it knows', (t) => {
+void t.test('A single wrapper span gives a complete turn', (t) => {
   const [turn] = turns([
     invoke({
       id: 'a',
@@ -108,7 +105,7 @@ void t.test('a wrapper alone tells all that it knows', (t) => {
   t.end();
 });
 
-void t.test('an agent inside an agent belongs to the outer one, with all its calls', (t) => {
+void t.test('A nested agent belongs to the outer one, with all its calls', (t) => {
   const found = turns([
     invoke({ id: 'a', forMs: 9000, input: [user('Book')], output: [agent('Booked')] }),
     tool({ id: 'b', parent: 'a', atMs: 100, forMs: 5000, name: 'execute_tool delegate' }),
@@ -131,28 +128,25 @@ void t.test('an agent inside an agent belongs to the outer one, with all its cal
   t.end();
 });
 
-void t.test(
-  'steps whose parents were not kept belong to the wrapper that ran in their trace',
-  (t) => {
-    const found = turns([
-      invoke({ id: 'a', parent: 'lost', forMs: 3000, input: [user('One')] }),
-      { id: 'b', parent: 'gone', atMs: 100, output: [agent('1')] },
-      tool({ id: 'c', parent: 'gone', atMs: 1500, name: 'execute_tool f' }),
-      invoke({ id: 'd', parent: 'gone too', atMs: 200 }),
-      invoke({ id: 'e', parent: 'lost', atMs: 5000, forMs: 3000, input: [user('Two')] }),
-      { id: 'f', atMs: 5100, output: [agent('2')] },
-      { id: 'g', trace: 'other', atMs: 5200, input: [user('Beside')] },
-    ]);
-    t.strictSame(said(found), ['One > 1', 'Two > 2', 'Beside > ']);
-    t.strictSame(
-      found[0]?.toolCalls.map(({ name }) => name),
-      ['f'],
-    );
-    t.end();
-  },
-);
+void t.test('Steps whose parents are missing belong to the wrapper of their trace', (t) => {
+  const found = turns([
+    invoke({ id: 'a', parent: 'lost', forMs: 3000, input: [user('One')] }),
+    { id: 'b', parent: 'gone', atMs: 100, output: [agent('1')] },
+    tool({ id: 'c', parent: 'gone', atMs: 1500, name: 'execute_tool f' }),
+    invoke({ id: 'd', parent: 'gone too', atMs: 200 }),
+    invoke({ id: 'e', parent: 'lost', atMs: 5000, forMs: 3000, input: [user('Two')] }),
+    { id: 'f', atMs: 5100, output: [agent('2')] },
+    { id: 'g', trace: 'other', atMs: 5200, input: [user('Beside')] },
+  ]);
+  t.strictSame(said(found), ['One > 1', 'Two > 2', 'Beside > ']);
+  t.strictSame(
+    found[0]?.toolCalls.map(({ name }) => name),
+    ['f'],
+  );
+  t.end();
+});
 
-void t.test('of two wrappers that begin together, the longer one is around the other', (t) => {
+void t.test('Of two wrappers with the same start, the longer one contains the other', (t) => {
   const found = turns([
     invoke({ id: 'a', parent: 'gone', input: [user('inner')] }),
     invoke({ id: 'b', forMs: 3000, input: [user('outer')] }),
@@ -161,7 +155,7 @@ void t.test('of two wrappers that begin together, the longer one is around the o
   t.end();
 });
 
-void t.test('wrappers beside each other stay turns of their own', (t) => {
+void t.test('Sibling wrappers are separate turns', (t) => {
   const siblings = turns([
     invoke({ id: 'a', parent: 'root', forMs: 3000, input: [user('One')] }),
     invoke({ id: 'b', parent: 'root', atMs: 100, input: [user('Two')] }),
@@ -177,7 +171,7 @@ void t.test('wrappers beside each other stay turns of their own', (t) => {
   t.end();
 });
 
-void t.test('a model call inside a model call is the same one, seen twice', (t) => {
+void t.test('A model call nested in a model call is the same call recorded twice', (t) => {
   const spans = ['a', 'b'].map((id) => ({
     id,
     ...(id === 'b' && { parent: 'a' }),
@@ -192,7 +186,7 @@ void t.test('a model call inside a model call is the same one, seen twice', (t) 
   t.end();
 });
 
-void t.test('children may begin before their parents, and parents go round in circles', (t) => {
+void t.test('Children may start before their parents, and parent cycles are tolerated', (t) => {
   const early = turns([
     { id: 'b', parent: 'a', atMs: -5, output: [agent('Hello')] },
     invoke({ id: 'a', input: [user('Hi')] }),
@@ -208,7 +202,7 @@ void t.test('children may begin before their parents, and parents go round in ci
 });
 
 void t.test(
-  'Strands: structured parts, tool results in the role of the user, calls by wrapper',
+  'Strands: structured parts, tool results with the role user, and calls under a wrapper',
   (t) => {
     const question = user('Weather?');
     const called = asks('weather', { city: 'Bern' }, 'w1');
@@ -247,7 +241,7 @@ void t.test(
   },
 );
 
-void t.test('ten thousand spans, however they hang, are sorted in a moment', (t) => {
+void t.test('Ten thousand spans are grouped quickly, however they are nested', (t) => {
   const count = 10_000;
   const chain = Array.from({ length: count }, (_, n) => ({
     id: `${n}`,

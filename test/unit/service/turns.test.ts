@@ -26,7 +26,7 @@ const usage = (input: unknown, output: unknown): Record<string, unknown> => ({
   'gen_ai.usage.output_tokens': output,
 });
 
-void t.test('a chat span is a turn, with all that it tells', (t) => {
+void t.test('A chat span becomes a turn with all of its data', (t) => {
   const attributes = {
     ...usage(12, 34),
     'gen_ai.request.model': 'asked',
@@ -51,14 +51,14 @@ void t.test('a chat span is a turn, with all that it tells', (t) => {
   t.end();
 });
 
-void t.test('no spans, or none that make a turn: no turns', (t) => {
+void t.test('No spans, or none that make a turn, give no turns', (t) => {
   t.strictSame(buildTurns([]), []);
   const operations = ['execute_tool', 'embeddings', 'agent_step'];
   t.strictSame(turns(operations.map((operation) => ({ id: operation, operation }))), []);
   t.end();
 });
 
-void t.test('turns stand in the order of their beginnings, then of their arrival', (t) => {
+void t.test('Turns are sorted by start, then by arrival', (t) => {
   const found = turns([
     { id: 'c', trace: '3', atMs: 10, input: [user('last')] },
     { id: 'b', trace: '2', input: [user('first')] },
@@ -68,27 +68,24 @@ void t.test('turns stand in the order of their beginnings, then of their arrival
   t.end();
 });
 
-void t.test(
-  'a chat span that hangs on an earlier one, which is over, is a turn of its own',
-  (t) => {
-    const chain = (parent: string | undefined, second: number): KeptSketch[] => [
-      {
-        id: 'a',
-        ...(parent && { parent }),
-        forMs: 100,
-        input: [user('One')],
-        output: [agent('1')],
-      },
-      { id: 'b', parent: 'a', atMs: second, forMs: 10, input: [user('Two')], output: [agent('2')] },
-    ];
-    t.strictSame(words(turns(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
-    t.strictSame(words(turns(chain('b', 5_000))), ['1 One > 1', '2 Two > 2'], 'in a circle, too');
-    t.equal(turns(chain(undefined, 50)).length, 1, 'inside, it is the same call, seen twice');
-    t.end();
-  },
-);
+void t.test('A chat span whose parent chat span already ended is a separate turn', (t) => {
+  const chain = (parent: string | undefined, second: number): KeptSketch[] => [
+    {
+      id: 'a',
+      ...(parent && { parent }),
+      forMs: 100,
+      input: [user('One')],
+      output: [agent('1')],
+    },
+    { id: 'b', parent: 'a', atMs: second, forMs: 10, input: [user('Two')], output: [agent('2')] },
+  ];
+  t.strictSame(words(turns(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
+  t.strictSame(words(turns(chain('b', 5_000))), ['1 One > 1', '2 Two > 2'], 'in a circle, too');
+  t.equal(turns(chain(undefined, 50)).length, 1, 'inside, it is the same call, seen twice');
+  t.end();
+});
 
-void t.test('history that each span repeats is told once', (t) => {
+void t.test('History repeated in every span appears once', (t) => {
   const first = [system('Be kind'), user('One')];
   const found = turns([
     { id: 'a', trace: '1', input: first, output: [agent('1')] },
@@ -109,7 +106,7 @@ const bothCalls = [
   { name: 'track', arguments: { n: 2 }, result: { ok: 2 } },
 ];
 
-void t.test('a tool loop is one turn, and each of its calls is told once', (t) => {
+void t.test('A tool loop is one turn, and each of its calls is listed once', (t) => {
   const cases: { traces: [string, string, string]; ids: string[] }[] = [
     { traces: ['t', 't', 't'], ids: ['x', 'y'] },
     { traces: ['t', 't', 't'], ids: [] },
@@ -126,7 +123,7 @@ void t.test('a tool loop is one turn, and each of its calls is told once', (t) =
   t.end();
 });
 
-void t.test('a loop sums its tokens and names its models once', (t) => {
+void t.test('A tool loop sums its tokens and names its models once', (t) => {
   const models = ['m', 'n', 'm'];
   const spans = loop(['t', 't', 't'], ['x', 'y']).map((span, index) => ({
     ...span,
@@ -136,7 +133,7 @@ void t.test('a loop sums its tokens and names its models once', (t) => {
   t.end();
 });
 
-void t.test('two loops of one trace stay two turns', (t) => {
+void t.test('Two tool loops in one trace are two turns', (t) => {
   const [first, , last] = loop(['t', 't', 't'], ['x', 'y']);
   const found = turns([
     { ...first, id: 'a' },
@@ -153,7 +150,7 @@ void t.test('two loops of one trace stay two turns', (t) => {
   t.end();
 });
 
-void t.test('a loop that has its answer is not gone on with', (t) => {
+void t.test("A tool loop ends with the agent's response", (t) => {
   const found = turns([
     ...loop(['t', 't', 't'], ['x', 'y']),
     { id: 'd', atMs: 9000, input: [user('Two'), gives('r', 'unheard')], output: [agent('2')] },
@@ -162,7 +159,7 @@ void t.test('a loop that has its answer is not gone on with', (t) => {
   t.end();
 });
 
-void t.test('a tool response that follows no question for tools begins a turn', (t) => {
+void t.test('A tool response without a preceding tool call starts a turn', (t) => {
   const found = turns([
     { id: 'a', input: [user('One')], output: [agent('1')] },
     {
@@ -177,20 +174,17 @@ void t.test('a tool response that follows no question for tools begins a turn', 
   t.end();
 });
 
-void t.test(
-  'where the calls are not told, the finish reason shows that tools were asked for',
-  (t) => {
-    const attributes = { 'gen_ai.response.finish_reasons': ['tool_calls'] };
-    const found = turns([
-      { id: 'a', input: [user('Hi')], attributes },
-      { id: 'b', atMs: 2000, input: [gives('r', 'x')], output: [agent('Done')] },
-    ]);
-    t.strictSame(words(found), ['1 Hi > Done']);
-    t.end();
-  },
-);
+void t.test('If tool calls are not recorded, the finish reason shows that there were any', (t) => {
+  const attributes = { 'gen_ai.response.finish_reasons': ['tool_calls'] };
+  const found = turns([
+    { id: 'a', input: [user('Hi')], attributes },
+    { id: 'b', atMs: 2000, input: [gives('r', 'x')], output: [agent('Done')] },
+  ]);
+  t.strictSame(words(found), ['1 Hi > Done']);
+  t.end();
+});
 
-void t.test('a tool response is one in the role of the user, too; text beside it is not', (t) => {
+void t.test('A tool response may have the role user, but not next to text', (t) => {
   const start = { id: 'a', input: [user('Hi')], output: [asks('f', {}, 'x')] };
   const next = { id: 'b', atMs: 2000, output: [agent('Done')] };
   const asUser = turns([start, { ...next, input: [user('Hi'), gives('r', 'x', 'user')] }]);
@@ -206,7 +200,7 @@ void t.test('a tool response is one in the role of the user, too; text beside it
   t.end();
 });
 
-void t.test('any span with status ERROR marks its turn as failed, and no other', (t) => {
+void t.test('A span with status ERROR marks its own turn as failed and no other', (t) => {
   const spans: KeptSketch[] = [
     { id: 'a', trace: '1', operation: 'invoke_agent', forMs: 5000 },
     { id: 'b', trace: '1', parent: 'a', atMs: 10 },

@@ -57,16 +57,19 @@ const rows: Row[] = [
   ['stops before its step', ['Hello', 'Hi'], 'goal_achieved', [{ rule: 'stopped_early', turn: 1 }]],
 ];
 
-void t.test('each way to stray is found, and keeping to it is not', async (t) => {
-  for (const [what, said, endReason, findings] of rows) {
-    const scenario = aUser(user);
-    const review = await reviewUser({ scenario, turns: turnsOf(...said), endReason });
-    t.match(review, { kept: findings.length === 0, findings }, what);
-    t.equal(review.findings.length, findings.length, what);
-  }
-});
+void t.test(
+  'Every kind of straying is found, and a user who keeps to the scenario has no findings',
+  async (t) => {
+    for (const [what, said, endReason, findings] of rows) {
+      const scenario = aUser(user);
+      const review = await reviewUser({ scenario, turns: turnsOf(...said), endReason });
+      t.match(review, { kept: findings.length === 0, findings }, what);
+      t.equal(review.findings.length, findings.length, what);
+    }
+  },
+);
 
-void t.test('going on after stop_when is found', async (t) => {
+void t.test('Continuing after stop_when is found', async (t) => {
   const scenario = aUser({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
   const turns = turnsOf('Hello', 'It is DONE.', 'Hello', 'Well?');
   const review = await reviewUser({ scenario, turns, endReason: 'max_turns' });

@@ -3,7 +3,7 @@ import type { Log } from '../../src/platform/log.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.ts';
 import type { ReadyReply } from '../chat.ts';
-import type { CallRequest } from './messages.ts';
+import type { CallRequest, CaptionedReply } from './messages.ts';
 
 /** What calls with captions share. */
 export interface CaptionServices {
@@ -11,18 +11,6 @@ export interface CaptionServices {
   chat: (request: ChatRequest) => ReadyReply;
   speech: Speech;
   log: Log;
-}
-
-/** The reply to a turn with a caption. */
-export interface CaptionedReply {
-  caption: string;
-  /** Milliseconds to wait before it is spoken. */
-  delayMs: number;
-  response: ChatResponse;
-  /** Resolves with undefined if the reply can't be spoken. */
-  clip: Promise<Clip | undefined>;
-  /** Whether the caller was sent a `conversation_update` for it. */
-  isReported: boolean;
 }
 
 /** Longer captions are cut, just as speech is. */

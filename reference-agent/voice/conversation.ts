@@ -3,7 +3,8 @@ import { silentFrame, FRAME_TICKS, type Clip, type Decoder } from '../../src/voi
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { CallRecord, TurnRecord } from './call-record.ts';
-import type { CaptionedReply, CaptionDialogue } from './caption-dialogue.ts';
+import type { CaptionDialogue } from './caption-dialogue.ts';
+import type { CaptionedReply } from './messages.ts';
 import { TurnListener, type HeardTurn } from './turn-listener.ts';
 import type { Media, SendPacket } from './media.ts';
 import type { TurnReport } from './messages.ts';

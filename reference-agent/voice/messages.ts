@@ -7,6 +7,7 @@ import {
   type Caption,
   type ConversationUpdate,
   type EndCall,
+  type ChatResponse,
   type EvaluationHints,
   type IceCandidate,
   type MessageName,
@@ -17,8 +18,19 @@ import {
 } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import type { ErrorDetails } from './call-states.ts';
-import type { CaptionedReply } from './caption-dialogue.ts';
 import type { HeardTurn } from './turn-listener.ts';
+
+/** The reply to a turn with a caption. */
+export interface CaptionedReply {
+  caption: string;
+  /** Milliseconds to wait before it is spoken. */
+  delayMs: number;
+  response: ChatResponse;
+  /** Resolves with undefined if the reply can't be spoken. */
+  clip: Promise<Clip | undefined>;
+  /** Whether the caller was sent a `conversation_update` for it. */
+  isReported: boolean;
+}
 
 /** A message from the caller. */
 export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | Caption | EndCall;

@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
-import type { CommandDescription } from '../command.ts';
 import { isOnByDefault, type Option } from './option.ts';
 
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
@@ -52,6 +51,15 @@ function expectedOf(schema: z.ZodType | undefined): string {
     : 'valid';
 }
 
+/** The parts of a command that decide which words it accepts. */
+interface CommandSyntax {
+  name: string;
+  arguments: Readonly<Record<string, unknown>>;
+  options: Readonly<Record<string, Option>>;
+  /** Explains an argument that the command does not take. */
+  hintUnexpected?: (word: string, args: readonly string[]) => string | undefined;
+}
+
 /** The keys that yargs adds to the parsed values, and the options that every command has. */
 const COMMON_KEYS = ['_', '$0', '--', 'help', 'h', 'version'];
 
@@ -62,7 +70,7 @@ const COMMON_KEYS = ['_', '$0', '--', 'help', 'h', 'version'];
  * @throws {UsageError} about the first of these.
  */
 export function rejectUnexpected(
-  command: CommandDescription,
+  command: CommandSyntax,
   args: readonly string[],
   values: Readonly<Record<string, unknown>>,
 ): void {
@@ -87,7 +95,7 @@ export function rejectUnexpected(
 }
 
 /** Returns all spellings that a command accepts, such as `--json` and `--no-voice`. */
-function optionNames(options: CommandDescription['options']): string[] {
+function optionNames(options: CommandSyntax['options']): string[] {
   return Object.entries(options).flatMap(([name, option]) =>
     isOnByDefault(option) ? [`--${name}`, `--no-${name}`] : [`--${name}`],
   );

@@ -18,7 +18,7 @@ const refusing =
       clock,
       transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
       voice: {
-        admit: ({ path }) => ({
+        respond: ({ path }) => ({
           status: path === '/voice' ? voice : elsewhere,
           headers: {},
           body: '',
@@ -39,7 +39,7 @@ const peers: readonly PeerTemplate[] = [
       upstream: NO_UPSTREAM,
       clock,
       transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
-      voice: { admit: () => 'dropped' },
+      voice: { respond: () => 'dropped' },
     }),
   ),
   ...[401, 403].map((status) =>

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { ProxyResponse } from '../engine/mutants/mutant.ts';
-import type { CallEnds, VoiceAsked, VoiceTransform } from '../engine/mutants/call-transform.ts';
+import type { CallEnds, VoiceRequest, VoiceTransform } from '../engine/mutants/call-transform.ts';
 
 /** What the voice part of a proxy stands before, and what it does to the calls. */
 export interface VoiceProxyOptions {
@@ -30,12 +30,12 @@ export function proxyVoice(server: Server, options: VoiceProxyOptions): () => vo
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
     const asked = askedOf(request);
-    const own = transform.admit?.(asked);
+    const own = transform.respond?.(asked);
     if (own !== undefined) {
       refuse(socket, own);
       return;
     }
-    const passed = transform.ask?.(asked) ?? asked;
+    const passed = transform.changeRequest?.(asked) ?? asked;
     const behind = askBehind(options.upstream, passed);
     open.add(behind.socket);
     behind.socket.on('close', () => open.delete(behind.socket));
@@ -45,7 +45,7 @@ export function proxyVoice(server: Server, options: VoiceProxyOptions): () => vo
           refuse(socket, refusal);
           return;
         }
-        const named = transform.name ? transform.name(asked) : behind.socket.protocol;
+        const named = transform.selectProtocol ? transform.selectProtocol(asked) : behind.socket.protocol;
         names.set(request, named === '' ? undefined : named);
         sockets.handleUpgrade(request, socket, head, (front) => {
           open.add(front);
@@ -61,7 +61,7 @@ export function proxyVoice(server: Server, options: VoiceProxyOptions): () => vo
   };
 }
 
-function askedOf({ url = '', headers }: IncomingMessage): VoiceAsked {
+function askedOf({ url = '', headers }: IncomingMessage): VoiceRequest {
   const protocols = (headers[PROTOCOL] ?? '').split(',').flatMap((name) => name.trim() || []);
   const passed = PASSED_ON.flatMap((name) => {
     const value = headers[name];
@@ -78,7 +78,7 @@ interface Behind {
   opened: Promise<ProxyResponse | undefined>;
 }
 
-function askBehind(upstream: string, { path, headers, protocols }: VoiceAsked): Behind {
+function askBehind(upstream: string, { path, headers, protocols }: VoiceRequest): Behind {
   const url = `${upstream.replace(/^http/, 'ws')}${path}`;
   const socket = new WebSocket(url, [...protocols], { headers, perMessageDeflate: false });
   const early: Behind['early'] = [];
@@ -127,7 +127,7 @@ function join(
     closeSandbox: () => close(behind, 1000),
   };
   all.add(ends);
-  const twist = transform.call?.(ends) ?? {};
+  const twist = transform.handleCall?.(ends) ?? {};
   const fromSandbox = (data: Buffer, isBinary: boolean): void => {
     if (twist.fromSandbox) twist.fromSandbox(data.toString('utf8'));
     else say(front, data.toString('utf8'), isBinary);
@@ -137,7 +137,7 @@ function join(
   behind
     .on('error', () => undefined)
     .on('close', (code) => {
-      if (twist.onSandboxGone) twist.onSandboxGone(code);
+      if (twist.onSandboxClose) twist.onSandboxClose(code);
       else close(front, code);
     });
   front
@@ -148,7 +148,7 @@ function join(
     });
   front.on('close', (code) => {
     all.delete(ends);
-    if (twist.onKitGone) twist.onKitGone();
+    if (twist.onKitClose) twist.onKitClose();
     else close(behind, code);
   });
 }

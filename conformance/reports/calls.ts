@@ -1,13 +1,13 @@
 import { valueAt, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
-import { audioLatencyOf, figuresOf } from '../areas/voice/checks/latency.ts';
+import { measureAudioLatency, measureCall } from '../areas/voice/checks/latency.ts';
 import { describeOutcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
 import {
   eventsOf,
   isConnected,
   isVoice,
   NO_SUCH_PATH,
-  readyOf,
-  saidBySandbox,
+  callReadyOf,
+  sandboxMessagesOf,
 } from '../engine/transcript/call-messages.ts';
 
 /** Builds the part of a report that describes the calls and their audio latency. */
@@ -16,14 +16,14 @@ export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'au
     .filter((exchange) => isVoice(exchange) && exchange.step !== NO_SUCH_PATH)
     .sort((left, right) => left.id - right.id)
     .map(summaryOf);
-  const latency = audioLatencyOf(transcript);
+  const latency = measureAudioLatency(transcript);
   return { calls, ...(latency && { audioLatency: latency }) };
 }
 
 function summaryOf(exchange: Exchange): CallSummary {
-  const figures = figuresOf(exchange);
+  const figures = measureCall(exchange);
   const sounds = eventsOf(exchange, 'sound');
-  const stated = saidBySandbox(exchange, 'conversation_update')
+  const stated = sandboxMessagesOf(exchange, 'conversation_update')
     .map(({ json }) => valueAt(json, '/metadata/response_time_ms'))
     .filter((ms) => typeof ms === 'number');
   const close = eventsOf(exchange, 'close', 'sandbox')[0];
@@ -51,7 +51,7 @@ function summaryOf(exchange: Exchange): CallSummary {
 /** Measures each step until media is connected. */
 function setupOf(exchange: Exchange): Partial<CallSummary> {
   const startedMs = eventsOf(exchange, 'message', 'kit')[0]?.atMs;
-  const readyMs = readyOf(exchange)?.event.atMs;
+  const readyMs = callReadyOf(exchange)?.event.atMs;
   const answeredMs = eventsOf(exchange, 'answered')[0]?.atMs;
   const connectedMs = eventsOf(exchange, 'connected')[0]?.atMs;
   const packetMs = exchange.call?.media?.packets[0]?.atMs;

@@ -100,7 +100,7 @@ void t.test('an agent that holds audio back is not said to be in time', async (t
 
 /** Takes the answer to an offer in a message of another name. */
 const otherwise: VoiceTransform = {
-  call: (ends) => ({
+  handleCall: (ends) => ({
     fromKit(text) {
       const { type, description, ...rest } = JSON.parse(text) as Record<string, unknown>;
       const message =

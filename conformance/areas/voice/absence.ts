@@ -1,21 +1,70 @@
 import {
+  findUnknownPathRefusal,
   isOpened,
   isVoice,
   isVoiceAbsent,
-  refusedAsUnknown,
   UPGRADE,
 } from '../../engine/transcript/call-messages.ts';
 import type { BlockingCause, Preflight } from '../../engine/preflight/blocking-cause.ts';
 import {
   describeOutcome,
+  durationMs,
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { noWayOf } from './checks/upgrade.ts';
 
-const isUpgrade = (one: Exchange): boolean => isVoice(one) && one.step === UPGRADE;
+/** Why a WebSocket request got no response, and what to do about it. */
+export interface SocketProblem {
+  message: string;
+  cure: string;
+}
 
-/** Failures that say nothing about an unknown path, because nothing at all can be asked there. */
+const CHECK_LOGS = 'Check the logs of the sandbox and of any proxy in front of it: ';
+
+const socketProblems: Partial<
+  Record<string, (exchange: Exchange, address: string) => SocketProblem>
+> = {
+  refused: (_exchange, address) => ({
+    message: `Can't connect to the voice address ${address}: connection refused.`,
+    cure: 'Start the sandbox, or check the host and the port of --voice-url.',
+  }),
+  unresolved: (_exchange, address) => ({
+    message: `Can't resolve the host name of the voice address ${address}.`,
+    cure: 'Check the host name for typing errors, and check that this machine can resolve it.',
+  }),
+  tls: ({ failure }) => ({
+    message: `The TLS certificate of the voice address is not trusted (${failure?.message ?? ''}).`,
+    cure: 'If a private CA issued the certificate, pass its file with --ca FILE.',
+  }),
+  plain_http: () => ({
+    message: 'The voice address has no TLS.',
+    cure: 'Use ws:// for a WebSocket without TLS, or the port that has TLS.',
+  }),
+  timeout: (exchange) => ({
+    message: `The WebSocket request got no response within ${Math.round(durationMs(exchange) / 1000)} s.`,
+    cure: `${CHECK_LOGS}the connection is accepted, but the upgrade to a WebSocket never completes.`,
+  }),
+  reset: ({ failure }) => ({
+    message: `The connection was closed during the WebSocket request (${failure?.message ?? ''}).`,
+    cure: `${CHECK_LOGS}the connection is closed before a response is sent.`,
+  }),
+  protocol: ({ failure }) => ({
+    message: `The response to the WebSocket request is not valid HTTP (${failure?.message ?? ''}).`,
+    cure: 'Check the host and the port of the voice address, and what listens there.',
+  }),
+};
+
+/** Returns why a WebSocket request got no response; undefined if it got one. */
+export function explainSocketFailure(
+  exchange: Exchange,
+  address: string,
+): SocketProblem | undefined {
+  return exchange.failure && socketProblems[exchange.failure.kind]?.(exchange, address);
+}
+
+const isUpgrade = (exchange: Exchange): boolean => isVoice(exchange) && exchange.step === UPGRADE;
+
+/** Failures of the connection itself: they don't depend on the path, so no other path is tried. */
 const UNREACHABLE: readonly unknown[] = ['refused', 'unresolved', 'tls', 'plain_http', 'protocol'];
 
 /**
@@ -26,16 +75,16 @@ export function findVoiceAbsence({ run, exchanges }: Preflight): BlockingCause |
   const upgrade = exchanges.findLast(isUpgrade);
   if (!upgrade) return undefined;
   const { failure } = upgrade;
-  const noWay = noWayOf(upgrade, run.voiceUrl ?? '');
-  const isAlike = refusedAsUnknown(exchanges) !== undefined;
-  if (failure && noWay && (isAlike || UNREACHABLE.includes(failure.kind))) {
-    return { id: failure.kind, ...noWay, evidence: upgrade };
+  const problem = explainSocketFailure(upgrade, run.voiceUrl ?? '');
+  const isRefusedAsUnknown = findUnknownPathRefusal(exchanges) !== undefined;
+  if (failure && problem && (isRefusedAsUnknown || UNREACHABLE.includes(failure.kind))) {
+    return { id: failure.kind, ...problem, evidence: upgrade };
   }
   if (!isVoiceAbsent(exchanges)) return undefined;
   return {
     id: 'no_voice',
-    message: `There is no voice here: the WebSocket is refused like an unknown path (${describeOutcome(upgrade)}).`,
-    cure: 'Check the address: /voice is appended to the URL, unless --voice-url names another.',
+    message: `No voice endpoint found: the WebSocket request is refused like a request for an unknown path (${describeOutcome(upgrade)}).`,
+    cure: 'Check the address: sandbox-kit appends /voice to the URL, unless --voice-url sets another address.',
     evidence: upgrade,
   };
 }
@@ -50,12 +99,12 @@ export function findClosedVoice(
 ): BlockingCause | undefined {
   const upgrade = exchanges.findLast(isUpgrade);
   if (!upgrade || isOpened(upgrade) || (!isNeeded && isVoiceAbsent(exchanges))) return undefined;
-  const known = noWayOf(upgrade, run.voiceUrl ?? '');
-  if (known) return { id: 'no_voice', ...known, evidence: upgrade };
+  const problem = explainSocketFailure(upgrade, run.voiceUrl ?? '');
+  if (problem) return { id: 'no_voice', ...problem, evidence: upgrade };
   return {
     id: 'no_voice',
-    message: `The WebSocket of its voice does not open: ${upgrade.request.path} is answered with ${describeOutcome(upgrade)}.`,
-    cure: 'Check the address: /voice is appended to the URL, unless --voice-url names another; and the key.',
+    message: `The voice WebSocket doesn't open: ${upgrade.request.path} responds with ${describeOutcome(upgrade)}.`,
+    cure: 'Check the key and the address: sandbox-kit appends /voice to the URL, unless --voice-url sets another address.',
     evidence: upgrade,
   };
 }

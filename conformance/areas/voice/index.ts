@@ -3,7 +3,7 @@ import { findVoiceAbsence } from './absence.ts';
 import { voiceChecks } from './checks/index.ts';
 import { voiceNotices } from './notices.ts';
 import { observeVoice } from './observed.ts';
-import { voiceScenarios } from './probes/index.ts';
+import { voiceProbes } from './probes/index.ts';
 import { voiceRequirements } from './requirements.ts';
 
 /** The voice WebSocket and the media of its calls. */
@@ -12,7 +12,7 @@ export const voice = defineArea({
   endpoints: ['voice'],
   requirements: voiceRequirements,
   checks: voiceChecks,
-  probes: voiceScenarios,
+  probes: voiceProbes,
   observe: observeVoice,
   notices: voiceNotices,
   findAbsence: findVoiceAbsence,

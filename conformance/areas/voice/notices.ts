@@ -2,8 +2,8 @@ import { claimsVoice, isVoiceAbsent } from '../../engine/transcript/call-message
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { isMediaUnjudged } from './checks/call-checks.ts';
 
-const NO_MEDIA =
-  'Media was not judged: no answer to its offer was taken. If the sandbox takes one under another name: --voice-answer-type, --voice-answer-field.';
+const MEDIA_UNJUDGED =
+  'Media was not judged: the sandbox ignored the SDP answer. If it expects another message or field, set --voice-answer-type and --voice-answer-field.';
 
 /** Explains why parts of voice were not judged. */
 export function voiceNotices(
@@ -12,8 +12,8 @@ export function voiceNotices(
 ): readonly string[] {
   if (isBlocked) return [];
   return [
-    ...(isMediaUnjudged(transcript) ? [NO_MEDIA] : []),
-    ...(isVoiceMissing(transcript) ? [missingAt(transcript.run.voiceUrl ?? '/voice')] : []),
+    ...(isMediaUnjudged(transcript) ? [MEDIA_UNJUDGED] : []),
+    ...(isVoiceMissing(transcript) ? [describeMissing(transcript.run.voiceUrl ?? '/voice')] : []),
   ];
 }
 
@@ -21,5 +21,5 @@ function isVoiceMissing({ run, exchanges }: Transcript): boolean {
   return run.areas.includes('voice') && isVoiceAbsent(exchanges) && exchanges.some(claimsVoice);
 }
 
-const missingAt = (address: string): string =>
-  `Voice was not judged: there is none at ${address}, though health says that webrtc_status is operational. If it is elsewhere: --voice-url.`;
+const describeMissing = (address: string): string =>
+  `Voice was not judged: no voice endpoint at ${address}, although webrtc_status of the health response is operational. If voice has another address, set --voice-url.`;

@@ -1,12 +1,12 @@
 import { valueAt } from '../../../src/contract/index.ts';
 import { describeOutcome, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 import {
-  closedBySandbox,
+  sandboxCloseOf,
   isOpened,
   isVoice,
-  readyOf,
-  saidBySandbox,
-  startOf,
+  callReadyOf,
+  sandboxMessagesOf,
+  startCallOf,
 } from '../../engine/transcript/call-messages.ts';
 import { observeEach, type ObservedBehavior } from '../../engine/judge/observed.ts';
 
@@ -18,28 +18,28 @@ const step =
 /** What a sandbox did with a call: an error, a call, nothing, and how it ended. */
 function reaction(one: Exchange): string {
   if (!isOpened(one)) return describeOutcome(one);
-  const [error] = saidBySandbox(one, 'error');
+  const [error] = sandboxMessagesOf(one, 'error');
   const code = valueAt(error?.json, '/error/code');
   const said = error
     ? `error ${typeof code === 'string' ? toPrintable(code, 40) : 'without a code'}`
-    : readyOf(one)
+    : callReadyOf(one)
       ? 'call_ready'
       : 'no message';
-  return closedBySandbox(one) || one.failure ? `${said}, ${describeOutcome(one).slice(5)}` : said;
+  return sandboxCloseOf(one) || one.failure ? `${said}, ${describeOutcome(one).slice(5)}` : said;
 }
 
 /** What came of the last message of the kit, which was sent in a call. */
 function reactionInCall(one: Exchange): string {
-  const error = saidBySandbox(one, 'error').length > 0;
-  return error || closedBySandbox(one) ? reaction(one) : 'passed over';
+  const error = sandboxMessagesOf(one, 'error').length > 0;
+  return error || sandboxCloseOf(one) ? reaction(one) : 'passed over';
 }
 
 const ids = (one: Exchange): string =>
-  valueAt(readyOf(one)?.json, '/session_id') === undefined ? 'left out' : 'made up';
+  valueAt(callReadyOf(one)?.json, '/session_id') === undefined ? 'left out' : 'made up';
 
 const KNOWN = ['call_ready', 'conversation_update', 'error', 'ice_candidate'];
 const others = (one: Exchange): string[] =>
-  saidBySandbox(one).flatMap(({ type }) =>
+  sandboxMessagesOf(one).flatMap(({ type }) =>
     type === undefined || KNOWN.includes(type) ? [] : toPrintable(type, 40) || '""',
   );
 
@@ -69,9 +69,9 @@ const behaviors: readonly ObservedBehavior[] = [
   {
     name: 'session_id of a call without one',
     of: (one) =>
-      readyOf(one) !== undefined &&
-      startOf(one) !== undefined &&
-      !('session_id' in (startOf(one) ?? {})),
+      callReadyOf(one) !== undefined &&
+      startCallOf(one) !== undefined &&
+      !('session_id' in (startCallOf(one) ?? {})),
     describe: ids,
   },
   {

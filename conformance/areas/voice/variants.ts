@@ -3,32 +3,32 @@ import type { AudioPacket } from '../../../src/voice/peer/index.ts';
 import { drop, set } from '../../engine/mutants/combinators.ts';
 import { variantsOf, type Variant } from '../../engine/mutants/mutant.ts';
 import {
-  answers,
-  answersAgain,
-  edits,
+  interceptMessages,
+  answerSecondStart,
+  editMessages,
   isStart,
-  media,
+  changeMedia,
   messageIn,
-  offers,
-  onCalls,
-  says,
-  untouched,
-  withoutLines,
+  editOffers,
+  handleCalls,
+  replaceMessages,
+  passThrough,
+  removeOfferLines,
 } from './mutants/combinators.ts';
-import type { VoiceFactory } from '../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../engine/mutants/call-transform.ts';
 
 const variant = variantsOf('voice');
 
 const calls = (
   name: string,
   is: string,
-  voice: VoiceFactory,
+  voice: VoiceTransformFactory,
   more: Partial<Variant> = {},
-): Variant => variant(name, is, untouched, { voice, ...more });
+): Variant => variant(name, is, passThrough, { voice, ...more });
 
 /** Says every message otherwise. */
-const rewritten = (write: (text: string) => [text: string, isBinary?: boolean]): VoiceFactory =>
-  onCalls((ends) => ({ fromSandbox: (text) => ends.toKit(...write(text)) }));
+const rewritten = (write: (text: string) => [text: string, isBinary?: boolean]): VoiceTransformFactory =>
+  handleCalls((ends) => ({ fromSandbox: (text) => ends.toKit(...write(text)) }));
 
 const READY = 'call_ready';
 const UPDATE = 'conversation_update';
@@ -39,12 +39,12 @@ const upgrades: Variant[] = [
   calls('absent-403', 'Refuses every upgrade with 403, as it has no voice.', refusing(403, /./), {
     areas: ['health', 'voice'],
   }),
-  calls('protocol-unnamed', 'Names no subprotocol.', () => ({ name: () => undefined })),
+  calls('protocol-unnamed', 'Names no subprotocol.', () => ({ selectProtocol: () => undefined })),
 ];
 
-function refusing(status: number, path: RegExp): VoiceFactory {
+function refusing(status: number, path: RegExp): VoiceTransformFactory {
   return () => ({
-    admit: (asked) => (path.test(asked.path) ? { status, headers: {}, body: '' } : undefined),
+    respond: (asked) => (path.test(asked.path) ? { status, headers: {}, body: '' } : undefined),
   });
 }
 
@@ -66,37 +66,37 @@ const messages: Variant[] = [
   calls(
     'more-keys',
     'Has more fields than the interface.',
-    edits(READY, set('/agent', { name: 'Ada' }), set('/metadata/region', 'eu')),
+    editMessages(READY, set('/agent', { name: 'Ada' }), set('/metadata/region', 'eu')),
   ),
   calls(
     'more-messages',
     'Says more than the interface has.',
-    says(READY, (message) => [{ type: 'hello' }, message, { type: 'status', up: true }]),
+    replaceMessages(READY, (message) => [{ type: 'hello' }, message, { type: 'status', up: true }]),
   ),
   calls(
     'bare-ready',
     'Leaves out of call_ready what may be.',
-    edits(READY, drop('/metadata'), drop('/evaluation_metadata')),
+    editMessages(READY, drop('/metadata'), drop('/evaluation_metadata')),
   ),
   calls(
     'bare-updates',
     'Leaves out of updates what may be.',
-    edits(UPDATE, drop('/metadata'), drop('/evaluation_metadata')),
+    editMessages(UPDATE, drop('/metadata'), drop('/evaluation_metadata')),
   ),
   calls(
     'own-sessions',
     'Makes a session up where it was given none.',
-    says(READY, (message) => [{ session_id: `s-${String(message['call_id'])}`, ...message }]),
+    replaceMessages(READY, (message) => [{ session_id: `s-${String(message['call_id'])}`, ...message }]),
   ),
   calls(
     'two-updates',
     'Updates twice a turn.',
-    says(UPDATE, (message) => [message, message]),
+    replaceMessages(UPDATE, (message) => [message, message]),
   ),
   calls(
     'updates-at-once',
     'Begins with an update of its greeting.',
-    says(READY, (message) => [
+    replaceMessages(READY, (message) => [
       message,
       { type: UPDATE, ...idsIn(message), transcript: { user: '', agent: 'Hello!' } },
     ]),
@@ -104,7 +104,7 @@ const messages: Variant[] = [
   calls(
     'ready-late',
     'Takes its time for call_ready.',
-    says(READY, (message, ends) => {
+    replaceMessages(READY, (message, ends) => {
       void ends.clock.sleep(LATE_MS).then(() => ends.toKit(JSON.stringify(message)));
       return [];
     }),
@@ -112,12 +112,12 @@ const messages: Variant[] = [
   calls(
     'errors-without-details',
     'Says errors without details.',
-    edits('error', drop('/error/details')),
+    editMessages('error', drop('/error/details')),
   ),
   calls(
     'closes-unknown',
     'Closes on what it does not know.',
-    answers(
+    interceptMessages(
       ({ type }) => type !== 'start_call' && type !== 'webrtc_answer',
       (ends) => {
         ends.closeKit(1003);
@@ -128,17 +128,17 @@ const messages: Variant[] = [
   calls(
     'closes-without-code',
     'Closes without a code after an error.',
-    onCalls((ends) => ({
-      onSandboxGone: () => ends.closeKit(1005),
+    handleCalls((ends) => ({
+      onSandboxClose: () => ends.closeKit(1005),
     })),
   ),
   calls('restarts', 'Takes a second start_call for the first again.', ignoring(isStart)),
-  calls('answers-both', 'Answers a second start_call, too, in its own way.', answersAgain()),
+  calls('answers-both', 'Answers a second start_call, too, in its own way.', answerSecondStart()),
 ];
 
 /** Passes over what is said again. */
-function ignoring(when: (message: Record<string, unknown>) => boolean): VoiceFactory {
-  return onCalls((ends) => {
+function ignoring(when: (message: Record<string, unknown>) => boolean): VoiceTransformFactory {
+  return handleCalls((ends) => {
     let said = false;
     return {
       fromKit(text) {
@@ -160,23 +160,23 @@ const descriptions: Variant[] = [
   calls(
     'sdp-lf',
     'Ends its lines with LF.',
-    offers((sdp) => sdp.replaceAll('\r\n', '\n')),
+    editOffers((sdp) => sdp.replaceAll('\r\n', '\n')),
   ),
   calls(
     'sdp-trimmed',
     'Leaves the last line without an end.',
-    offers((sdp) => sdp.trimEnd()),
+    editOffers((sdp) => sdp.trimEnd()),
   ),
-  calls('sdp-no-ssrc', 'Names no sender.', withoutLines(/a=(ssrc|msid)/)),
+  calls('sdp-no-ssrc', 'Names no sender.', removeOfferLines(/a=(ssrc|msid)/)),
   calls(
     'sdp-capitals',
     'Writes OPUS.',
-    offers((sdp) => sdp.replace(/opus\/48000/i, 'OPUS/48000')),
+    editOffers((sdp) => sdp.replace(/opus\/48000/i, 'OPUS/48000')),
   ),
   calls(
     'sdp-more-candidates',
     'Has candidates of all kinds.',
-    offers((sdp) =>
+    editOffers((sdp) =>
       sdp.replace(CANDIDATE, (line) =>
         [
           'a=candidate:90 1 tcp 1518280447 127.0.0.1 9 typ host tcptype active\r\n',
@@ -190,7 +190,7 @@ const descriptions: Variant[] = [
   calls(
     'sdp-more-codecs',
     'Has more codecs than Opus.',
-    offers((sdp) =>
+    editOffers((sdp) =>
       sdp
         .replace(/^(m=audio .*)$/m, '$1 0 101')
         .replace(
@@ -203,7 +203,7 @@ const descriptions: Variant[] = [
   calls(
     'trickle',
     'Sends its candidates apart.',
-    says(READY, (message) => {
+    replaceMessages(READY, (message) => {
       const sdp = String(valueAt(message, '/webrtc_offer/sdp'));
       const found = [...sdp.matchAll(CANDIDATE)].map(([, candidate]) => candidate);
       return [
@@ -222,7 +222,7 @@ const descriptions: Variant[] = [
 const OF_MEDIA = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
 
 /** Offers video on the way of the audio; the sandbox behind is told of the audio alone. */
-function behindVideo(): VoiceFactory {
+function behindVideo(): VoiceTransformFactory {
   const withVideo = (sdp: string): string => {
     const [session = '', audio = ''] = sdp.split(/^(?=m=)/m);
     const way = audio
@@ -243,15 +243,15 @@ function behindVideo(): VoiceFactory {
     const described = { ...(message[field] as object), sdp: change(sdp) };
     return JSON.stringify({ ...message, [field]: described });
   };
-  return onCalls((ends) => ({
+  return handleCalls((ends) => ({
     fromSandbox: (text) => ends.toKit(inField('webrtc_offer', withVideo, text)),
     fromKit: (text) => ends.toSandbox(inField('webrtc_answer', withoutVideo, text)),
   }));
 }
 
 /** Numbers what is left of a stream one by one. */
-function sparse(isKept: (packet: AudioPacket) => boolean): VoiceFactory {
-  return media(() => {
+function sparse(isKept: (packet: AudioPacket) => boolean): VoiceTransformFactory {
+  return changeMedia(() => {
     let sequence = 60_000;
     return {
       toKit(packet, send) {
@@ -268,7 +268,7 @@ const sound: Variant[] = [
   calls(
     'no-answers',
     'Does not know how it should be answered.',
-    answers(
+    interceptMessages(
       ({ type }) => type === 'webrtc_answer',
       () => {},
     ),
@@ -282,7 +282,7 @@ const sound: Variant[] = [
   calls(
     'lossy',
     'Loses a packet in fifty.',
-    media(() => ({
+    changeMedia(() => ({
       toKit(packet, send, nth) {
         if (nth % 50 !== 25) send(packet);
       },

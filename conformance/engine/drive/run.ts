@@ -12,7 +12,7 @@ import { createRecorder, type Recorder } from './recorder.ts';
 import { sender, type Sender } from './sender.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import type { Caller } from './call/caller.ts';
-import { voiceOptions, type VoiceOptions } from './call/options.ts';
+import { resolveVoiceOptions, type VoiceOptions } from './call/options.ts';
 
 /** What to check, and how. */
 export interface RunOptions {
@@ -160,7 +160,7 @@ async function createSender(
     keys: {
       apiKey,
       authorize: (key) => suite.authorize(key, apiKeyHeader),
-      voicePath: new URL(voiceOptions(options.target, options.voice).url).pathname,
+      voicePath: new URL(resolveVoiceOptions(options.target, options.voice).url).pathname,
     },
     deadlineMs: deadlines(options.timeoutMs),
     onExchange: options.onExchange,
@@ -173,10 +173,10 @@ const CALLS_AT_ONCE = 4;
 
 /** What calls needs a moment to load, and most runs have none. */
 async function callerOf({ clock, target, voice, ca, signal }: RunOptions): Promise<Caller> {
-  const { caller } = await import('./call/caller.ts');
-  const { url: voiceUrl, answerForm, mediaAddress, onAudio } = voiceOptions(target, voice);
+  const { createCaller } = await import('./call/caller.ts');
+  const { url: voiceUrl, answerForm, mediaAddress, onAudio } = resolveVoiceOptions(target, voice);
   const never = new AbortController().signal;
-  return caller({
+  return createCaller({
     clock,
     voiceUrl,
     ca,
@@ -200,7 +200,7 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
     keyGiven: options.apiKey !== undefined,
     concurrency: options.concurrency,
     ...(options.areas.includes('voice') && {
-      voiceUrl: voiceOptions(options.target, options.voice).url,
+      voiceUrl: resolveVoiceOptions(options.target, options.voice).url,
     }),
     ...(suite.probes.some(({ intrusive }) => intrusive) && {
       intrusive: options.intrusive ?? false,

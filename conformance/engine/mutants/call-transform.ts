@@ -2,7 +2,7 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import type { ProxyResponse } from './mutant.ts';
 
 /** A request for a voice WebSocket as the proxy got it. */
-export interface VoiceAsked {
+export interface VoiceRequest {
   path: string;
   /** Lower-case names. */
   headers: Record<string, string>;
@@ -24,25 +24,25 @@ export interface CallEnds {
 }
 
 /** What becomes of a call; what is left out is passed on. */
-export interface CallTwist {
+export interface CallHandlers {
   fromSandbox?(text: string): void;
   fromKit?(text: string, isBinary: boolean): void;
   /** The kit has hung up, or was cut off. */
-  onKitGone?(): void;
+  onKitClose?(): void;
   /** The sandbox has closed; what is left out closes towards the kit with the same code. */
-  onSandboxGone?(code: number): void;
+  onSandboxClose?(code: number): void;
 }
 
 /** Stands between the judge and the voice endpoint of a sandbox; what is left out is passed on. */
 export interface VoiceTransform {
   /** Answers a request itself. */
-  admit?(asked: VoiceAsked): ProxyResponse | 'dropped' | undefined;
+  respond?(asked: VoiceRequest): ProxyResponse | 'dropped' | undefined;
   /** What the sandbox is asked for instead. */
-  ask?(asked: VoiceAsked): VoiceAsked;
+  changeRequest?(asked: VoiceRequest): VoiceRequest;
   /** The subprotocol that the answer names; undefined for none. */
-  name?(asked: VoiceAsked): string | undefined;
-  call?(ends: CallEnds): CallTwist;
+  selectProtocol?(asked: VoiceRequest): string | undefined;
+  handleCall?(ends: CallEnds): CallHandlers;
 }
 
 /** Makes a transform with a state of its own, so that no run sees what another one did. */
-export type VoiceFactory = () => VoiceTransform;
+export type VoiceTransformFactory = () => VoiceTransform;

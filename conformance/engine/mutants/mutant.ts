@@ -1,7 +1,7 @@
 import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { RequirementId } from '../requirement.ts';
-import type { VoiceFactory } from './call-transform.ts';
+import type { VoiceTransformFactory } from './call-transform.ts';
 
 /** A request as the proxy got it. */
 export interface ProxyRequest {
@@ -62,7 +62,7 @@ export interface Distortion {
   sleepMsMax?: number;
   transform: TransformFactory;
   /** What becomes of calls; they are passed on when left out. */
-  voice?: VoiceFactory;
+  voice?: VoiceTransformFactory;
   /** A change to what the run was asked to do, for what no traffic can show on this machine. */
   run?: (run: RunRecord) => RunRecord;
 }

@@ -1,19 +1,19 @@
 import type { AudioPacket, Peer } from '../../../src/voice/peer/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
-import type { CallEnds, CallTwist } from './call-transform.ts';
+import type { CallEnds, CallHandlers } from './call-transform.ts';
 
 /** Sends a packet on, with what is given in place of its own. */
-export type SendOn = (packet: AudioPacket, changed?: Partial<AudioPacket>) => void;
+export type SendPacket = (packet: AudioPacket, changed?: Partial<AudioPacket>) => void;
 
 /** What becomes of the media of a call. */
-export interface MediaTwist {
+export interface MediaHandlers {
   /** A packet of the sandbox, the `nth` from 0. */
-  toKit?(packet: AudioPacket, send: SendOn, nth: number): void;
+  toKit?(packet: AudioPacket, send: SendPacket, nth: number): void;
   /** Whether the sandbox hears the kit. */
   isDeaf?: boolean;
   /** Milliseconds for which packets go on after the hang-up. */
-  goesOnMs?: number;
+  sendAfterHangUpMs?: number;
 }
 
 const FRAME_MS = 20;
@@ -23,13 +23,13 @@ const FRAME_TICKS = 960;
  * Takes the media of a call through the proxy: to the kit it is the sandbox, to the sandbox it is the
  * kit. The messages of the call pass, with an offer and an answer of the relay's own in them.
  */
-export function relayed(media: () => MediaTwist): (ends: CallEnds) => CallTwist {
+export function relayMedia(media: () => MediaHandlers): (ends: CallEnds) => CallHandlers {
   return (ends) => new Relay(ends, media());
 }
 
-class Relay implements CallTwist {
+class Relay implements CallHandlers {
   readonly #ends: CallEnds;
-  readonly #twist: MediaTwist;
+  readonly #twist: MediaHandlers;
   /** To the sandbox, and to the kit; there is no media before there is an offer. */
   #inner: Peer | undefined;
   #outer: Peer | undefined;
@@ -38,7 +38,7 @@ class Relay implements CallTwist {
   #nth = 0;
   #last: AudioPacket | undefined;
 
-  constructor(ends: CallEnds, twist: MediaTwist) {
+  constructor(ends: CallEnds, twist: MediaHandlers) {
     this.#ends = ends;
     this.#twist = twist;
   }
@@ -93,14 +93,14 @@ class Relay implements CallTwist {
     );
   }
 
-  onKitGone(): void {
+  onKitClose(): void {
     this.#ends.closeSandbox();
     void this.#goOn().then(() => this.#close());
   }
 
-  onSandboxGone(code: number): void {
+  onSandboxClose(code: number): void {
     this.#ends.closeKit(code);
-    if (!this.#twist.goesOnMs) void this.#close();
+    if (!this.#twist.sendAfterHangUpMs) void this.#close();
   }
 
   async #take(answer: string): Promise<string> {
@@ -123,7 +123,7 @@ class Relay implements CallTwist {
 
   /** Sends more of the same, as an agent does that does not look at its WebSocket. */
   async #goOn(): Promise<void> {
-    const frames = (this.#twist.goesOnMs ?? 0) / FRAME_MS;
+    const frames = (this.#twist.sendAfterHangUpMs ?? 0) / FRAME_MS;
     for (let nth = 1; nth <= frames && this.#last; nth += 1) {
       const { sequence, timestamp } = this.#last;
       const next = { sequence: sequence + nth, timestamp: timestamp + nth * FRAME_TICKS };

@@ -3,7 +3,7 @@ import { isObject } from '../../../src/platform/json.ts';
 import { isNotFound, type Exchange } from './reading.ts';
 
 /** A message of a call, with what the checks read from it. */
-export interface ReadMessage {
+export interface ParsedMessage {
   event: CallEvent;
   /** As JSON; undefined where it is none, or was not kept whole. */
   json: unknown;
@@ -21,10 +21,10 @@ export const isVoice = (one: Exchange): boolean => one.endpoint === 'voice';
 /** Whether its WebSocket opened. */
 export const isOpened = (one: Exchange): boolean => isVoice(one) && one.response?.status === 101;
 
-const read = new WeakMap<Exchange, readonly ReadMessage[]>();
+const read = new WeakMap<Exchange, readonly ParsedMessage[]>();
 
 /** All messages of a call, in their order. */
-export function messagesOf(one: Exchange): readonly ReadMessage[] {
+export function messagesOf(one: Exchange): readonly ParsedMessage[] {
   const known = read.get(one);
   if (known) return known;
   const messages = (one.call?.events ?? [])
@@ -34,7 +34,7 @@ export function messagesOf(one: Exchange): readonly ReadMessage[] {
   return messages;
 }
 
-function readMessage(event: CallEvent): ReadMessage {
+function readMessage(event: CallEvent): ParsedMessage {
   const json = parsed(event.text ?? '');
   const type = isObject(json) ? json['type'] : undefined;
   return { event, json, type: typeof type === 'string' ? type : undefined };
@@ -49,14 +49,14 @@ function parsed(text: string): unknown {
 }
 
 /** What the sandbox said in a call; of one type where that is named. */
-export function saidBySandbox(one: Exchange, type?: string): ReadMessage[] {
+export function sandboxMessagesOf(one: Exchange, type?: string): ParsedMessage[] {
   return messagesOf(one).filter(
     (message) => message.event.from === 'sandbox' && (type === undefined || message.type === type),
   );
 }
 
 /** The `start_call` that the kit sent, as JSON. */
-export function startOf(one: Exchange): Record<string, unknown> | undefined {
+export function startCallOf(one: Exchange): Record<string, unknown> | undefined {
   const start = messagesOf(one).find(
     ({ event, type }) => event.from === 'kit' && type === 'start_call',
   );
@@ -64,7 +64,7 @@ export function startOf(one: Exchange): Record<string, unknown> | undefined {
 }
 
 /** A call without what the sandbox said after a second `start_call` of the kit. */
-export function upToSecondStart(one: Exchange): Exchange {
+export function dropAfterSecondStart(one: Exchange): Exchange {
   const { call } = one;
   const [, second] = messagesOf(one).filter(
     ({ event, type }) => event.from === 'kit' && type === 'start_call',
@@ -78,20 +78,20 @@ export function upToSecondStart(one: Exchange): Exchange {
 }
 
 /** The first `call_ready` of a call. */
-export function readyOf(one: Exchange): ReadMessage | undefined {
-  return saidBySandbox(one, 'call_ready')[0];
+export function callReadyOf(one: Exchange): ParsedMessage | undefined {
+  return sandboxMessagesOf(one, 'call_ready')[0];
 }
 
 /** A string of the first `call_ready`. */
-export function idInReady(one: Exchange, key: 'call_id' | 'session_id'): string | undefined {
-  const ready = readyOf(one);
+export function callReadyIdOf(one: Exchange, key: 'call_id' | 'session_id'): string | undefined {
+  const ready = callReadyOf(one);
   const value = isObject(ready?.json) ? ready.json[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
 /** The description of the offer, where it is text. */
 export function offerOf(one: Exchange): string | undefined {
-  const ready = readyOf(one);
+  const ready = callReadyOf(one);
   const offer = isObject(ready?.json) ? ready.json['webrtc_offer'] : undefined;
   const sdp = isObject(offer) ? offer['sdp'] : undefined;
   return typeof sdp === 'string' ? sdp : undefined;
@@ -112,7 +112,7 @@ export function eventsOf(
 export const isConnected = (one: Exchange): boolean => eventsOf(one, 'connected').length > 0;
 
 /** Whether the two sides found each other, and the connection broke while it was made. */
-export const isBrokenOff = (one: Exchange): boolean =>
+export const isBrokenDuringSetup = (one: Exchange): boolean =>
   eventsOf(one, 'unconnected').length > 0 && one.call?.media?.hasPath === true;
 
 /** The media of a call in which it could flow. */
@@ -121,14 +121,14 @@ export function mediaOf(one: Exchange): CallMedia | undefined {
 }
 
 /** When the kit hung up, in milliseconds since the run began; Infinity where it did not. */
-export function hungUpAtMs(one: Exchange): number {
+export function hangUpMsOf(one: Exchange): number {
   return eventsOf(one, 'close', 'kit')[0]?.atMs ?? Infinity;
 }
 
 /** The end of the WebSocket, where the sandbox brought it about before the kit hung up. */
-export function closedBySandbox(one: Exchange): CallEvent | undefined {
+export function sandboxCloseOf(one: Exchange): CallEvent | undefined {
   const [close] = eventsOf(one, 'close', 'sandbox');
-  return close && close.atMs <= hungUpAtMs(one) ? close : undefined;
+  return close && close.atMs <= hangUpMsOf(one) ? close : undefined;
 }
 
 /**
@@ -138,7 +138,7 @@ export function closedBySandbox(one: Exchange): CallEvent | undefined {
  * that it has none.
  */
 export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
-  const how = refusedAsUnknown(exchanges);
+  const how = findUnknownPathRefusal(exchanges);
   return how === 'answered' || (how === 'unanswered' && !exchanges.some(claimsVoice));
 }
 
@@ -150,7 +150,7 @@ export const claimsVoice = (one: Exchange): boolean =>
 const UNANSWERED: readonly unknown[] = ['reset', 'timeout'];
 
 /** How the WebSocket is refused, where an unknown path is refused alike: by an answer, or without. */
-export function refusedAsUnknown(
+export function findUnknownPathRefusal(
   exchanges: readonly Exchange[],
 ): 'answered' | 'unanswered' | undefined {
   const last = (step: string): Exchange | undefined =>

@@ -17,22 +17,22 @@ import {
   isOpened,
   isVoice,
   isVoiceAbsent,
-  readyOf,
-  saidBySandbox,
-  upToSecondStart,
+  callReadyOf,
+  sandboxMessagesOf,
+  dropAfterSecondStart,
   UPGRADE,
-  type ReadMessage,
+  type ParsedMessage,
 } from '../../../engine/transcript/call-messages.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { createMessageRepair } from '../../../engine/checks/repair.ts';
 import { resolveHint, type Hint } from '../../../engine/checks/shape.ts';
-import { noWayOf } from './upgrade.ts';
+import { explainSocketFailure } from '../absence.ts';
 
 /**
  * A check of voice: of a sandbox that has none, nothing is asked. Of what a second `start_call` in a
  * call is answered with nothing is: the specification is silent about it.
  */
-export function voiced(check: Check): Check {
+export function skipWithoutVoice(check: Check): Check {
   return {
     evidence: (transcript) =>
       isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withFirstStartsAlone(transcript)),
@@ -58,7 +58,7 @@ const withFirstStarts = new WeakMap<Transcript, Transcript>();
 function withFirstStartsAlone(transcript: Transcript): Transcript {
   const known = withFirstStarts.get(transcript);
   if (known) return known;
-  const cut = { ...transcript, exchanges: transcript.exchanges.map(upToSecondStart) };
+  const cut = { ...transcript, exchanges: transcript.exchanges.map(dropAfterSecondStart) };
   withFirstStarts.set(transcript, cut);
   return cut;
 }
@@ -68,14 +68,14 @@ export const isValidCall = (one: Exchange): boolean =>
   isVoice(one) && one.intent === 'valid' && one.step !== UPGRADE && !isRateLimited(one);
 
 /** Why no call was there to be looked at: the WebSocket did not open, or nothing came over it. */
-export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
+export const explainNoCall: Check['unjudged'] = ({ run, exchanges }) => {
   const calls = exchanges.filter((one) => isVoice(one) && one.intent === 'valid');
   const shut = calls.find((one) => !isOpened(one));
   if (calls.some(isOpened) || !shut) {
     return { verdict: 'blocked', reason: 'No start_call was followed by call_ready.' };
   }
-  const wantsKey = wantsOtherKey(shut) && !run.keyGiven;
-  const noWay = noWayOf(shut, run.voiceUrl ?? '');
+  const wantsKey = isKeyRefused(shut) && !run.keyGiven;
+  const noWay = explainSocketFailure(shut, run.voiceUrl ?? '');
   const reason = wantsKey
     ? `The WebSocket wants a key (${describeOutcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
     : `The WebSocket does not open: ${noWay?.message ?? `${describeOutcome(shut)} (exchange ${shut.id}).`}`;
@@ -83,16 +83,16 @@ export const noCall: Check['unjudged'] = ({ run, exchanges }) => {
 };
 
 /** Whether a WebSocket was refused for its key. */
-export function wantsOtherKey({ response }: Exchange): boolean {
+export function isKeyRefused({ response }: Exchange): boolean {
   return response?.status === 401 || response?.status === 403;
 }
 
 /** Whether a sandbox has shown in any call that it takes the kit's answer to its offer. */
-function takesAnswers({ exchanges }: Transcript): boolean {
+function acceptsAnswers({ exchanges }: Transcript): boolean {
   return exchanges.some(
     (one) =>
       isVoice(one) &&
-      (isConnected(one) || one.call?.media?.hasPath === true || saysAtOnce(one, exchanges)),
+      (isConnected(one) || one.call?.media?.hasPath === true || failsPromptly(one, exchanges)),
   );
 }
 
@@ -103,12 +103,12 @@ const AT_ONCE_MS_MAX = 3_000;
  * Whether an answer was met at once with connection_failed, by a sandbox that does not say so of any
  * message that it does not know.
  */
-function saysAtOnce(one: Exchange, exchanges: readonly Exchange[]): boolean {
+function failsPromptly(one: Exchange, exchanges: readonly Exchange[]): boolean {
   const unknown = exchanges.find((other) => isVoice(other) && other.step === 'unknown type');
-  const passesOver = unknown && readyOf(unknown) && saidBySandbox(unknown, 'error').length === 0;
+  const passesOver = unknown && callReadyOf(unknown) && sandboxMessagesOf(unknown, 'error').length === 0;
   const answeredMs = eventsOf(one, 'answered')[0]?.atMs;
   if (!passesOver || answeredMs === undefined || one.intent !== 'valid') return false;
-  return saidBySandbox(one, 'error').some(
+  return sandboxMessagesOf(one, 'error').some(
     ({ event, json }) =>
       event.atMs >= answeredMs &&
       event.atMs <= answeredMs + AT_ONCE_MS_MAX &&
@@ -117,8 +117,8 @@ function saysAtOnce(one: Exchange, exchanges: readonly Exchange[]): boolean {
 }
 
 /** Calls in which the offer was answered, by a sandbox that takes answers; those with it unusable. */
-export function answeredCalls(transcript: Transcript): Exchange[] {
-  const takes = takesAnswers(transcript);
+export function findAnsweredCalls(transcript: Transcript): Exchange[] {
+  const takes = acceptsAnswers(transcript);
   return transcript.exchanges.filter(
     (one) =>
       isValidCall(one) &&
@@ -131,11 +131,11 @@ export function isMediaUnjudged(transcript: Transcript): boolean {
   const { exchanges } = transcript;
   const has = (kind: 'answered' | 'unusable'): boolean =>
     exchanges.some((one) => isVoice(one) && eventsOf(one, kind).length > 0);
-  return has('answered') && !has('unusable') && !takesAnswers(transcript);
+  return has('answered') && !has('unusable') && !acceptsAnswers(transcript);
 }
 
 /** Why no media was there to be looked at. */
-export const noMedia: Check['unjudged'] = (transcript) => {
+export const explainNoMedia: Check['unjudged'] = (transcript) => {
   const { exchanges } = transcript;
   const unusable = exchanges.find((one) => isVoice(one) && eventsOf(one, 'unusable').length > 0);
   if (unusable) {
@@ -146,12 +146,12 @@ export const noMedia: Check['unjudged'] = (transcript) => {
   const answered = exchanges.filter((one) => isVoice(one) && eventsOf(one, 'answered').length > 0);
   const [first] = answered;
   if (!first) {
-    if (exchanges.some((one) => readyOf(one))) {
+    if (exchanges.some((one) => callReadyOf(one))) {
       return { verdict: 'blocked', reason: 'No offer was answered.' };
     }
-    return noCall(transcript);
+    return explainNoCall(transcript);
   }
-  if (takesAnswers(transcript)) {
+  if (acceptsAnswers(transcript)) {
     return { verdict: 'blocked', reason: `Media did not flow as it would have to for this.` };
   }
   return {
@@ -162,10 +162,10 @@ export const noMedia: Check['unjudged'] = (transcript) => {
 };
 
 /** Calls that are evidence where media could flow. */
-export function whereMediaFlows(
+export function checkConnectedCalls(
   on: (one: Exchange) => boolean,
   find: (one: Exchange, transcript: Transcript) => Finding[],
-  unjudged: Check['unjudged'] = noMedia,
+  unjudged: Check['unjudged'] = explainNoMedia,
 ): Check {
   return checkEach((one) => isVoice(one) && isConnected(one) && on(one), find, unjudged);
 }
@@ -181,9 +181,9 @@ export interface MessageShape {
   hint?: Hint;
 }
 
-const validated = new WeakMap<ReadMessage, Violation[]>();
+const validated = new WeakMap<ParsedMessage, Violation[]>();
 
-function violationsOf(said: ReadMessage, message: MessageName): Violation[] {
+function violationsOf(said: ParsedMessage, message: MessageName): Violation[] {
   const found = validated.get(said) ?? violations(message, said.json);
   validated.set(said, found);
   return found;
@@ -193,17 +193,17 @@ function violationsOf(said: ReadMessage, message: MessageName): Violation[] {
  * A check that holds the messages of a type against their schema at some places. A call is evidence
  * when one of them has the place, or when the schema finds fault with its absence.
  */
-export function messageShape({ message, type, at, absent, hint }: MessageShape): Check {
-  const faultsIn = (said: ReadMessage): Violation[] =>
+export function checkMessageShape({ message, type, at, absent, hint }: MessageShape): Check {
+  const faultsIn = (said: ParsedMessage): Violation[] =>
     violationsOf(said, message).filter(({ pointer }) => at.includes(pointer));
   return checkEach(
     (one) =>
-      saidBySandbox(one, type).some(
+      sandboxMessagesOf(one, type).some(
         (said) =>
           faultsIn(said).length > 0 || at.some((place) => valueAt(said.json, place) !== undefined),
       ),
     (one) =>
-      saidBySandbox(one, type).flatMap((said) =>
+      sandboxMessagesOf(one, type).flatMap((said) =>
         faultsIn(said).map((fault) => ({
           exchange: one.id,
           ...fault,
@@ -216,6 +216,6 @@ export function messageShape({ message, type, at, absent, hint }: MessageShape):
 }
 
 /** A finding about a call as a whole. */
-export function ofCall(one: Exchange, expected: string, received: string, hint?: string): Finding {
+export function callFinding(one: Exchange, expected: string, received: string, hint?: string): Finding {
   return { exchange: one.id, pointer: '', expected, received, ...(hint ? { hint } : {}) };
 }

@@ -6,16 +6,16 @@ import {
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
 import {
-  closedBySandbox,
+  sandboxCloseOf,
   eventsOf,
   isConnected,
   isOpened,
   isVoice,
-  readyOf,
-  saidBySandbox,
+  callReadyOf,
+  sandboxMessagesOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, type Check } from '../../../engine/checks/check.ts';
-import { messageShape, noCall, noMedia, ofCall } from './call-checks.ts';
+import { checkMessageShape, explainNoCall, explainNoMedia, callFinding } from './call-checks.ts';
 
 const NO_ERROR = unjudgedAs('not_observed', 'No error was seen.');
 const CODES = ['connection_failed', 'audio_error'];
@@ -23,26 +23,26 @@ const CODES = ['connection_failed', 'audio_error'];
 const isOfCodec = (one: Exchange): boolean =>
   isVoice(one) && one.step.startsWith('unsupported codec') && !isRateLimited(one);
 const codesIn = (one: Exchange): unknown[] =>
-  saidBySandbox(one, 'error').map(({ json }) => valueAt(json, '/error/code'));
+  sandboxMessagesOf(one, 'error').map(({ json }) => valueAt(json, '/error/code'));
 
 /** Whether any call came about: what refuses them all, refuses no codec. */
 const hasCalls = ({ exchanges }: Transcript): boolean =>
-  exchanges.some((one) => isVoice(one) && one.intent === 'valid' && readyOf(one) !== undefined);
+  exchanges.some((one) => isVoice(one) && one.intent === 'valid' && callReadyOf(one) !== undefined);
 
 /** The checks of errors (spec 6, 7). */
 export const errorChecks = {
   'VOICE-040': checkEach(
     (one, transcript) => isOfCodec(one) && isOpened(one) && hasCalls(transcript),
     (one) => {
-      if (readyOf(one)) return [ofCall(one, 'an error audio_error', 'call_ready')];
-      if (saidBySandbox(one, 'error').length > 0) return [];
-      const close = closedBySandbox(one);
+      if (callReadyOf(one)) return [callFinding(one, 'an error audio_error', 'call_ready')];
+      if (sandboxMessagesOf(one, 'error').length > 0) return [];
+      const close = sandboxCloseOf(one);
       const received = close ? `the end of the WebSocket, ${close.code ?? ''}` : 'nothing';
-      return [ofCall(one, 'an error audio_error', received)];
+      return [callFinding(one, 'an error audio_error', received)];
     },
-    noCall,
+    explainNoCall,
   ),
-  'VOICE-041': messageShape({
+  'VOICE-041': checkMessageShape({
     message: 'VoiceError',
     type: 'error',
     at: ['/error', '/error/code', '/error/message', '/error/details'],
@@ -82,12 +82,12 @@ export const errorChecks = {
   'VOICE-044': connectionFailed(),
   'VOICE-045': checkEach(
     (one) =>
-      saidBySandbox(one, 'error').length > 0 &&
-      (closedBySandbox(one) !== undefined || one.failure !== undefined),
+      sandboxMessagesOf(one, 'error').length > 0 &&
+      (sandboxCloseOf(one) !== undefined || one.failure !== undefined),
     (one) => {
-      const code = closedBySandbox(one)?.code ?? 1006;
+      const code = sandboxCloseOf(one)?.code ?? 1006;
       const isTelling = code !== 1005 && code !== 1006;
-      return isTelling ? [] : [ofCall(one, 'a close code', code === 1005 ? 'none' : 'a cut')];
+      return isTelling ? [] : [callFinding(one, 'a close code', code === 1005 ? 'none' : 'a cut')];
     },
     unjudgedAs('not_observed', 'No WebSocket was closed after an error.'),
   ),
@@ -109,7 +109,7 @@ function connectionFailed(): Check {
       const hint = isConnected(one)
         ? 'The fingerprint of the answer is not the one of the certificate that was shown: compare them.'
         : undefined;
-      return [ofCall(one, 'an error connection_failed', received, hint)];
+      return [callFinding(one, 'an error connection_failed', received, hint)];
     },
     (transcript) =>
       transcript.exchanges.some(isConnected)
@@ -117,6 +117,6 @@ function connectionFailed(): Check {
             verdict: 'not_observed',
             reason: 'Nothing was told of a connection that can not be made, while the kit waited.',
           }
-        : noMedia(transcript),
+        : explainNoMedia(transcript),
   );
 }

@@ -9,11 +9,11 @@ import {
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { isOpened, isVoice, readyOf } from '../../../engine/transcript/call-messages.ts';
+import { isOpened, isVoice, callReadyOf } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import { findHttpWaiver } from '../../../engine/checks/targets.ts';
-import { noCall, ofCall, wantsOtherKey } from './call-checks.ts';
-import { noWayOf } from './upgrade.ts';
+import { explainNoCall, callFinding, isKeyRefused } from './call-checks.ts';
+import { explainSocketFailure } from '../absence.ts';
 
 const PROTOCOL = 'sec-websocket-protocol';
 const protocolIn = ({ response }: Exchange): string | undefined => response?.headers[PROTOCOL];
@@ -22,11 +22,11 @@ const protocolIn = ({ response }: Exchange): string | undefined => response?.hea
 const named = (one: Exchange): boolean =>
   isOpened(one) && one.request.headers[PROTOCOL] === 'voice-agent';
 
-const notOpened: Check['unjudged'] = (transcript) => noCall(transcript);
+const notOpened: Check['unjudged'] = (transcript) => explainNoCall(transcript);
 
 /** A valid request for a WebSocket; without a key it says nothing where one is wanted. */
 function isJudged(one: Exchange, { run }: Transcript): boolean {
-  const lacksKey = wantsOtherKey(one) && !run.keyGiven;
+  const lacksKey = isKeyRefused(one) && !run.keyGiven;
   return (
     isVoice(one) &&
     one.intent === 'valid' &&
@@ -42,7 +42,7 @@ export const handshakeChecks = {
     isJudged,
     (one, { run }) => {
       const hint =
-        noWayOf(one, run.voiceUrl ?? '')?.cure ?? 'Look whether a proxy passes upgrades on.';
+        explainSocketFailure(one, run.voiceUrl ?? '')?.cure ?? 'Look whether a proxy passes upgrades on.';
       return isOpened(one) ? [] : [outcomeFinding(one, '101, an open WebSocket', hint)];
     },
     notOpened,
@@ -52,7 +52,7 @@ export const handshakeChecks = {
     (one) => {
       const name = protocolIn(one);
       if (name === undefined || name === 'voice-agent') return [];
-      return [ofCall(one, 'Sec-WebSocket-Protocol: voice-agent', JSON.stringify(name))];
+      return [callFinding(one, 'Sec-WebSocket-Protocol: voice-agent', JSON.stringify(name))];
     },
     notOpened,
   ),
@@ -60,14 +60,14 @@ export const handshakeChecks = {
     named,
     (one) =>
       protocolIn(one) === undefined
-        ? [ofCall(one, 'Sec-WebSocket-Protocol: voice-agent', 'no subprotocol')]
+        ? [callFinding(one, 'Sec-WebSocket-Protocol: voice-agent', 'no subprotocol')]
         : [],
     notOpened,
   ),
   'VOICE-004': withoutProtocol(),
   'VOICE-005': checkEach(
     (one) => isVoice(one) && one.step === 'wrong key' && one.response !== undefined,
-    (one) => (readyOf(one) ? [ofCall(one, 'a refusal', 'the key is not checked')] : []),
+    (one) => (callReadyOf(one) ? [callFinding(one, 'a refusal', 'the key is not checked')] : []),
     unjudgedAs('not_observed', 'The request with a wrong key was not answered.'),
   ),
   'VOICE-006': overTls(),
@@ -77,7 +77,7 @@ export const handshakeChecks = {
     (one) =>
       isObject(one.json) && 'webrtc_status' in one.json
         ? []
-        : [ofCall(one, 'webrtc_status', 'nothing')],
+        : [callFinding(one, 'webrtc_status', 'nothing')],
     unjudgedAs('not_observed', 'GET /health was not answered with a JSON object.'),
   ),
 } satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
@@ -92,17 +92,17 @@ function withoutProtocol(): Check {
     (one, transcript) => {
       const control = controlOf(one, transcript);
       return (
-        isEdit(one) && control !== undefined && isOpened(control) && readyOf(control) !== undefined
+        isEdit(one) && control !== undefined && isOpened(control) && callReadyOf(control) !== undefined
       );
     },
     (one) =>
-      readyOf(one)
-        ? [ofCall(one, `no call, with ${one.step}`, `${describeOutcome(one)} and call_ready`)]
+      callReadyOf(one)
+        ? [callFinding(one, `no call, with ${one.step}`, `${describeOutcome(one)} and call_ready`)]
         : [],
     (transcript) => {
       const edit = transcript.exchanges.find(isEdit);
       const control = edit && controlOf(edit, transcript);
-      if (!control) return noCall(transcript);
+      if (!control) return explainNoCall(transcript);
       const reason = `The call with the subprotocol (exchange ${control.id}) did not come about.`;
       return { verdict: 'blocked', reason };
     },
@@ -123,7 +123,7 @@ function overTls(): Check {
       first && !/^wss:/.test(run.voiceUrl ?? '')
         ? [
             {
-              ...ofCall(first, 'a wss:// address', run.voiceUrl ?? 'none'),
+              ...callFinding(first, 'a wss:// address', run.voiceUrl ?? 'none'),
               hint: 'Inside a private network of a CI run, waive this with --allow-http.',
             },
           ]

@@ -1,6 +1,6 @@
 import type { voiceRequirements } from '../requirements.ts';
 import type { Check } from '../../../engine/checks/check.ts';
-import { voiced } from './call-checks.ts';
+import { skipWithoutVoice } from './call-checks.ts';
 import { errorChecks } from './errors.ts';
 import { handshakeChecks } from './handshake.ts';
 import { latencyChecks } from './latency.ts';
@@ -21,5 +21,5 @@ const all: Readonly<Record<VoiceId, Check>> = {
 
 /** The checks of the voice WebSocket, one for each requirement. */
 export const voiceChecks = Object.fromEntries(
-  Object.entries(all).map(([id, check]) => [id, voiced(check)]),
+  Object.entries(all).map(([id, check]) => [id, skipWithoutVoice(check)]),
 ) as Readonly<Record<VoiceId, Check>>;

@@ -15,13 +15,13 @@ import type { voiceRequirements } from '../requirements.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import {
   eventsOf,
-  hungUpAtMs,
+  hangUpMsOf,
   isConnected,
   mediaOf,
 } from '../../../engine/transcript/call-messages.ts';
 import type { Check } from '../../../engine/checks/check.ts';
-import { isValidCall, noMedia, ofCall } from './call-checks.ts';
-import { clockOf } from './media.ts';
+import { isValidCall, explainNoMedia, callFinding } from './call-checks.ts';
+import { findClockErrors } from './media.ts';
 
 /** Fewer round trips have no 95th percentile to speak of, fewer packets no 99th. */
 const ROUND_TRIPS_MIN = 3;
@@ -33,7 +33,7 @@ const TICKS_PER_MS = 48;
 const KIT_LATE_MS_MAX = 50;
 
 /** What was measured of the audio of one call; milliseconds, undefined where too little came. */
-export interface CallFigures {
+export interface CallMeasurements {
   stream: StreamStatistics;
   roundTripP95Ms: number | undefined;
   pathMs: number | undefined;
@@ -41,15 +41,15 @@ export interface CallFigures {
   kitLateMs: number;
 }
 
-const figures = new WeakMap<Exchange, CallFigures>();
+const figures = new WeakMap<Exchange, CallMeasurements>();
 
 /** The figures of a call in which media could flow, up to the hang-up; undefined of any other. */
-export function figuresOf(one: Exchange): CallFigures | undefined {
+export function measureCall(one: Exchange): CallMeasurements | undefined {
   const media = mediaOf(one);
   if (!media) return undefined;
   const known = figures.get(one);
   if (known) return known;
-  const packets = media.packets.filter(({ atMs }) => atMs <= hungUpAtMs(one));
+  const packets = media.packets.filter(({ atMs }) => atMs <= hangUpMsOf(one));
   const live = liveOf(packets);
   const stream = streamOf(live);
   const roundTripP95Ms =
@@ -60,7 +60,7 @@ export function figuresOf(one: Exchange): CallFigures | undefined {
     stream,
     roundTripP95Ms,
     // By a clock that is wrong, every packet is late.
-    pathMs: clockOf(one).length > 0 ? undefined : pathOf(live, stream, roundTripP95Ms),
+    pathMs: findClockErrors(one).length > 0 ? undefined : pathOf(live, stream, roundTripP95Ms),
     turnResponsesMs: responsesOf(one, packets),
     kitLateMs: media.lateMs,
   };
@@ -122,8 +122,8 @@ const spokenCalls = ({ exchanges }: Transcript): Exchange[] =>
   );
 
 /** Both figures over all calls that were spoken in, and what follows; undefined of none. */
-export function audioLatencyOf(transcript: Transcript): AudioLatency | undefined {
-  const all = spokenCalls(transcript).flatMap((one) => figuresOf(one) ?? []);
+export function measureAudioLatency(transcript: Transcript): AudioLatency | undefined {
+  const all = spokenCalls(transcript).flatMap((one) => measureCall(one) ?? []);
   if (all.length === 0) return undefined;
   const paths = all.flatMap(({ pathMs }) => pathMs ?? []);
   const pathMs = findPercentile(paths, 95);
@@ -166,14 +166,14 @@ export const latencyChecks = {
   'VOICE-090': {
     evidence: spokenCalls,
     judge(calls, transcript) {
-      const latency = audioLatencyOf(transcript);
+      const latency = measureAudioLatency(transcript);
       const [slowest] = [...calls].sort(
-        (one, other) => (figuresOf(other)?.pathMs ?? 0) - (figuresOf(one)?.pathMs ?? 0),
+        (one, other) => (measureCall(other)?.pathMs ?? 0) - (measureCall(one)?.pathMs ?? 0),
       );
       if (!latency || !slowest || latency.verdict === 'met') return [];
-      const finding = ofCall(slowest, asExpected[latency.verdict], latency.reason);
+      const finding = callFinding(slowest, asExpected[latency.verdict], latency.reason);
       return [latency.verdict === 'missed' ? finding : { ...finding, isNote: true }];
     },
-    unjudged: noMedia,
+    unjudged: explainNoMedia,
   },
 } satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;

@@ -3,18 +3,18 @@ import { findPercentile } from '../../../../src/voice/latency/index.ts';
 import type { voiceRequirements } from '../requirements.ts';
 import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
-  closedBySandbox,
+  sandboxCloseOf,
   eventsOf,
-  hungUpAtMs,
-  isBrokenOff,
+  hangUpMsOf,
+  isBrokenDuringSetup,
   isConnected,
   isVoice,
   mediaOf,
-  saidBySandbox,
+  sandboxMessagesOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
-import { answeredCalls, isValidCall, noMedia, ofCall, whereMediaFlows } from './call-checks.ts';
-import { isUntakable } from './offer.ts';
+import { findAnsweredCalls, isValidCall, explainNoMedia, callFinding, checkConnectedCalls } from './call-checks.ts';
+import { isUnusableOffer } from './offer.ts';
 
 /** A call that was listened to for less says nothing of silence. */
 const LISTENED_MS_MIN = 1_500;
@@ -34,7 +34,7 @@ const packetsIn = (one: Exchange): readonly CallPacket[] => mediaOf(one)?.packet
 /** How long a call was listened to. */
 function listenedMs(one: Exchange): number {
   const [connected] = eventsOf(one, 'connected');
-  return connected ? Math.min(hungUpAtMs(one), one.endedMs) - connected.atMs : 0;
+  return connected ? Math.min(hangUpMsOf(one), one.endedMs) - connected.atMs : 0;
 }
 
 const isListenedTo = (one: Exchange): boolean =>
@@ -50,23 +50,23 @@ const hasSteps = (one: Exchange): boolean => packetsIn(one).length > STEPS_MIN;
 const tooFew: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
     ? { verdict: 'blocked', reason: 'Too little audio came that could be looked at.' }
-    : noMedia(transcript);
+    : explainNoMedia(transcript);
 
 /** The checks of the media. */
 export const mediaChecks = {
-  'VOICE-030': whereMediaFlows(
+  'VOICE-030': checkConnectedCalls(
     (one) => isValidCall(one) && answeredAloud(one),
     (one) =>
-      saidBySandbox(one, 'conversation_update').length > 0
+      sandboxMessagesOf(one, 'conversation_update').length > 0
         ? []
-        : [ofCall(one, 'a conversation_update', 'none')],
+        : [callFinding(one, 'a conversation_update', 'none')],
   ),
   'VOICE-061': goesOn(),
   'VOICE-070': connects(),
-  'VOICE-071': whereMediaFlows(isListenedTo, (one) =>
-    packetsIn(one).length > 0 ? [] : [ofCall(one, 'packets of audio', 'none')],
+  'VOICE-071': checkConnectedCalls(isListenedTo, (one) =>
+    packetsIn(one).length > 0 ? [] : [callFinding(one, 'packets of audio', 'none')],
   ),
-  'VOICE-072': whereMediaFlows(
+  'VOICE-072': checkConnectedCalls(
     (one) => packetsIn(one).length > 0 && (mediaOf(one)?.payloadType ?? NONE) !== NONE,
     (one) => {
       const agreedOn = mediaOf(one)?.payloadType ?? NONE;
@@ -77,33 +77,33 @@ export const mediaChecks = {
       );
       return others.size === 0
         ? []
-        : [ofCall(one, `payload type ${agreedOn}`, [...others].slice(0, 5).join(', '))];
+        : [callFinding(one, `payload type ${agreedOn}`, [...others].slice(0, 5).join(', '))];
     },
     tooFew,
   ),
-  'VOICE-073': whereMediaFlows(hasSteps, sequenceOf, tooFew),
-  'VOICE-074': whereMediaFlows((one) => ticksIn(one).length >= STEPS_MIN, clockOf, tooFew),
-  'VOICE-075': whereMediaFlows(
+  'VOICE-073': checkConnectedCalls(hasSteps, findSequenceErrors, tooFew),
+  'VOICE-074': checkConnectedCalls((one) => ticksIn(one).length >= STEPS_MIN, findClockErrors, tooFew),
+  'VOICE-075': checkConnectedCalls(
     (one) => agreed(one).length > 0,
     (one) => {
       const all = agreed(one);
       const bad = all.filter(({ levelsDb }) => levelsDb === undefined);
       return bad.length === 0
         ? []
-        : [ofCall(one, 'packets of Opus', `${bad.length} of ${all.length} do not decode`)];
+        : [callFinding(one, 'packets of Opus', `${bad.length} of ${all.length} do not decode`)];
     },
     tooFew,
   ),
-  'VOICE-076': whereMediaFlows(
+  'VOICE-076': checkConnectedCalls(
     (one) => isListenedTo(one) && agreed(one).some(({ levelsDb }) => levelsDb),
-    (one) => (soundsIn(one).length > 0 ? [] : [ofCall(one, 'something to be heard', 'silence')]),
+    (one) => (soundsIn(one).length > 0 ? [] : [callFinding(one, 'something to be heard', 'silence')]),
     tooFew,
   ),
-  'VOICE-077': whereMediaFlows(
+  'VOICE-077': checkConnectedCalls(
     (one) => isValidCall(one) && speechIn(one).length > 0,
     (one) => {
-      const isHeard = answeredAloud(one) || saidBySandbox(one, 'conversation_update').length > 0;
-      return isHeard ? [] : [ofCall(one, 'a reply or an update', 'neither')];
+      const isHeard = answeredAloud(one) || sandboxMessagesOf(one, 'conversation_update').length > 0;
+      return isHeard ? [] : [callFinding(one, 'a reply or an update', 'neither')];
     },
   ),
   'VOICE-080': stops(),
@@ -121,16 +121,16 @@ function answeredAloud(one: Exchange): boolean {
 function connects(): Check {
   return {
     evidence: (transcript) =>
-      answeredCalls(transcript).filter(
-        (one) => isConnected(one) || (!isUntakable(one) && !isPlacedAgain(one, transcript)),
+      findAnsweredCalls(transcript).filter(
+        (one) => isConnected(one) || (!isUnusableOffer(one) && !isPlacedAgain(one, transcript)),
       ),
     judge: (calls) =>
       calls.flatMap((one) => {
         if (isConnected(one)) return [];
         const [why] = [...eventsOf(one, 'unusable'), ...eventsOf(one, 'unconnected')];
-        return [ofCall(one, 'a connection', toPrintable(why?.detail ?? 'none', 120))];
+        return [callFinding(one, 'a connection', toPrintable(why?.detail ?? 'none', 120))];
       }),
-    unjudged: noMedia,
+    unjudged: explainNoMedia,
   };
 }
 
@@ -138,7 +138,7 @@ function connects(): Check {
 function isPlacedAgain(one: Exchange, { exchanges }: Transcript): boolean {
   const isAgain = ({ id, probe, step }: Exchange): boolean =>
     id > one.id && probe === one.probe && step === one.step;
-  return isBrokenOff(one) && exchanges.some((other) => isAgain(other) && isConnected(other));
+  return isBrokenDuringSetup(one) && exchanges.some((other) => isAgain(other) && isConnected(other));
 }
 
 /** The steps of each sender from one packet to the next, in the order of arrival. */
@@ -155,16 +155,16 @@ const moved = (before: CallPacket, after: CallPacket): number =>
   ((after.sequence - before.sequence) << 16) >> 16;
 
 /** Networks lose packets and turn them round, a few of them; a count that is no count does it always. */
-function sequenceOf(one: Exchange): ReturnType<Check['judge']> {
+function findSequenceErrors(one: Exchange): ReturnType<Check['judge']> {
   const steps = stepsOf(one).map(([before, after]) => moved(before, after));
   const odd = steps.filter((step) => step < 1 || step > LEAP).length;
   const usual = findPercentile(steps, 50);
   if (steps.length === 0)
-    return [ofCall(one, 'a stream of one sender', 'a sender for each packet')];
+    return [callFinding(one, 'a stream of one sender', 'a sender for each packet')];
   if (usual === 1 && odd <= steps.length / 10) return [];
   const received =
     usual === 1 ? `${odd} of ${steps.length} steps that are none` : `steps of ${usual}`;
-  return [ofCall(one, 'a sequence number more for each packet', received)];
+  return [callFinding(one, 'a sequence number more for each packet', received)];
 }
 
 /** By how many ticks each packet that follows at once is later, against how long the one before is. */
@@ -178,7 +178,7 @@ function ticksIn(one: Exchange): { ticks: number; wanted: number }[] {
 }
 
 /** A sender that is silent may leap ahead, but what follows at once goes on where the last one ended. */
-export function clockOf(one: Exchange): ReturnType<Check['judge']> {
+export function findClockErrors(one: Exchange): ReturnType<Check['judge']> {
   const all = ticksIn(one);
   const right = all.filter(({ ticks, wanted }) => ticks === wanted).length;
   if (right >= all.length / 2) return [];
@@ -190,35 +190,35 @@ export function clockOf(one: Exchange): ReturnType<Check['judge']> {
     all.map((step) => step.wanted),
     50,
   );
-  return [ofCall(one, `steps of ${wanted}, the sound of a packet`, `steps of ${usual}`)];
+  return [callFinding(one, `steps of ${wanted}, the sound of a packet`, `steps of ${usual}`)];
 }
 
 /** One call is hung up, and the one beside it is spoken to again. */
 function goesOn(): Check {
   const hungUpFirst = ({ exchanges }: Transcript): number => {
     const first = exchanges.findLast((one) => isVoice(one) && one.step === 'overlap');
-    return first && isConnected(first) ? hungUpAtMs(first) : Infinity;
+    return first && isConnected(first) ? hangUpMsOf(first) : Infinity;
   };
-  return whereMediaFlows(
+  return checkConnectedCalls(
     (one) => one.step === 'overlap, longer',
     (one, transcript) => {
       const hungUpMs = hungUpFirst(transcript);
       if (hungUpMs === Infinity) return [];
-      const close = closedBySandbox(one);
+      const close = sandboxCloseOf(one);
       if (close && close.atMs >= hungUpMs - 100) {
-        return [ofCall(one, 'a call that goes on', `its end, ${close.code ?? 'no code'}`)];
+        return [callFinding(one, 'a call that goes on', `its end, ${close.code ?? 'no code'}`)];
       }
       const spoke = speechIn(one).some(({ untilMs = 0 }) => untilMs > hungUpMs);
       const isAlive = packetsIn(one).some(({ atMs }) => atMs > hungUpMs + STOP_MS_MAX);
       const wasAlive = packetsIn(one).some(({ atMs }) => atMs < hungUpMs);
-      return spoke && wasAlive && !isAlive ? [ofCall(one, 'audio as before', 'none any more')] : [];
+      return spoke && wasAlive && !isAlive ? [callFinding(one, 'audio as before', 'none any more')] : [];
     },
   );
 }
 
 /** Packets that came, and were sent, well after the hang-up: some are long on their way. */
 function sentAfter(one: Exchange): CallPacket[] {
-  const hungUpMs = hungUpAtMs(one);
+  const hungUpMs = hangUpMsOf(one);
   const last = packetsIn(one).findLast(({ atMs }) => atMs <= hungUpMs);
   return packetsIn(one).filter(
     ({ atMs, timestamp, ssrc }) =>
@@ -231,21 +231,21 @@ function sentAfter(one: Exchange): CallPacket[] {
 function stops(): Check {
   const isJudged = (one: Exchange): boolean => {
     const [released] = eventsOf(one, 'released');
-    const hungUpMs = hungUpAtMs(one);
+    const hungUpMs = hangUpMsOf(one);
     return (
       released !== undefined &&
       released.atMs >= hungUpMs + STOP_MS_MAX &&
       packetsIn(one).some(({ atMs }) => atMs > hungUpMs - 500 && atMs <= hungUpMs)
     );
   };
-  return whereMediaFlows(
+  return checkConnectedCalls(
     isJudged,
     (one) => {
       const late = sentAfter(one);
       return late.length === 0
         ? []
         : [
-            ofCall(
+            callFinding(
               one,
               `nothing ${STOP_MS_MAX} ms after the hang-up`,
               `${late.length} packets more`,
@@ -256,6 +256,6 @@ function stops(): Check {
     (transcript) =>
       transcript.exchanges.some(isConnected)
         ? unjudgedAs('not_observed', 'Nothing was sent up to the hang-up.')(transcript)
-        : noMedia(transcript),
+        : explainNoMedia(transcript),
   );
 }

@@ -3,45 +3,45 @@ import type { voiceRequirements } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
-  closedBySandbox,
+  sandboxCloseOf,
   eventsOf,
-  hungUpAtMs,
-  idInReady,
+  hangUpMsOf,
+  callReadyIdOf,
   isConnected,
   isOpened,
   isVoice,
-  readyOf,
-  saidBySandbox,
-  startOf,
+  callReadyOf,
+  sandboxMessagesOf,
+  startCallOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { isValidCall, messageShape, noCall, noMedia, ofCall } from './call-checks.ts';
+import { isValidCall, checkMessageShape, explainNoCall, explainNoMedia, callFinding } from './call-checks.ts';
 
 const NO_READY = unjudgedAs('not_applicable', 'No call_ready carries it.');
 const NO_UPDATE: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
     ? { verdict: 'not_observed', reason: 'No conversation_update came.' }
-    : noMedia(transcript);
+    : explainNoMedia(transcript);
 const NO_UPDATE_HAS: Check['unjudged'] = (transcript) =>
-  transcript.exchanges.some((one) => saidBySandbox(one, 'conversation_update').length > 0)
+  transcript.exchanges.some((one) => sandboxMessagesOf(one, 'conversation_update').length > 0)
     ? { verdict: 'not_applicable', reason: 'No conversation_update carries it.' }
     : NO_UPDATE(transcript);
 
 const ready = (absent: Check['unjudged'], ...at: string[]): Check =>
-  messageShape({ message: 'CallReady', type: 'call_ready', at, absent });
+  checkMessageShape({ message: 'CallReady', type: 'call_ready', at, absent });
 const update = (absent: Check['unjudged'], ...at: string[]): Check =>
-  messageShape({ message: 'ConversationUpdate', type: 'conversation_update', at, absent });
+  checkMessageShape({ message: 'ConversationUpdate', type: 'conversation_update', at, absent });
 
 /** Whether `start_call` had its audio under metadata. */
 const isFull = (one: Exchange): boolean =>
-  valueAt(startOf(one), '/metadata/audio_config') !== undefined;
+  valueAt(startCallOf(one), '/metadata/audio_config') !== undefined;
 const LEAN = /^(without |only metadata)/;
 
 /** What came in place of call_ready. */
 function insteadOfReady(one: Exchange): string {
-  const [error] = saidBySandbox(one, 'error');
-  const [other] = saidBySandbox(one);
-  const close = closedBySandbox(one);
+  const [error] = sandboxMessagesOf(one, 'error');
+  const [other] = sandboxMessagesOf(one);
+  const close = sandboxCloseOf(one);
   if (error) {
     const { code, message } = isObject(valueAt(error.json, '/error'))
       ? (valueAt(error.json, '/error') as Record<string, unknown>)
@@ -54,11 +54,11 @@ function insteadOfReady(one: Exchange): string {
 }
 
 /** A call of some kind is followed by call_ready. */
-function followed(isOf: (one: Exchange) => boolean, unjudged = noCall): Check {
+function followed(isOf: (one: Exchange) => boolean, unjudged = explainNoCall): Check {
   return checkEach(
-    (one) => isValidCall(one) && isOpened(one) && startOf(one) !== undefined && isOf(one),
+    (one) => isValidCall(one) && isOpened(one) && startCallOf(one) !== undefined && isOf(one),
     (one) =>
-      readyOf(one) ? [] : [ofCall(one, 'call_ready after start_call', insteadOfReady(one))],
+      callReadyOf(one) ? [] : [callFinding(one, 'call_ready after start_call', insteadOfReady(one))],
     unjudged,
   );
 }
@@ -66,7 +66,7 @@ function followed(isOf: (one: Exchange) => boolean, unjudged = noCall): Check {
 /** Judged only where the full form was followed by call_ready. */
 function onceFull(check: Check): Check {
   const isTaken = ({ exchanges }: Transcript): boolean =>
-    exchanges.some((one) => isValidCall(one) && isFull(one) && one.step === 'full' && readyOf(one));
+    exchanges.some((one) => isValidCall(one) && isFull(one) && one.step === 'full' && callReadyOf(one));
   return {
     ...check,
     evidence: (transcript) => (isTaken(transcript) ? check.evidence(transcript) : []),
@@ -82,37 +82,37 @@ export const messageChecks = {
   'VOICE-012': onceFull(followed(({ step }) => LEAN.test(step))),
   'VOICE-013': unbroken(),
   'VOICE-014': checkEach(
-    (one) => saidBySandbox(one).length > 0,
+    (one) => sandboxMessagesOf(one).length > 0,
     (one) =>
-      saidBySandbox(one)
+      sandboxMessagesOf(one)
         .filter(({ type, event }) => type === undefined && event.bytes === undefined)
         .map(({ event }) =>
-          ofCall(one, 'a JSON object with a type', toPrintable(event.text ?? '') || 'nothing'),
+          callFinding(one, 'a JSON object with a type', toPrintable(event.text ?? '') || 'nothing'),
         ),
-    noCall,
+    explainNoCall,
   ),
   'VOICE-015': checkEach(
-    (one) => saidBySandbox(one).length > 0,
+    (one) => sandboxMessagesOf(one).length > 0,
     (one) =>
-      saidBySandbox(one).some(({ event }) => event.isBinary)
-        ? [ofCall(one, 'a text frame', 'a binary frame')]
+      sandboxMessagesOf(one).some(({ event }) => event.isBinary)
+        ? [callFinding(one, 'a text frame', 'a binary frame')]
         : [],
-    noCall,
+    explainNoCall,
   ),
   'VOICE-016': checkEach(
-    (one) => saidBySandbox(one).length > 0,
+    (one) => sandboxMessagesOf(one).length > 0,
     (one) =>
-      saidBySandbox(one).flatMap(({ type }) =>
+      sandboxMessagesOf(one).flatMap(({ type }) =>
         type === undefined || KNOWN.includes(type)
           ? []
-          : [ofCall(one, `one of ${KNOWN.join(', ')}`, toPrintable(type, 40))],
+          : [callFinding(one, `one of ${KNOWN.join(', ')}`, toPrintable(type, 40))],
       ),
-    noCall,
+    explainNoCall,
   ),
-  'VOICE-020': ready(noCall, '/call_id'),
-  'VOICE-021': ready(noCall, '/webrtc_offer', '/webrtc_offer/type', '/webrtc_offer/sdp'),
+  'VOICE-020': ready(explainNoCall, '/call_id'),
+  'VOICE-021': ready(explainNoCall, '/webrtc_offer', '/webrtc_offer/type', '/webrtc_offer/sdp'),
   'VOICE-022': ready(NO_READY, '/session_id'),
-  'VOICE-023': echoed('call_ready', noCall),
+  'VOICE-023': echoed('call_ready', explainNoCall),
   'VOICE-024': ready(
     NO_READY,
     ...['/metadata', '/metadata/agent_ready', '/metadata/audio_codec'],
@@ -126,10 +126,10 @@ export const messageChecks = {
   'VOICE-026': ownCallIds(),
   'VOICE-027': checkEach(
     (one) =>
-      isValidCall(one) && typeof valueAt(readyOf(one)?.json, '/metadata/audio_codec') === 'string',
+      isValidCall(one) && typeof valueAt(callReadyOf(one)?.json, '/metadata/audio_codec') === 'string',
     (one) => {
-      const codec = String(valueAt(readyOf(one)?.json, '/metadata/audio_codec'));
-      return codec.toLowerCase() === 'opus' ? [] : [ofCall(one, 'opus', toPrintable(codec, 40))];
+      const codec = String(valueAt(callReadyOf(one)?.json, '/metadata/audio_codec'));
+      return codec.toLowerCase() === 'opus' ? [] : [callFinding(one, 'opus', toPrintable(codec, 40))];
     },
     NO_READY,
   ),
@@ -152,7 +152,7 @@ export const messageChecks = {
     ...followed(({ step }) => step === 'after all'),
     evidence: (transcript) =>
       transcript.exchanges.some(
-        (one) => isValidCall(one) && isFull(one) && readyOf(one) && one.step !== 'after all',
+        (one) => isValidCall(one) && isFull(one) && callReadyOf(one) && one.step !== 'after all',
       )
         ? transcript.exchanges.filter((one) => isVoice(one) && one.step === 'after all')
         : [],
@@ -165,31 +165,31 @@ const WELL_ENDED = [1000, 1001, 1005];
 function unbroken(): Check {
   return checkEach(
     (one) =>
-      isValidCall(one) && readyOf(one) !== undefined && eventsOf(one, 'unconnected').length === 0,
+      isValidCall(one) && callReadyOf(one) !== undefined && eventsOf(one, 'unconnected').length === 0,
     (one) => {
-      const [error] = saidBySandbox(one, 'error').filter(
-        ({ event }) => event.atMs <= hungUpAtMs(one),
+      const [error] = sandboxMessagesOf(one, 'error').filter(
+        ({ event }) => event.atMs <= hangUpMsOf(one),
       );
-      if (error) return [ofCall(one, 'a call without an error', insteadOfReady(one))];
+      if (error) return [callFinding(one, 'a call without an error', insteadOfReady(one))];
       if (one.failure?.kind === 'too_large') {
-        return [ofCall(one, 'a call until it is hung up', one.failure.message)];
+        return [callFinding(one, 'a call until it is hung up', one.failure.message)];
       }
-      const close = closedBySandbox(one);
+      const close = sandboxCloseOf(one);
       if (!close || WELL_ENDED.includes(close.code ?? 0)) return [];
       const how = close.code === 1006 ? 'cut off' : `closed with ${close.code ?? 'nothing'}`;
-      return [ofCall(one, 'a call until it is hung up', how)];
+      return [callFinding(one, 'a call until it is hung up', how)];
     },
-    noCall,
+    explainNoCall,
   );
 }
 
 /** A session_id goes with every message of a call that began with one; of which type, VOICE-022. */
 function echoed(type: 'call_ready' | 'conversation_update', unjudged: Check['unjudged']): Check {
-  const sent = (one: Exchange): unknown => startOf(one)?.['session_id'];
+  const sent = (one: Exchange): unknown => startCallOf(one)?.['session_id'];
   return checkEach(
-    (one) => typeof sent(one) === 'string' && saidBySandbox(one, type).length > 0,
+    (one) => typeof sent(one) === 'string' && sandboxMessagesOf(one, type).length > 0,
     (one) =>
-      saidBySandbox(one, type).flatMap(({ json }): Finding[] => {
+      sandboxMessagesOf(one, type).flatMap(({ json }): Finding[] => {
         const came = valueAt(json, '/session_id');
         const isOther = came === undefined || typeof came === 'string';
         if (!isOther || came === sent(one)) return [];
@@ -202,7 +202,7 @@ function echoed(type: 'call_ready' | 'conversation_update', unjudged: Check['unj
 
 function ownCallIds(): Check {
   const withId = ({ exchanges }: Transcript): Exchange[] =>
-    exchanges.filter((one) => isVoice(one) && idInReady(one, 'call_id') !== undefined);
+    exchanges.filter((one) => isVoice(one) && callReadyIdOf(one, 'call_id') !== undefined);
   return {
     evidence: (transcript) => {
       const calls = withId(transcript);
@@ -211,7 +211,7 @@ function ownCallIds(): Check {
     judge(calls) {
       const firstOf = new Map<string | undefined, Exchange>();
       return calls.flatMap((one): Finding[] => {
-        const id = idInReady(one, 'call_id');
+        const id = callReadyIdOf(one, 'call_id');
         const first = firstOf.get(id);
         if (!first) {
           firstOf.set(id, one);
@@ -221,18 +221,18 @@ function ownCallIds(): Check {
         return [{ exchange: one.id, pointer: '/call_id', expected, received: brief(id) }];
       });
     },
-    unjudged: noCall,
+    unjudged: explainNoCall,
   };
 }
 
 function sameCallId(): Check {
   return checkEach(
     (one) =>
-      idInReady(one, 'call_id') !== undefined &&
-      saidBySandbox(one, 'conversation_update').length > 0,
+      callReadyIdOf(one, 'call_id') !== undefined &&
+      sandboxMessagesOf(one, 'conversation_update').length > 0,
     (one) =>
-      saidBySandbox(one, 'conversation_update').flatMap(({ json }): Finding[] => {
-        const [id, came] = [idInReady(one, 'call_id'), valueAt(json, '/call_id')];
+      sandboxMessagesOf(one, 'conversation_update').flatMap(({ json }): Finding[] => {
+        const [id, came] = [callReadyIdOf(one, 'call_id'), valueAt(json, '/call_id')];
         if (came === id) return [];
         return [
           { exchange: one.id, pointer: '/call_id', expected: brief(id), received: brief(came) },
@@ -244,8 +244,8 @@ function sameCallId(): Check {
 
 /** The ids by which a call is known. */
 function idsOf(one: Exchange): string[] {
-  const session = startOf(one)?.['session_id'];
-  const id = idInReady(one, 'call_id');
+  const session = startCallOf(one)?.['session_id'];
+  const id = callReadyIdOf(one, 'call_id');
   return [...(id === undefined ? [] : [id]), ...(typeof session === 'string' ? [session] : [])];
 }
 
@@ -262,17 +262,17 @@ function keptApart(): Check {
     );
   return checkEach(
     (one, transcript) =>
-      idsOf(one).length > 0 && readyOf(one) !== undefined && beside(one, transcript).length > 0,
+      idsOf(one).length > 0 && callReadyOf(one) !== undefined && beside(one, transcript).length > 0,
     (one, transcript) => {
       const own = idsOf(one);
       return beside(one, transcript).flatMap((other) =>
         idsOf(other)
           .filter((id) => !own.includes(id))
           .filter((id) =>
-            saidBySandbox(one).some(({ event }) => event.text?.includes(JSON.stringify(id))),
+            sandboxMessagesOf(one).some(({ event }) => event.text?.includes(JSON.stringify(id))),
           )
           .map((id) =>
-            ofCall(one, 'ids of this call alone', `${brief(id)}, of exchange ${other.id}`),
+            callFinding(one, 'ids of this call alone', `${brief(id)}, of exchange ${other.id}`),
           ),
       );
     },

@@ -2,7 +2,7 @@ import type { voiceRequirements } from '../requirements.ts';
 import { toPrintable, type Exchange } from '../../../engine/transcript/reading.ts';
 import { isVoice, offerOf } from '../../../engine/transcript/call-messages.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { isValidCall, noCall, ofCall } from './call-checks.ts';
+import { isValidCall, explainNoCall, callFinding } from './call-checks.ts';
 
 /** A session description, cut into what is before its sections and the section of its audio. */
 interface Description {
@@ -129,20 +129,20 @@ const lint = (name: string): Check =>
       return name === 'section' || lines['section']?.(readDescription(sdp), sdp) === undefined;
     },
     (one) => findingsOf(one, name),
-    noCall,
+    explainNoCall,
   );
 
 function findingsOf(one: Exchange, name: string): Finding[] {
   const sdp = offerOf(one) ?? '';
   const found = lines[name]?.(readDescription(sdp), sdp);
   if (!found) return [];
-  return [{ ...ofCall(one, ...found), pointer: '/webrtc_offer/sdp' }];
+  return [{ ...callFinding(one, ...found), pointer: '/webrtc_offer/sdp' }];
 }
 
 const NEEDED = ['section', 'profile', 'fingerprint', 'setup', 'keys', 'opus'];
 
 /** Whether an offer lacks what nobody can take it without. */
-export function isUntakable(one: Exchange): boolean {
+export function isUnusableOffer(one: Exchange): boolean {
   return offerOf(one) === undefined || NEEDED.some((name) => findingsOf(one, name).length > 0);
 }
 

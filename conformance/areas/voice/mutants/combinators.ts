@@ -10,25 +10,25 @@ import {
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import { relayed, type MediaTwist } from '../../../engine/mutants/voice-relay.ts';
-import type { CallEnds, CallTwist, VoiceFactory } from '../../../engine/mutants/call-transform.ts';
+import { relayMedia, type MediaHandlers } from '../../../engine/mutants/voice-relay.ts';
+import type { CallEnds, CallHandlers, VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
 /** A message of a call, as JSON. */
 export type Message = Record<string, unknown>;
 
 /** Passes HTTP on as it is. */
-export const untouched: TransformFactory = () => (asked, forward) => forward(asked);
+export const passThrough: TransformFactory = () => (asked, forward) => forward(asked);
 
 const mutant = mutantsOf('voice');
 
 /** A mutant of calls, which leaves all else as it is. */
-export const calls = (
+export const voiceMutant = (
   name: string,
   breaks: string,
   kills: RequirementId | readonly RequirementId[],
-  voice: VoiceFactory,
+  voice: VoiceTransformFactory,
   more: Partial<Mutant> = {},
-): Mutant => mutant(name, breaks, kills, untouched, { voice, ...more });
+): Mutant => mutant(name, breaks, kills, passThrough, { voice, ...more });
 
 /** Edits of messages are made of no request. */
 const NOBODY: ProxyRequest = {
@@ -52,19 +52,19 @@ export function messageIn(text: string): Message | undefined {
 }
 
 /** Changes a call, each in a state of its own. */
-export const onCalls =
-  (call: (ends: CallEnds) => CallTwist): VoiceFactory =>
-  () => ({ call });
+export const handleCalls =
+  (call: (ends: CallEnds) => CallHandlers): VoiceTransformFactory =>
+  () => ({ handleCall });
 
 /** Every message, whatever its type. */
 export const ANY = '*';
 
 /** Puts messages in the place of those of a type, or of any, that the sandbox says: none, one, many. */
-export function says(
+export function replaceMessages(
   type: string,
   change: (message: Message, ends: CallEnds) => readonly (Message | string)[],
-): VoiceFactory {
-  return onCalls((ends) => {
+): VoiceTransformFactory {
+  return handleCalls((ends) => {
     const ids = new TrueIds();
     return {
       fromSandbox(text) {
@@ -109,37 +109,37 @@ class TrueIds {
 }
 
 /** Edits the messages of a type. */
-export const edits = (type: string, ...all: Edit[]): VoiceFactory =>
-  says(type, (message) => {
+export const editMessages = (type: string, ...all: Edit[]): VoiceTransformFactory =>
+  replaceMessages(type, (message) => {
     const edited = structuredClone(message);
     for (const edit of all) edit(edited, NOBODY);
     return [edited];
   });
 
 /** Writes mutants that edit the messages of a type. */
-export const breaksIn =
+export const createMessageMutants =
   (type: string) =>
   (name: string, breaks: string, kills: RequirementId, ...all: Edit[]): Mutant =>
-    calls(name, breaks, kills, edits(type, ...all));
+    voiceMutant(name, breaks, kills, editMessages(type, ...all));
 
 /** Edits the description of every offer. */
-export const offers = (change: (sdp: string) => string): VoiceFactory =>
-  says('call_ready', (message) => {
+export const editOffers = (change: (sdp: string) => string): VoiceTransformFactory =>
+  replaceMessages('call_ready', (message) => {
     const sdp = valueAt(message, '/webrtc_offer/sdp');
     const changed = change(typeof sdp === 'string' ? sdp : '');
     return [{ ...message, webrtc_offer: { type: 'offer', sdp: changed } }];
   });
 
 /** Takes lines out of every offer. */
-export const withoutLines = (line: RegExp): VoiceFactory =>
-  offers((sdp) => sdp.replace(new RegExp(`^${line.source}.*\\r\\n`, 'gim'), ''));
+export const removeOfferLines = (line: RegExp): VoiceTransformFactory =>
+  editOffers((sdp) => sdp.replace(new RegExp(`^${line.source}.*\\r\\n`, 'gim'), ''));
 
 /** Answers some messages of the kit itself. */
-export function answers(
+export function interceptMessages(
   when: (message: Message, text: string) => boolean,
   answer: (ends: CallEnds) => void,
-): VoiceFactory {
-  return onCalls((ends) => ({
+): VoiceTransformFactory {
+  return handleCalls((ends) => ({
     fromKit(text) {
       if (when(messageIn(text) ?? {}, text)) answer(ends);
       else ends.toSandbox(text);
@@ -148,15 +148,15 @@ export function answers(
 }
 
 /** Whether a call is asked for with a codec that need not be taken. */
-export function asksForOtherCodec(message: Message): boolean {
+export function requestsOtherCodec(message: Message): boolean {
   const codec =
     valueAt(message, '/audio_config/codec') ?? valueAt(message, '/metadata/audio_config/codec');
   return isStart(message) && codec !== undefined && codec !== 'opus';
 }
 
 /** Answers a second `start_call` of a call in ways of its own, about which the specification is silent. */
-export const answersAgain = (): VoiceFactory =>
-  onCalls((ends) => {
+export const answerSecondStart = (): VoiceTransformFactory =>
+  handleCalls((ends) => {
     let starts = 0;
     return {
       fromKit(text) {
@@ -172,19 +172,19 @@ export const answersAgain = (): VoiceFactory =>
   });
 
 /** An error, and the end of the WebSocket. */
-export function fails(ends: CallEnds, code: string, closeCode: number): void {
+export function failCall(ends: CallEnds, code: string, closeCode: number): void {
   ends.toKit(JSON.stringify({ type: 'error', error: { code, message: 'No.', details: 'None.' } }));
   ends.closeKit(closeCode);
   ends.closeSandbox();
 }
 
 /** Changes the media of every call. */
-export const media = (twist: () => MediaTwist): VoiceFactory => onCalls(relayed(twist));
+export const changeMedia = (twist: () => MediaHandlers): VoiceTransformFactory => handleCalls(relayMedia(twist));
 
 /** Refuses requests for a WebSocket. */
-export const refusesUpgrade = (status: number): VoiceFactory => {
+export const refuseUpgrade = (status: number): VoiceTransformFactory => {
   const answer: ProxyResponse = { status, headers: {}, body: '' };
-  return () => ({ admit: ({ path }) => (path === '/voice' ? answer : undefined) });
+  return () => ({ respond: ({ path }) => (path === '/voice' ? answer : undefined) });
 };
 
 /** Whether a message is a `start_call`, in its full form or not. */

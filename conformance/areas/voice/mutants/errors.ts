@@ -2,22 +2,22 @@ import { valueAt } from '../../../../src/contract/index.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
 import {
-  answers,
-  asksForOtherCodec,
-  breaksIn,
-  calls,
-  fails,
-  onCalls,
-  says,
+  interceptMessages,
+  requestsOtherCodec,
+  createMessageMutants,
+  voiceMutant,
+  failCall,
+  handleCalls,
+  replaceMessages,
 } from './combinators.ts';
-import type { VoiceFactory } from '../../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
 const ERROR = 'error';
-const inError = breaksIn(ERROR);
+const inError = createMessageMutants(ERROR);
 
 /** Puts another code in the place of one. */
-const errorsOf = (code: string, other: string): VoiceFactory =>
-  says(ERROR, (message) => {
+const errorsOf = (code: string, other: string): VoiceTransformFactory =>
+  replaceMessages(ERROR, (message) => {
     const isOne = valueAt(message, '/error/code') === code;
     return [
       isOne ? { ...message, error: { ...(message['error'] as object), code: other } } : message,
@@ -26,21 +26,21 @@ const errorsOf = (code: string, other: string): VoiceFactory =>
 
 /** Mutants of the errors of a call (spec 6, 7). */
 export const voiceErrorMutants: readonly Mutant[] = [
-  calls(
+  voiceMutant(
     'codec-taken',
     'Takes any codec, and offers Opus.',
     'VOICE-040',
-    onCalls((ends) => ({
+    handleCalls((ends) => ({
       fromKit(text) {
         ends.toSandbox(text.replaceAll(/"codec":"[^"]*"/g, '"codec":"opus"'));
       },
     })),
   ),
-  calls(
+  voiceMutant(
     'codec-closed',
     'Closes without a word when it does not have the codec.',
     'VOICE-040',
-    answers(asksForOtherCodec, (ends) => {
+    interceptMessages(requestsOtherCodec, (ends) => {
       ends.closeKit(1003);
       ends.closeSandbox();
     }),
@@ -55,19 +55,19 @@ export const voiceErrorMutants: readonly Mutant[] = [
   ),
   inError('error-details-listed', 'Lists details.', 'VOICE-041', set('/error/details', [])),
   inError('error-a-string', 'Says errors in one string.', 'VOICE-041', set('/error', 'No.')),
-  calls(
+  voiceMutant(
     'error-of-its-own',
     'Has a code of its own for codecs.',
     'VOICE-042',
     errorsOf('audio_error', 'unsupported_codec'),
   ),
-  calls(
+  voiceMutant(
     'codec-connection-failed',
     'Says connection_failed of a codec.',
     'VOICE-043',
-    answers(asksForOtherCodec, (ends) => fails(ends, 'connection_failed', 4406)),
+    interceptMessages(requestsOtherCodec, (ends) => failCall(ends, 'connection_failed', 4406)),
   ),
-  calls(
+  voiceMutant(
     'connection-audio-error',
     'Says audio_error of a connection that fails.',
     'VOICE-044',

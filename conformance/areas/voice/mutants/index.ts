@@ -2,96 +2,96 @@ import { mutantsOf, type Mutant } from '../../../engine/mutants/mutant.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import {
   ANY,
-  answers,
-  asksForOtherCodec,
-  breaksIn,
-  calls,
-  fails,
+  interceptMessages,
+  requestsOtherCodec,
+  createMessageMutants,
+  voiceMutant,
+  failCall,
   isFullStart,
   isStart,
   messageIn,
-  onCalls,
-  refusesUpgrade,
-  says,
+  handleCalls,
+  refuseUpgrade,
+  replaceMessages,
 } from './combinators.ts';
 import { voiceErrorMutants } from './errors.ts';
 import { voiceMediaMutants } from './media.ts';
 import { voiceOfferMutants } from './offers.ts';
-import type { VoiceFactory } from '../../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
 const mutant = mutantsOf('voice');
 const READY = 'call_ready';
-const inReady = breaksIn(READY);
+const inReady = createMessageMutants(READY);
 
 /** The request for a WebSocket. */
 const handshake: Mutant[] = [
-  calls('upgrade-refused', 'Refuses the upgrade with 400.', 'VOICE-001', refusesUpgrade(400)),
-  calls('upgrade-bad-gateway', 'Answers the upgrade with 502.', 'VOICE-001', refusesUpgrade(502)),
-  calls('upgrade-200', 'Answers the upgrade with 200.', 'VOICE-001', refusesUpgrade(200)),
-  calls('upgrade-dropped', 'Drops who asks for an upgrade.', 'VOICE-001', () => ({
-    admit: ({ path }) => (path === '/voice' ? 'dropped' : undefined),
+  voiceMutant('upgrade-refused', 'Refuses the upgrade with 400.', 'VOICE-001', refuseUpgrade(400)),
+  voiceMutant('upgrade-bad-gateway', 'Answers the upgrade with 502.', 'VOICE-001', refuseUpgrade(502)),
+  voiceMutant('upgrade-200', 'Answers the upgrade with 200.', 'VOICE-001', refuseUpgrade(200)),
+  voiceMutant('upgrade-dropped', 'Drops who asks for an upgrade.', 'VOICE-001', () => ({
+    respond: ({ path }) => (path === '/voice' ? 'dropped' : undefined),
   })),
-  calls('other-protocol', 'Names a subprotocol of its own.', 'VOICE-002', () => ({
-    name: () => 'voice-agent.v2',
+  voiceMutant('other-protocol', 'Names a subprotocol of its own.', 'VOICE-002', () => ({
+    selectProtocol: () => 'voice-agent.v2',
   })),
-  calls('no-protocol-needed', 'Serves who names no subprotocol.', 'VOICE-004', () => ({
-    ask: (asked) => (asked.protocols.length > 0 ? asked : { ...asked, protocols: ['voice-agent'] }),
-    name: ({ protocols }) => protocols[0],
+  voiceMutant('no-protocol-needed', 'Serves who names no subprotocol.', 'VOICE-004', () => ({
+    changeRequest: (asked) => (asked.protocols.length > 0 ? asked : { ...asked, protocols: ['voice-agent'] }),
+    selectProtocol: ({ protocols }) => protocols[0],
   })),
-  calls('any-protocol', 'Serves whichever subprotocol is named.', 'VOICE-004', () => ({
-    ask: (asked) => (asked.protocols.length > 0 ? { ...asked, protocols: ['voice-agent'] } : asked),
-    name: ({ protocols }) => protocols[0],
+  voiceMutant('any-protocol', 'Serves whichever subprotocol is named.', 'VOICE-004', () => ({
+    changeRequest: (asked) => (asked.protocols.length > 0 ? { ...asked, protocols: ['voice-agent'] } : asked),
+    selectProtocol: ({ protocols }) => protocols[0],
   })),
-  calls('over-ws', 'Is reached without TLS, beyond this machine.', 'VOICE-006', () => ({}), {
+  voiceMutant('over-ws', 'Is reached without TLS, beyond this machine.', 'VOICE-006', () => ({}), {
     run: (run) => ({ ...run, voiceUrl: 'ws://sandbox.example/voice' }),
   }),
 ];
 
 /** How calls begin and go on. */
 const course: Mutant[] = [
-  calls(
+  voiceMutant(
     'full-form-refused',
     'Takes the minimal form of start_call alone.',
     'VOICE-010',
-    answers(
-      (message) => isFullStart(message) && !asksForOtherCodec(message),
-      (ends) => fails(ends, 'connection_failed', 1007),
+    interceptMessages(
+      (message) => isFullStart(message) && !requestsOtherCodec(message),
+      (ends) => failCall(ends, 'connection_failed', 1007),
     ),
   ),
-  calls(
+  voiceMutant(
     'minimal-form-refused',
     'Takes the full form of start_call alone.',
     'VOICE-011',
-    answers(
-      (message) => isStart(message) && !isFullStart(message) && !asksForOtherCodec(message),
-      (ends) => fails(ends, 'connection_failed', 1007),
+    interceptMessages(
+      (message) => isStart(message) && !isFullStart(message) && !requestsOtherCodec(message),
+      (ends) => failCall(ends, 'connection_failed', 1007),
     ),
   ),
   ...['user_id', 'session_id'].map((key) =>
-    calls(
+    voiceMutant(
       `${key.replace('_', '-')}-wanted`,
       `Refuses a call without ${key}.`,
       'VOICE-012',
-      answers(
+      interceptMessages(
         (message) => isFullStart(message) && message[key] === undefined,
-        (ends) => fails(ends, 'connection_failed', 1007),
+        (ends) => failCall(ends, 'connection_failed', 1007),
       ),
     ),
   ),
-  calls(
+  voiceMutant(
     'error-in-call',
     'Says an error in a call that is well.',
     'VOICE-013',
-    says(READY, (message) => [
+    replaceMessages(READY, (message) => [
       message,
       { type: 'error', error: { code: 'audio_error', message: 'No.' } },
     ]),
   ),
-  calls(
+  voiceMutant(
     'cut-off',
     'Cuts a call off once it was answered.',
     'VOICE-013',
-    onCalls((ends) => ({
+    handleCalls((ends) => ({
       fromKit(text) {
         ends.toSandbox(text);
         if (messageIn(text)?.['type'] === 'webrtc_answer') {
@@ -100,18 +100,18 @@ const course: Mutant[] = [
       },
     })),
   ),
-  calls(
+  voiceMutant(
     'dead-after-garbage',
     'Takes no more calls after bytes that it does not know.',
     'VOICE-081',
     () => {
       let isDead = false;
       return {
-        call: (ends) => ({
+        handleCall: (ends) => ({
           fromKit(text, isBinary) {
             isDead ||= isBinary;
             if (isDead && isFullStart(messageIn(text) ?? {}))
-              fails(ends, 'connection_failed', 1011);
+              failCall(ends, 'connection_failed', 1011);
             else ends.toSandbox(text);
           },
         }),
@@ -127,14 +127,14 @@ const course: Mutant[] = [
   }),
 ];
 
-const before = (text: string): VoiceFactory => says(READY, (message) => [text, message]);
+const before = (text: string): VoiceTransformFactory => replaceMessages(READY, (message) => [text, message]);
 
 /** What stands in messages about how a call begins. */
 const ready: Mutant[] = [
-  calls('says-text', 'Says something that is not JSON.', 'VOICE-014', before('ready')),
-  calls('says-a-list', 'Says a list.', 'VOICE-014', before('[]')),
-  calls('says-no-type', 'Says an object without a type.', 'VOICE-014', before('{"ok":true}')),
-  calls('says-a-typed-number', 'Numbers its types.', 'VOICE-014', before('{"type":7}')),
+  voiceMutant('says-text', 'Says something that is not JSON.', 'VOICE-014', before('ready')),
+  voiceMutant('says-a-list', 'Says a list.', 'VOICE-014', before('[]')),
+  voiceMutant('says-no-type', 'Says an object without a type.', 'VOICE-014', before('{"ok":true}')),
+  voiceMutant('says-a-typed-number', 'Numbers its types.', 'VOICE-014', before('{"type":7}')),
   inReady('call-id-missing', 'Leaves call_id out.', 'VOICE-020', drop('/call_id')),
   inReady('call-id-a-number', 'Numbers its calls.', 'VOICE-020', set('/call_id', 17)),
   inReady('offer-missing', 'Makes no offer.', 'VOICE-021', drop('/webrtc_offer')),
@@ -191,11 +191,11 @@ const ready: Mutant[] = [
     'VOICE-025',
     set('/evaluation_metadata/audio_path_established', 0),
   ),
-  calls(
+  voiceMutant(
     'call-ids-alike',
     'Gives every call the same id.',
     'VOICE-026',
-    says(ANY, (message) => ['call_id' in message ? { ...message, call_id: 'call-1' } : message]),
+    replaceMessages(ANY, (message) => ['call_id' in message ? { ...message, call_id: 'call-1' } : message]),
   ),
 ];
 

@@ -3,16 +3,16 @@ import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
-import { breaksIn, calls, media, messageIn, onCalls, says } from './combinators.ts';
-import type { MediaTwist } from '../../../engine/mutants/voice-relay.ts';
-import type { CallEnds, VoiceFactory } from '../../../engine/mutants/call-transform.ts';
+import { createMessageMutants, voiceMutant, changeMedia, messageIn, handleCalls, replaceMessages } from './combinators.ts';
+import type { MediaHandlers } from '../../../engine/mutants/voice-relay.ts';
+import type { CallEnds, VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
 const UPDATE = 'conversation_update';
 const SILENCE = Buffer.from('f8fffe', 'hex');
 /** Says that there are frames, and does not say how many. */
 const NO_OPUS = Buffer.from('03', 'hex');
 
-const inUpdate = breaksIn(UPDATE);
+const inUpdate = createMessageMutants(UPDATE);
 
 /** A mutant that changes each packet of the sandbox. */
 const inPackets = (
@@ -21,11 +21,11 @@ const inPackets = (
   kills: RequirementId,
   change: (packet: AudioPacket, nth: number) => Partial<AudioPacket> | undefined,
 ): Mutant =>
-  calls(
+  voiceMutant(
     name,
     breaks,
     kills,
-    media((): MediaTwist => ({
+    changeMedia((): MediaHandlers => ({
       toKit(packet, send, nth) {
         const changed = change(packet, nth);
         if (changed) send(packet, changed);
@@ -34,8 +34,8 @@ const inPackets = (
   );
 
 /** Holds packets back and lets many go at once. */
-const bursts = (count: number): VoiceFactory =>
-  media((): MediaTwist => {
+const bursts = (count: number): VoiceTransformFactory =>
+  changeMedia((): MediaHandlers => {
     const held: AudioPacket[] = [];
     return {
       toKit(packet, send) {
@@ -46,14 +46,14 @@ const bursts = (count: number): VoiceFactory =>
   });
 
 /** When a call that was spoken in is hung up, all others are ended as well. */
-const endsTogether: VoiceFactory = onCalls((ends) => {
+const endsTogether: VoiceTransformFactory = handleCalls((ends) => {
   let isSpokenIn = false;
   return {
     fromSandbox(text) {
       isSpokenIn ||= messageIn(text)?.['type'] === UPDATE;
       ends.toKit(text);
     },
-    onKitGone() {
+    onKitClose() {
       ends.closeSandbox();
       if (isSpokenIn) for (const other of ends.all) if (other !== ends) other.closeKit(1000);
     },
@@ -61,16 +61,16 @@ const endsTogether: VoiceFactory = onCalls((ends) => {
 });
 
 /** Updates carry the id of a call beside theirs. */
-function mixedUp(): VoiceFactory {
+function mixedUp(): VoiceTransformFactory {
   return () => {
     const ids = new Map<CallEnds, unknown>();
-    const twisted = says(UPDATE, (message, ends) => {
+    const twisted = replaceMessages(UPDATE, (message, ends) => {
       const other = [...ids].find(([call]) => call !== ends && ends.all.has(call));
       return [other ? { ...message, call_id: other[1] } : message];
     })();
     return {
-      call(ends) {
-        const twist = twisted.call?.(ends) ?? {};
+      handleCall(ends) {
+        const twist = twisted.handleCall?.(ends) ?? {};
         return {
           ...twist,
           fromSandbox(text) {
@@ -86,11 +86,11 @@ function mixedUp(): VoiceFactory {
 
 /** What stands in updates. */
 const updates: Mutant[] = [
-  calls(
+  voiceMutant(
     'update-missing',
     'Tells nothing of what was said.',
     'VOICE-030',
-    says(UPDATE, () => []),
+    replaceMessages(UPDATE, () => []),
   ),
   inUpdate('transcript-missing', 'Updates without a transcript.', 'VOICE-031', drop('/transcript')),
   inUpdate(
@@ -163,8 +163,8 @@ const updates: Mutant[] = [
     'VOICE-035',
     set('/evaluation_metadata/next_action', null),
   ),
-  calls('updates-mixed-up', 'Updates the call beside.', ['VOICE-032', 'VOICE-060'], mixedUp()),
-  calls('ends-together', 'Ends all calls with one.', 'VOICE-061', endsTogether),
+  voiceMutant('updates-mixed-up', 'Updates the call beside.', ['VOICE-032', 'VOICE-060'], mixedUp()),
+  voiceMutant('ends-together', 'Ends all calls with one.', 'VOICE-061', endsTogether),
 ];
 
 const LATE_FRAMES = 40;
@@ -172,7 +172,7 @@ const MS_OF_TICKS = 48;
 
 /** What is heard. */
 const sound: Mutant[] = [
-  calls('answer-lost', 'Lets media flow now and then.', 'VOICE-070', lostAnswers()),
+  voiceMutant('answer-lost', 'Lets media flow now and then.', 'VOICE-070', lostAnswers()),
   inPackets('no-media', 'Sends no audio.', 'VOICE-071', () => undefined),
   inPackets('payload-type', 'Sends under another payload type.', 'VOICE-072', () => ({
     payloadType: 96,
@@ -200,27 +200,27 @@ const sound: Mutant[] = [
     nth % 20 === 19 ? { payload: NO_OPUS } : {},
   ),
   inPackets('silent', 'Is never heard.', 'VOICE-076', () => ({ payload: SILENCE })),
-  calls(
+  voiceMutant(
     'deaf',
     'Hears nothing.',
     'VOICE-077',
-    media(() => ({ isDeaf: true })),
+    changeMedia(() => ({ isDeaf: true })),
   ),
-  calls(
+  voiceMutant(
     'goes-on',
     'Goes on speaking when it was hung up.',
     'VOICE-080',
-    media(() => ({ goesOnMs: 4_000 })),
+    changeMedia(() => ({ sendAfterHangUpMs: 4_000 })),
   ),
-  calls('late', 'Sends in bursts of 800 ms.', 'VOICE-090', bursts(LATE_FRAMES)),
+  voiceMutant('late', 'Sends in bursts of 800 ms.', 'VOICE-090', bursts(LATE_FRAMES)),
 ];
 
 /** Every second answer goes nowhere: the offer that the kit took was another one's. */
-function lostAnswers(): VoiceFactory {
+function lostAnswers(): VoiceTransformFactory {
   return () => {
     let placed = 0;
     return {
-      call(ends) {
+      handleCall(ends) {
         let isLost = false;
         return {
           fromKit(text) {

@@ -1,9 +1,9 @@
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../../sandbox-state.ts';
 import type { Clip } from '../../../../src/voice/opus/index.ts';
-import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
-import { calling, fullStart, READY_MS_MAX } from './steps.ts';
-import { isBrokenOff } from '../../../engine/transcript/call-messages.ts';
+import type { Call, CallMessage } from '../../../engine/drive/call/script.ts';
+import { callStep, createFullStart, READY_MS_MAX } from '../steps.ts';
+import { isBrokenDuringSetup } from '../../../engine/transcript/call-messages.ts';
 
 /** A sandbox that greets does so within this. */
 const GREETING_MS_MAX = 1_500;
@@ -17,19 +17,19 @@ const UPDATE_MS_MAX = 2_000;
 const LISTEN_MS = 2_500;
 
 /** Begins a call with media; false where it does not come to that. */
-async function begin(
-  line: CallLine,
+async function beginCall(
+  line: Call,
   context: SandboxContext,
   start: CallMessage,
 ): Promise<boolean> {
   line.send(start);
-  const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
+  const ready = await line.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
   if (ready?.['type'] !== 'call_ready' || context.voice.media === 'none') return false;
   const connection = await line.connect(ready);
   if (connection === 'flows') context.voice.media = 'flows';
   if (connection === 'none' && context.voice.media === 'unknown') context.voice.media = 'none';
   if (connection !== 'flows') return false;
-  if (await line.heard(GREETING_MS_MAX)) await line.silent(SPEECH_MS_MAX);
+  if (await line.waitUntilHeard(GREETING_MS_MAX)) await line.waitUntilSilent(SPEECH_MS_MAX);
   return true;
 }
 
@@ -37,19 +37,19 @@ async function begin(
  * Places a call, once more where the two sides found each other and the connection broke while it
  * was made: that happens now and then, and to a sandbox that is broken always.
  */
-export async function place(context: SandboxContext, step: Step): Promise<void> {
+export async function placeCall(context: SandboxContext, step: Step): Promise<void> {
   const call = await context.send(step);
-  if (call && isBrokenOff(call)) await context.send(step);
+  if (call && isBrokenDuringSetup(call)) await context.send(step);
 }
 
 /** Says a clip and hears the reply out; whether there was one. */
-async function turn(line: CallLine, context: SandboxContext, id: string): Promise<boolean> {
+async function takeTurn(line: Call, context: SandboxContext, id: string): Promise<boolean> {
   const clip = (await context.voice.clips()).find((one: Clip) => one.id === id);
   if (!clip) throw new Error(`there is no clip ${id}`);
-  await line.say(clip);
-  const isHeard = await line.heard(REPLY_MS_MAX);
-  if (isHeard) await line.silent(SPEECH_MS_MAX);
-  await line.next(['conversation_update'], UPDATE_MS_MAX);
+  await line.speak(clip);
+  const isHeard = await line.waitUntilHeard(REPLY_MS_MAX);
+  if (isHeard) await line.waitUntilSilent(SPEECH_MS_MAX);
+  await line.waitForMessage(['conversation_update'], UPDATE_MS_MAX);
   return isHeard && line.isOpen;
 }
 
@@ -67,12 +67,12 @@ export const conversation: SandboxProbe = {
   cost: cost(1, 2, 0, 1),
   async run(context) {
     if (context.voice.absent) return;
-    await place(
+    await placeCall(
       context,
-      calling('conversation', 'valid', async (line) => {
-        if (!(await begin(line, context, fullStart(context)))) return;
+      callStep('conversation', 'valid', async (line) => {
+        if (!(await beginCall(line, context, createFullStart(context)))) return;
         for (const id of ['where-is-my-order', 'opening-hours']) {
-          if (!(await turn(line, context, id))) break;
+          if (!(await takeTurn(line, context, id))) break;
         }
       }),
     );
@@ -89,26 +89,26 @@ const overlap: SandboxProbe = {
   async run(context) {
     if (context.voice.absent) return;
     const over = Promise.withResolvers<undefined>();
-    const first = calling('overlap', 'valid', async (line) => {
-      if (await begin(line, context, fullStart(context))) {
-        await turn(line, context, 'opening-hours');
+    const first = callStep('overlap', 'valid', async (line) => {
+      if (await beginCall(line, context, createFullStart(context))) {
+        await takeTurn(line, context, 'opening-hours');
         const hangingUp = line.hangUp(LISTEN_MS);
         over.resolve(undefined);
         await hangingUp;
       }
     });
-    const second = calling('overlap, longer', 'valid', async (line) => {
-      if (!(await begin(line, context, fullStart(context)))) return;
-      if (!(await turn(line, context, 'return-shoes'))) return;
+    const second = callStep('overlap, longer', 'valid', async (line) => {
+      if (!(await beginCall(line, context, createFullStart(context)))) return;
+      if (!(await takeTurn(line, context, 'return-shoes'))) return;
       await over.promise;
-      await turn(line, context, 'thank-you');
+      await takeTurn(line, context, 'thank-you');
     });
     await Promise.all([
-      place(context, first).finally(() => over.resolve(undefined)),
-      place(context, second),
+      placeCall(context, first).finally(() => over.resolve(undefined)),
+      placeCall(context, second),
     ]);
   },
 };
 
 /** The calls with media. */
-export const voiceCalls: readonly SandboxProbe[] = [conversation, overlap];
+export const mediaProbes: readonly SandboxProbe[] = [conversation, overlap];

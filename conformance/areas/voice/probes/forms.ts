@@ -1,14 +1,14 @@
 import { cost } from '../../../engine/probe.ts';
-import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
+import type { Call, CallMessage } from '../../../engine/drive/call/script.ts';
 import type { SandboxProbe } from '../../sandbox-state.ts';
-import { calling, fullStart, minimalStart, READY_MS_MAX } from './steps.ts';
+import { callStep, createFullStart, minimalStart, READY_MS_MAX } from '../steps.ts';
 
 /** Asks for a call, and hangs up once there is an offer. */
 const asking =
   (start: CallMessage) =>
-  async (line: CallLine): Promise<void> => {
+  async (line: Call): Promise<void> => {
     line.send(start);
-    await line.next(['call_ready', 'error'], READY_MS_MAX);
+    await line.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
   };
 
 /** The forms of `start_call`, each in a call of its own, one after the other. */
@@ -26,16 +26,16 @@ export const forms: SandboxProbe = {
   cost: cost(5, 0, 0, 5),
   async run(context) {
     if (context.voice.absent) return;
-    const { user_id: _user, ...withoutUser } = fullStart(context);
-    const { session_id: _session, ...withoutSession } = fullStart(context);
-    const { type, metadata } = fullStart(context);
+    const { user_id: _user, ...withoutUser } = createFullStart(context);
+    const { session_id: _session, ...withoutSession } = createFullStart(context);
+    const { type, metadata } = createFullStart(context);
     const starts: [step: string, start: CallMessage][] = [
       ['minimal', minimalStart],
-      ['full', fullStart(context)],
+      ['full', createFullStart(context)],
       ['without user_id', withoutUser],
       ['without session_id', withoutSession],
       ['only metadata', { type, metadata }],
     ];
-    for (const [step, start] of starts) await context.send(calling(step, 'valid', asking(start)));
+    for (const [step, start] of starts) await context.send(callStep(step, 'valid', asking(start)));
   },
 };

@@ -4,13 +4,13 @@ import { PREFLIGHT } from '../../../engine/transcript/reading.ts';
 import {
   isOpened,
   NO_SUCH_PATH,
-  refusedAsUnknown,
+  findUnknownPathRefusal,
   UPGRADE,
 } from '../../../engine/transcript/call-messages.ts';
-import { place, voiceCalls } from './calls.ts';
+import { placeCall, mediaProbes } from './calls.ts';
 import { forms } from './forms.ts';
-import { silences, voiceRefusals } from './refusals.ts';
-import { calling, fullStart, READY_MS_MAX } from './steps.ts';
+import { silences, refusalProbes } from './refusals.ts';
+import { callStep, createFullStart, READY_MS_MAX } from '../steps.ts';
 
 const probe: SandboxProbe = {
   id: PREFLIGHT,
@@ -19,11 +19,11 @@ const probe: SandboxProbe = {
   exercises: ['VOICE-001', 'VOICE-002', 'VOICE-003'],
   cost: cost(1, 0, 0, 1),
   async run(context) {
-    const answer = await context.send(calling(UPGRADE, 'valid'));
+    const answer = await context.send(callStep(UPGRADE, 'valid'));
     if (!answer || isOpened(answer) || answer.failure?.kind === 'refused') return;
     const path = answer.request.path.replace(/[^/]*$/, `sandbox-kit-${context.random.id(8)}`);
-    const other = await context.send({ ...calling(NO_SUCH_PATH, 'open'), path });
-    context.voice.refused = refusedAsUnknown([answer, ...(other ? [other] : [])]);
+    const other = await context.send({ ...callStep(NO_SUCH_PATH, 'open'), path });
+    context.voice.refused = findUnknownPathRefusal([answer, ...(other ? [other] : [])]);
   },
 };
 
@@ -37,11 +37,11 @@ const after: SandboxProbe = {
   cost: cost(2, 0, 0, 1),
   async run(context) {
     if (context.voice.absent) return;
-    await place(
+    await placeCall(
       context,
-      calling('after all', 'valid', async (line) => {
-        line.send(fullStart(context));
-        const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
+      callStep('after all', 'valid', async (line) => {
+        line.send(createFullStart(context));
+        const ready = await line.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
         if (ready?.['type'] === 'call_ready' && context.voice.media === 'flows') {
           await line.connect(ready);
         }
@@ -52,10 +52,10 @@ const after: SandboxProbe = {
 };
 
 /** The scenarios of the voice WebSocket. */
-export const voiceScenarios: readonly SandboxProbe[] = [
+export const voiceProbes: readonly SandboxProbe[] = [
   probe,
   forms,
-  ...voiceCalls,
-  ...voiceRefusals,
+  ...mediaProbes,
+  ...refusalProbes,
   after,
 ];

@@ -1,9 +1,9 @@
 import { cost, type Step } from '../../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../../sandbox-state.ts';
 import type { Intent } from '../../../../src/contract/index.ts';
-import type { CallLine, CallMessage } from '../../../engine/drive/call/script.ts';
+import type { Call, CallMessage } from '../../../engine/drive/call/script.ts';
 import { forms } from './forms.ts';
-import { calling, fullStart, minimalStart, READY_MS_MAX, startsWithCodec } from './steps.ts';
+import { callStep, createFullStart, minimalStart, READY_MS_MAX, createStartsWithCodec } from '../steps.ts';
 
 /** After an error the WebSocket is closed, or it is left open: that it stays open shows soon. */
 const CLOSE_MS_MAX = 1_000;
@@ -18,10 +18,10 @@ const FINGERPRINT = /^(a=fingerprint:\S+) .*$/gm;
 /** Asks for a call that is to be refused, and hears how. */
 const asking =
   (start: CallMessage) =>
-  async (line: CallLine): Promise<void> => {
+  async (line: Call): Promise<void> => {
     line.send(start);
-    const answer = await line.next(['call_ready', 'error'], READY_MS_MAX);
-    if (answer?.['type'] === 'error') await line.closed(CLOSE_MS_MAX);
+    const answer = await line.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
+    if (answer?.['type'] === 'error') await line.waitUntilClosed(CLOSE_MS_MAX);
   };
 
 /** The requests for a WebSocket that lack something, each one edit away from that of the preflight. */
@@ -33,9 +33,9 @@ const handshake: SandboxProbe = {
   cost: cost(5, 0, 0, 5),
   async run(context) {
     if (context.voice.absent) return;
-    const control = await context.send(calling('control', 'valid', asking(minimalStart)));
+    const control = await context.send(callStep('control', 'valid', asking(minimalStart)));
     const edit = (step: string, intent: Intent, more: Partial<Step>): Step => ({
-      ...calling(step, intent, asking(minimalStart)),
+      ...callStep(step, intent, asking(minimalStart)),
       ...(intent === 'refuse' && { control }),
       ...more,
     });
@@ -61,10 +61,10 @@ const failures: SandboxProbe = {
   cost: cost(4, 0, 0, 4),
   async run(context) {
     if (context.voice.absent) return;
-    const { minimal, full } = startsWithCodec(context, NO_CODEC);
+    const { minimal, full } = createStartsWithCodec(context, NO_CODEC);
     const calls = [
-      context.send(calling('unsupported codec', 'refuse', asking(minimal))),
-      context.send(calling('unsupported codec, full', 'refuse', asking(full))),
+      context.send(callStep('unsupported codec', 'refuse', asking(minimal))),
+      context.send(callStep('unsupported codec, full', 'refuse', asking(full))),
     ];
     if (context.voice.media !== 'none') {
       calls.push(
@@ -81,13 +81,13 @@ const withOtherKeys = (answer: string): string =>
   answer.replace(FINGERPRINT, `$1 ${Array(32).fill('00').join(':')}`);
 
 function failing(step: string, context: SandboxContext, change: (answer: string) => string): Step {
-  return calling(step, 'open', async (line) => {
-    line.send(fullStart(context));
-    const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
+  return callStep(step, 'open', async (line) => {
+    line.send(createFullStart(context));
+    const ready = await line.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
     if (ready?.['type'] !== 'call_ready') return;
     const connecting = line.connect(ready, change);
-    await line.next(['error'], FAILURE_MS_MAX);
-    await line.closed(CLOSE_MS_MAX);
+    await line.waitForMessage(['error'], FAILURE_MS_MAX);
+    await line.waitUntilClosed(CLOSE_MS_MAX);
     await Promise.race([connecting, line.hangUp()]);
   });
 }
@@ -103,16 +103,16 @@ export const silences: SandboxProbe = {
     if (context.voice.absent) return;
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
     const first = (step: string, message: object | string | Uint8Array): Step =>
-      calling(step, 'open', async (line) => {
+      callStep(step, 'open', async (line) => {
         line.send(message);
-        await line.closed(REACTION_MS_MAX);
+        await line.waitUntilClosed(REACTION_MS_MAX);
       });
     const later = (step: string, message: object): Step =>
-      calling(step, 'open', async (line) => {
-        line.send(fullStart(context));
-        const ready = await line.next(['call_ready', 'error'], READY_MS_MAX);
+      callStep(step, 'open', async (line) => {
+        line.send(createFullStart(context));
+        const ready = await line.waitForMessage(['call_ready', 'error'], READY_MS_MAX);
         if (ready?.['type'] === 'call_ready') line.send(message);
-        await line.closed(REACTION_MS_MAX);
+        await line.waitUntilClosed(REACTION_MS_MAX);
       });
     await Promise.all([
       context.send(first('not JSON', 'Hello?')),
@@ -126,4 +126,4 @@ export const silences: SandboxProbe = {
 };
 
 /** What a sandbox must refuse, may refuse, or must live through. */
-export const voiceRefusals: readonly SandboxProbe[] = [handshake, failures, silences];
+export const refusalProbes: readonly SandboxProbe[] = [handshake, failures, silences];

@@ -7,9 +7,9 @@ import {
 } from '../../../../src/voice/call/index.ts';
 import type { Step } from '../../probe.ts';
 import type { Outcome, Outgoing } from '../http-client.ts';
-import { Line } from './line.ts';
-import type { MediaEnd } from './media.ts';
-import { askForSocket } from './socket.ts';
+import { ProbeCall } from './probe-call.ts';
+import type { MediaConnection } from './media-connection.ts';
+import { requestSocket } from './socket.ts';
 
 /** What a caller is made of. */
 export interface CallerOptions {
@@ -26,7 +26,7 @@ export interface CallerOptions {
 }
 
 /** One call to place. */
-export interface Placing {
+export interface CallPlacement {
   step: Step;
   outgoing: Outgoing;
   deadlineMs: number;
@@ -39,16 +39,16 @@ export interface Placing {
 /** Places calls to one sandbox. */
 export interface Caller {
   /** Asks for a WebSocket and, where it opens, has the script of the step drive it to its end. */
-  place(placing: Placing): Promise<Outcome>;
+  place(placing: CallPlacement): Promise<Outcome>;
 }
 
 /** A caller; failures are values, never thrown. */
-export function caller(options: CallerOptions): Caller {
+export function createCaller(options: CallerOptions): Caller {
   return {
     async place(placing) {
       const { step, outgoing, deadlineMs, sinceRunMs, pass } = placing;
       let localAddress = '';
-      const line = new Line({
+      const line = new ProbeCall({
         clock: options.clock,
         sinceRunMs,
         answerForm: options.answerForm,
@@ -59,7 +59,7 @@ export function caller(options: CallerOptions): Caller {
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
       const request = { url, headers, ca: options.ca, deadlineMs };
-      const asked = await pass(() => askForSocket(request, options.clock, listenerOf(line)));
+      const asked = await pass(() => requestSocket(request, options.clock, listenerOf(line)));
       const { socket, localAddress: reachedBy = '', ...came } = asked;
       if (!socket) return came;
       localAddress = reachedBy;
@@ -77,7 +77,7 @@ export function caller(options: CallerOptions): Caller {
 }
 
 /** Only what is heard of a WebSocket that has opened is part of a call. */
-function listenerOf(line: Line): SocketListener {
+function listenerOf(line: ProbeCall): SocketListener {
   return {
     onMessage: (data, isBinary) => line.onMessage(data, isBinary),
     onClose: (code, reason) => line.onClose(code, reason),
@@ -86,7 +86,7 @@ function listenerOf(line: Line): SocketListener {
 }
 
 /** A call that was cut off, or that nothing came of, is no whole answer. */
-function failureOf(line: Line, { intent }: Step): Pick<Outcome, 'failure'> {
+function failureOf(line: ProbeCall, { intent }: Step): Pick<Outcome, 'failure'> {
   if (line.tooLarge !== undefined) {
     return { failure: { kind: 'too_large', message: line.tooLarge, status: 101 } };
   }
@@ -111,8 +111,8 @@ interface Wanted {
 async function mediaEnd(
   { clock, mediaAddress }: CallerOptions,
   { offer, onPacket, localAddress, sinceRunMs }: Wanted,
-): Promise<MediaEnd> {
-  const { MediaEnd } = await import('./media.ts');
+): Promise<MediaConnection> {
+  const { MediaConnection } = await import('./media-connection.ts');
   const address = mediaAddress ?? (await findLocalAddress(localAddress, offer));
-  return new MediaEnd({ clock, sinceRunMs, address, onPacket });
+  return new MediaConnection({ clock, sinceRunMs, address, onPacket });
 }

@@ -13,7 +13,7 @@ export interface VoiceOptions {
 }
 
 /** How the voice endpoint of a sandbox is reached where nothing else is said (spec 4.9). */
-export function voiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
+export function resolveVoiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
   return {
     url: deriveVoiceUrl(target),
     answerForm: defaultAnswerForm,

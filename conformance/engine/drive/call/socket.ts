@@ -8,18 +8,18 @@ import {
 import { flattenHeaders, toFailure, type Outcome } from '../http-client.ts';
 
 /** A WebSocket that is open, or why it is not. */
-export interface AskedSocket extends Outcome {
+export interface SocketOutcome extends Outcome {
   socket?: WebSocket;
   /** The address of this machine by which the sandbox was reached. */
   localAddress?: string;
 }
 
 /** Asks for a WebSocket, in the words of an exchange. Never rejects. */
-export async function askForSocket(
+export async function requestSocket(
   request: SocketRequest,
   clock: Clock,
   listener: SocketListener,
-): Promise<AskedSocket> {
+): Promise<SocketOutcome> {
   const { error, answer, socket, localAddress } = await openSocket(request, clock, listener);
   if (error !== undefined) return { failure: failureOf(error, answer?.status) };
   return {

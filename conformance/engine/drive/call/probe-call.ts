@@ -12,17 +12,17 @@ import {
   type SocketListener,
   type CallAudio,
 } from '../../../../src/voice/call/index.ts';
-import type { CallLine, CallMessage, Connection } from './script.ts';
-import type { MediaEnd } from './media.ts';
+import type { Call, CallMessage, Connection } from './script.ts';
+import type { MediaConnection } from './media-connection.ts';
 
 /** What a line is made of. */
-export interface LineParts {
+export interface ProbeCallOptions {
   clock: Clock;
   /** Milliseconds since the run began, of a time of the clock. */
   sinceRunMs: (atMs: number) => number;
   answerForm: AnswerForm;
   /** Makes the kit's end of the media that an offer asks for. */
-  mediaEnd: (offer: string, onPacket: () => void) => Promise<MediaEnd>;
+  mediaEnd: (offer: string, onPacket: () => void) => Promise<MediaConnection>;
   /** Ends every call: the run was interrupted. */
   signal: AbortSignal;
 }
@@ -40,13 +40,13 @@ const NO_CLOSE_CODE = 1006;
 const ANSWERS: readonly unknown[] = ['call_ready', 'error'];
 
 /** One call, as a script drives it and as it is recorded. */
-export class Line implements CallLine, SocketListener {
-  readonly #parts: LineParts;
+export class ProbeCall implements Call, SocketListener {
+  readonly #parts: ProbeCallOptions;
   readonly #events: CallEvent[] = [];
   readonly #waiting: CallMessage[] = [];
   readonly #wakes = new Set<() => void>();
   #socket: WebSocket | undefined;
-  #media: MediaEnd | undefined;
+  #media: MediaConnection | undefined;
   #closeCode: number | undefined;
   #tooLarge: string | undefined;
   #textsLeft = TEXTS_LENGTH_MAX;
@@ -56,7 +56,7 @@ export class Line implements CallLine, SocketListener {
   /** Candidates that came before there was an end to give them to. */
   readonly #early: string[] = [];
 
-  constructor(parts: LineParts) {
+  constructor(parts: ProbeCallOptions) {
     this.#parts = parts;
     parts.signal.addEventListener('abort', () => this.#wake());
   }
@@ -132,7 +132,7 @@ export class Line implements CallLine, SocketListener {
     this.#socket?.send(content);
   }
 
-  async next(types: readonly string[], waitMs: number): Promise<CallMessage | undefined> {
+  async waitForMessage(types: readonly string[], waitMs: number): Promise<CallMessage | undefined> {
     const isOne = ({ type }: CallMessage): boolean =>
       types.includes('*') || (typeof type === 'string' && types.includes(type));
     await this.#until(() => this.#waiting.some(isOne), waitMs);
@@ -140,7 +140,7 @@ export class Line implements CallLine, SocketListener {
     return at < 0 ? undefined : this.#waiting.splice(at, 1)[0];
   }
 
-  async closed(waitMs: number): Promise<boolean> {
+  async waitUntilClosed(waitMs: number): Promise<boolean> {
     await this.#until(() => false, waitMs);
     return this.#closeCode !== undefined;
   }
@@ -175,7 +175,7 @@ export class Line implements CallLine, SocketListener {
     return this.#media.view().hasPath ? 'broken' : 'none';
   }
 
-  async say(clip: Clip): Promise<void> {
+  async speak(clip: Clip): Promise<void> {
     const saying = this.#media?.say(clip);
     const gone = this.#until(() => false, Infinity).then(() => undefined);
     const said = await Promise.race([saying, gone]);
@@ -190,14 +190,14 @@ export class Line implements CallLine, SocketListener {
     });
   }
 
-  async heard(waitMs: number): Promise<boolean> {
+  async waitUntilHeard(waitMs: number): Promise<boolean> {
     const fromMs = this.#nowMs();
     const isHeard = (): boolean => (this.#media?.sounds.at(-1)?.untilMs ?? -Infinity) > fromMs;
     await this.#until(isHeard, waitMs);
     return isHeard();
   }
 
-  async silent(waitMs: number): Promise<boolean> {
+  async waitUntilSilent(waitMs: number): Promise<boolean> {
     const isSilent = (): boolean => !this.#media?.isLoud;
     await this.#until(isSilent, waitMs);
     return isSilent();

@@ -15,7 +15,7 @@ import {
 import { ReceivedAudio, type Sound } from './received-audio.ts';
 
 /** What the kit's end of the media is made of. */
-export interface MediaParts {
+export interface MediaConnectionOptions {
   clock: Clock;
   sinceRunMs: (atMs: number) => number;
   /** Of this machine, to send from and to be reached at. */
@@ -28,8 +28,8 @@ const CONNECT_MS_MAX = 15_000;
 const ASK_EVERY_MS = 250;
 
 /** The kit's end of the media of one call: it answers, listens and speaks. */
-export class MediaEnd {
-  readonly #parts: MediaParts;
+export class MediaConnection {
+  readonly #parts: MediaConnectionOptions;
   readonly #peer: Peer;
   readonly #life = new AbortController();
   readonly #roundTripsMs: number[] = [];
@@ -40,7 +40,7 @@ export class MediaEnd {
   #payloadType = -1;
   #hasPath = false;
 
-  constructor(parts: MediaParts) {
+  constructor(parts: MediaConnectionOptions) {
     this.#parts = parts;
     this.#peer = createPeer({
       clock: parts.clock,

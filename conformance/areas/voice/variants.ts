@@ -1,3 +1,4 @@
+import { parseMessage, type CallMessage } from '../../../src/voice/call/index.ts';
 import { valueAt } from '../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../src/voice/peer/index.ts';
 import { drop, set } from '../../engine/mutants/combinators.ts';
@@ -8,7 +9,6 @@ import {
   editMessages,
   isStart,
   changeMedia,
-  messageIn,
   editOffers,
   handleCalls,
   replaceMessages,
@@ -19,104 +19,119 @@ import type { VoiceTransformFactory } from '../../engine/mutants/call-transform.
 
 const variant = variantsOf('voice');
 
-const calls = (
+/** Creates a variant that changes WebSockets and calls but no HTTP responses. */
+const voiceVariant = (
   name: string,
-  is: string,
+  description: string,
   voice: VoiceTransformFactory,
   more: Partial<Variant> = {},
-): Variant => variant(name, is, passThrough, { voice, ...more });
+): Variant => variant(name, description, passThrough, { voice, ...more });
 
-/** Says every message otherwise. */
-const rewritten = (write: (text: string) => [text: string, isBinary?: boolean]): VoiceTransformFactory =>
-  handleCalls((ends) => ({ fromSandbox: (text) => ends.toKit(...write(text)) }));
+/** Rewrites every sandbox message. */
+const rewriteMessages = (
+  rewrite: (text: string) => [text: string, isBinary?: boolean],
+): VoiceTransformFactory =>
+  handleCalls((ends) => ({ fromSandbox: (text) => ends.toKit(...rewrite(text)) }));
 
 const READY = 'call_ready';
 const UPDATE = 'conversation_update';
 
-/** How the request for a WebSocket may be answered. */
-const upgrades: Variant[] = [
-  calls('absent', 'Has no voice.', refusing(404, /./), { areas: ['health', 'voice'] }),
-  calls('absent-403', 'Refuses every upgrade with 403, as it has no voice.', refusing(403, /./), {
+/** Legal responses to the WebSocket request. */
+const handshakeVariants: Variant[] = [
+  voiceVariant('absent', 'Has no voice endpoint.', refusePaths(404, /./), {
     areas: ['health', 'voice'],
   }),
-  calls('protocol-unnamed', 'Names no subprotocol.', () => ({ selectProtocol: () => undefined })),
+  voiceVariant(
+    'absent-403',
+    'Has no voice endpoint and refuses every upgrade with 403.',
+    refusePaths(403, /./),
+    {
+      areas: ['health', 'voice'],
+    },
+  ),
+  voiceVariant('protocol-unnamed', 'Selects no subprotocol.', () => ({
+    selectProtocol: () => undefined,
+  })),
 ];
 
-function refusing(status: number, path: RegExp): VoiceTransformFactory {
+/** Refuses WebSocket requests to the paths that match. */
+function refusePaths(status: number, path: RegExp): VoiceTransformFactory {
   return () => ({
-    respond: (asked) => (path.test(asked.path) ? { status, headers: {}, body: '' } : undefined),
+    respond: (request) => (path.test(request.path) ? { status, headers: {}, body: '' } : undefined),
   });
 }
 
 const LATE_MS = 700;
 const CANDIDATE = /^a=(candidate:.*)\r\n/gm;
 
-/** How messages may look, and when they may come. */
-const messages: Variant[] = [
-  calls(
+/** Legal forms and times of messages. */
+const messageVariants: Variant[] = [
+  voiceVariant(
     'pretty',
     'Indents its messages.',
-    rewritten((text) => [JSON.stringify(messageIn(text), null, 2)]),
+    rewriteMessages((text) => [JSON.stringify(parseMessage(text), null, 2)]),
   ),
-  calls(
+  voiceVariant(
     'binary',
     'Sends its messages in binary frames.',
-    rewritten((text) => [text, true]),
+    rewriteMessages((text) => [text, true]),
   ),
-  calls(
+  voiceVariant(
     'more-keys',
-    'Has more fields than the interface.',
+    'Sends fields that the interface does not define.',
     editMessages(READY, set('/agent', { name: 'Ada' }), set('/metadata/region', 'eu')),
   ),
-  calls(
+  voiceVariant(
     'more-messages',
-    'Says more than the interface has.',
+    'Sends messages that the interface does not define.',
     replaceMessages(READY, (message) => [{ type: 'hello' }, message, { type: 'status', up: true }]),
   ),
-  calls(
+  voiceVariant(
     'bare-ready',
-    'Leaves out of call_ready what may be.',
+    'Omits the optional fields of `call_ready`.',
     editMessages(READY, drop('/metadata'), drop('/evaluation_metadata')),
   ),
-  calls(
+  voiceVariant(
     'bare-updates',
-    'Leaves out of updates what may be.',
+    'Omits the optional fields of `conversation_update`.',
     editMessages(UPDATE, drop('/metadata'), drop('/evaluation_metadata')),
   ),
-  calls(
+  voiceVariant(
     'own-sessions',
-    'Makes a session up where it was given none.',
-    replaceMessages(READY, (message) => [{ session_id: `s-${String(message['call_id'])}`, ...message }]),
+    'Generates a session id for a call without one.',
+    replaceMessages(READY, (message) => [
+      { session_id: `s-${String(message['call_id'])}`, ...message },
+    ]),
   ),
-  calls(
+  voiceVariant(
     'two-updates',
-    'Updates twice a turn.',
+    'Sends two updates for each turn.',
     replaceMessages(UPDATE, (message) => [message, message]),
   ),
-  calls(
+  voiceVariant(
     'updates-at-once',
-    'Begins with an update of its greeting.',
+    'Starts the call with an update about its greeting.',
     replaceMessages(READY, (message) => [
       message,
       { type: UPDATE, ...idsIn(message), transcript: { user: '', agent: 'Hello!' } },
     ]),
   ),
-  calls(
+  voiceVariant(
     'ready-late',
-    'Takes its time for call_ready.',
+    'Sends `call_ready` 700 ms late.',
     replaceMessages(READY, (message, ends) => {
       void ends.clock.sleep(LATE_MS).then(() => ends.toKit(JSON.stringify(message)));
       return [];
     }),
   ),
-  calls(
+  voiceVariant(
     'errors-without-details',
-    'Says errors without details.',
+    'Omits `error.details`.',
     editMessages('error', drop('/error/details')),
   ),
-  calls(
+  voiceVariant(
     'closes-unknown',
-    'Closes on what it does not know.',
+    'Closes the WebSocket after an unknown message.',
     interceptMessages(
       ({ type }) => type !== 'start_call' && type !== 'webrtc_answer',
       (ends) => {
@@ -125,57 +140,61 @@ const messages: Variant[] = [
       },
     ),
   ),
-  calls(
+  voiceVariant(
     'closes-without-code',
-    'Closes without a code after an error.',
+    'Closes the WebSocket without a code after an error.',
     handleCalls((ends) => ({
       onSandboxClose: () => ends.closeKit(1005),
     })),
   ),
-  calls('restarts', 'Takes a second start_call for the first again.', ignoring(isStart)),
-  calls('answers-both', 'Answers a second start_call, too, in its own way.', answerSecondStart()),
+  voiceVariant('restarts', 'Ignores a second `start_call`.', ignoreRepeated(isStart)),
+  voiceVariant(
+    'answers-both',
+    'Responds to a second `start_call` in its own way.',
+    answerSecondStart(),
+  ),
 ];
 
-/** Passes over what is said again. */
-function ignoring(when: (message: Record<string, unknown>) => boolean): VoiceTransformFactory {
+/** Ignores messages of the kit after the first one that matches. */
+function ignoreRepeated(matches: (message: CallMessage) => boolean): VoiceTransformFactory {
   return handleCalls((ends) => {
-    let said = false;
+    let hasMatched = false;
     return {
       fromKit(text) {
-        const isOne = when(messageIn(text) ?? {});
-        if (!isOne || !said) ends.toSandbox(text);
-        said ||= isOne;
+        const isMatch = matches(parseMessage(text) ?? {});
+        if (!isMatch || !hasMatched) ends.toSandbox(text);
+        hasMatched ||= isMatch;
       },
     };
   });
 }
 
-const idsIn = (message: Record<string, unknown>): object =>
+const idsIn = (message: CallMessage): object =>
   Object.fromEntries(
     ['call_id', 'session_id'].flatMap((key) => (key in message ? [[key, message[key]]] : [])),
   );
 
-/** How an offer may look. */
-const descriptions: Variant[] = [
-  calls(
+/** Legal forms of the SDP offer. */
+const offerVariants: Variant[] = [
+  voiceVariant(
     'sdp-lf',
-    'Ends its lines with LF.',
+    'Ends the lines of the offer with LF.',
     editOffers((sdp) => sdp.replaceAll('\r\n', '\n')),
   ),
-  calls(
+  voiceVariant(
     'sdp-trimmed',
-    'Leaves the last line without an end.',
+    'Omits the line ending of the last line.',
     editOffers((sdp) => sdp.trimEnd()),
   ),
-  calls('sdp-no-ssrc', 'Names no sender.', removeOfferLines(/a=(ssrc|msid)/)),
-  calls(
+  voiceVariant('sdp-no-ssrc', 'Omits `a=ssrc` and `a=msid`.', removeOfferLines(/a=(ssrc|msid)/)),
+  voiceVariant(
     'sdp-capitals',
-    'Writes OPUS.',
+    'Writes the codec name as `OPUS`.',
     editOffers((sdp) => sdp.replace(/opus\/48000/i, 'OPUS/48000')),
   ),
-  calls(
+  voiceVariant(
     'sdp-more-candidates',
-    'Has candidates of all kinds.',
+    'Offers TCP, IPv6, and mDNS candidates, too.',
     editOffers((sdp) =>
       sdp.replace(CANDIDATE, (line) =>
         [
@@ -187,9 +206,9 @@ const descriptions: Variant[] = [
       ),
     ),
   ),
-  calls(
+  voiceVariant(
     'sdp-more-codecs',
-    'Has more codecs than Opus.',
+    'Offers other codecs besides Opus.',
     editOffers((sdp) =>
       sdp
         .replace(/^(m=audio .*)$/m, '$1 0 101')
@@ -199,16 +218,20 @@ const descriptions: Variant[] = [
         ),
     ),
   ),
-  calls('sdp-video-first', 'Has video, and its audio bundled with it.', behindVideo()),
-  calls(
+  voiceVariant(
+    'sdp-video-first',
+    'Offers video first and bundles the audio with it.',
+    offerVideoFirst(),
+  ),
+  voiceVariant(
     'trickle',
-    'Sends its candidates apart.',
+    'Sends its candidates in separate messages.',
     replaceMessages(READY, (message) => {
       const sdp = String(valueAt(message, '/webrtc_offer/sdp'));
-      const found = [...sdp.matchAll(CANDIDATE)].map(([, candidate]) => candidate);
+      const candidates = [...sdp.matchAll(CANDIDATE)].map(([, candidate]) => candidate);
       return [
         { ...message, webrtc_offer: { type: 'offer', sdp: sdp.replace(CANDIDATE, '') } },
-        ...found.map((candidate) => ({
+        ...candidates.map((candidate) => ({
           type: 'ice_candidate',
           ...idsIn(message),
           candidate: { candidate, sdpMLineIndex: 0 },
@@ -218,39 +241,39 @@ const descriptions: Variant[] = [
   ),
 ];
 
-/** What of a section is about its media and not about how it is reached. */
-const OF_MEDIA = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
+/** The lines of a section that describe its media and not its network path. */
+const MEDIA_LINES = /^a=(rtpmap|fmtp|rtcp-fb|extmap|ssrc|msid|mid).*\r\n/gm;
 
-/** Offers video on the way of the audio; the sandbox behind is told of the audio alone. */
-function behindVideo(): VoiceTransformFactory {
-  const withVideo = (sdp: string): string => {
+/** Adds a video section that shares the network path of the audio; hides it from the upstream sandbox. */
+function offerVideoFirst(): VoiceTransformFactory {
+  const addVideo = (sdp: string): string => {
     const [session = '', audio = ''] = sdp.split(/^(?=m=)/m);
-    const way = audio
-      .replace(OF_MEDIA, '')
+    const video = audio
+      .replace(MEDIA_LINES, '')
       .replace(/^m=audio (\d+) (\S+).*$/m, 'm=video $1 $2 120');
     return [
       session.replace('a=group:BUNDLE', 'a=group:BUNDLE video'),
-      `${way}a=mid:video\r\na=rtpmap:120 VP8/90000\r\n`,
+      `${video}a=mid:video\r\na=rtpmap:120 VP8/90000\r\n`,
       audio.replace(CANDIDATE, '').replace(/^m=audio \d+(.*)$/m, 'm=audio 0$1\r\na=bundle-only'),
     ].join('');
   };
-  const withoutVideo = (sdp: string): string =>
+  const removeVideo = (sdp: string): string =>
     sdp.replace(/^m=video [^]*?(?=^m=)/m, '').replace('a=group:BUNDLE video', 'a=group:BUNDLE');
-  const inField = (field: string, change: (sdp: string) => string, text: string): string => {
-    const message = messageIn(text);
+  const changeSdp = (field: string, change: (sdp: string) => string, text: string): string => {
+    const message = parseMessage(text);
     const sdp = valueAt(message, `/${field}/sdp`);
     if (!message || typeof sdp !== 'string') return text;
-    const described = { ...(message[field] as object), sdp: change(sdp) };
-    return JSON.stringify({ ...message, [field]: described });
+    const description = { ...(message[field] as object), sdp: change(sdp) };
+    return JSON.stringify({ ...message, [field]: description });
   };
   return handleCalls((ends) => ({
-    fromSandbox: (text) => ends.toKit(inField('webrtc_offer', withVideo, text)),
-    fromKit: (text) => ends.toSandbox(inField('webrtc_answer', withoutVideo, text)),
+    fromSandbox: (text) => ends.toKit(changeSdp('webrtc_offer', addVideo, text)),
+    fromKit: (text) => ends.toSandbox(changeSdp('webrtc_answer', removeVideo, text)),
   }));
 }
 
-/** Numbers what is left of a stream one by one. */
-function sparse(isKept: (packet: AudioPacket) => boolean): VoiceTransformFactory {
+/** Drops packets and renumbers the rest without gaps. */
+function dropPackets(isKept: (packet: AudioPacket) => boolean): VoiceTransformFactory {
   return changeMedia(() => {
     let sequence = 60_000;
     return {
@@ -263,25 +286,25 @@ function sparse(isKept: (packet: AudioPacket) => boolean): VoiceTransformFactory
 
 const SILENT_BYTES_MAX = 3;
 
-/** What media may be like. */
-const sound: Variant[] = [
-  calls(
+/** Legal forms of media. */
+const mediaVariants: Variant[] = [
+  voiceVariant(
     'no-answers',
-    'Does not know how it should be answered.',
+    'Does not know the message that answers an offer.',
     interceptMessages(
       ({ type }) => type === 'webrtc_answer',
       () => {},
     ),
     { clockFactor: 5 },
   ),
-  calls(
+  voiceVariant(
     'quiet',
-    'Sends nothing while it is silent.',
-    sparse(({ payload }) => payload.length > SILENT_BYTES_MAX),
+    'Sends no packets while it is silent.',
+    dropPackets(({ payload }) => payload.length > SILENT_BYTES_MAX),
   ),
-  calls(
+  voiceVariant(
     'lossy',
-    'Loses a packet in fifty.',
+    'Loses every fiftieth packet.',
     changeMedia(() => ({
       toKit(packet, send, nth) {
         if (nth % 50 !== 25) send(packet);
@@ -290,10 +313,10 @@ const sound: Variant[] = [
   ),
 ];
 
-/** Everything about calls that is odd and legal. */
+/** Unusual but legal behavior of voice. */
 export const voiceVariants: readonly Variant[] = [
-  ...upgrades,
-  ...messages,
-  ...descriptions,
-  ...sound,
+  ...handshakeVariants,
+  ...messageVariants,
+  ...offerVariants,
+  ...mediaVariants,
 ];

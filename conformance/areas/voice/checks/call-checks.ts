@@ -105,7 +105,8 @@ const AT_ONCE_MS_MAX = 3_000;
  */
 function failsPromptly(one: Exchange, exchanges: readonly Exchange[]): boolean {
   const unknown = exchanges.find((other) => isVoice(other) && other.step === 'unknown type');
-  const passesOver = unknown && callReadyOf(unknown) && sandboxMessagesOf(unknown, 'error').length === 0;
+  const passesOver =
+    unknown && callReadyOf(unknown) && sandboxMessagesOf(unknown, 'error').length === 0;
   const answeredMs = eventsOf(one, 'answered')[0]?.atMs;
   if (!passesOver || answeredMs === undefined || one.intent !== 'valid') return false;
   return sandboxMessagesOf(one, 'error').some(
@@ -216,6 +217,11 @@ export function checkMessageShape({ message, type, at, absent, hint }: MessageSh
 }
 
 /** A finding about a call as a whole. */
-export function callFinding(one: Exchange, expected: string, received: string, hint?: string): Finding {
+export function callFinding(
+  one: Exchange,
+  expected: string,
+  received: string,
+  hint?: string,
+): Finding {
   return { exchange: one.id, pointer: '', expected, received, ...(hint ? { hint } : {}) };
 }

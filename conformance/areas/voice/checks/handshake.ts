@@ -42,7 +42,8 @@ export const handshakeChecks = {
     isJudged,
     (one, { run }) => {
       const hint =
-        explainSocketFailure(one, run.voiceUrl ?? '')?.cure ?? 'Look whether a proxy passes upgrades on.';
+        explainSocketFailure(one, run.voiceUrl ?? '')?.cure ??
+        'Look whether a proxy passes upgrades on.';
       return isOpened(one) ? [] : [outcomeFinding(one, '101, an open WebSocket', hint)];
     },
     notOpened,
@@ -92,7 +93,10 @@ function withoutProtocol(): Check {
     (one, transcript) => {
       const control = controlOf(one, transcript);
       return (
-        isEdit(one) && control !== undefined && isOpened(control) && callReadyOf(control) !== undefined
+        isEdit(one) &&
+        control !== undefined &&
+        isOpened(control) &&
+        callReadyOf(control) !== undefined
       );
     },
     (one) =>

@@ -13,7 +13,13 @@ import {
   sandboxMessagesOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, type Check } from '../../../engine/checks/check.ts';
-import { findAnsweredCalls, isValidCall, explainNoMedia, callFinding, checkConnectedCalls } from './call-checks.ts';
+import {
+  findAnsweredCalls,
+  isValidCall,
+  explainNoMedia,
+  callFinding,
+  checkConnectedCalls,
+} from './call-checks.ts';
 import { isUnusableOffer } from './offer.ts';
 
 /** A call that was listened to for less says nothing of silence. */
@@ -82,7 +88,11 @@ export const mediaChecks = {
     tooFew,
   ),
   'VOICE-073': checkConnectedCalls(hasSteps, findSequenceErrors, tooFew),
-  'VOICE-074': checkConnectedCalls((one) => ticksIn(one).length >= STEPS_MIN, findClockErrors, tooFew),
+  'VOICE-074': checkConnectedCalls(
+    (one) => ticksIn(one).length >= STEPS_MIN,
+    findClockErrors,
+    tooFew,
+  ),
   'VOICE-075': checkConnectedCalls(
     (one) => agreed(one).length > 0,
     (one) => {
@@ -96,13 +106,15 @@ export const mediaChecks = {
   ),
   'VOICE-076': checkConnectedCalls(
     (one) => isListenedTo(one) && agreed(one).some(({ levelsDb }) => levelsDb),
-    (one) => (soundsIn(one).length > 0 ? [] : [callFinding(one, 'something to be heard', 'silence')]),
+    (one) =>
+      soundsIn(one).length > 0 ? [] : [callFinding(one, 'something to be heard', 'silence')],
     tooFew,
   ),
   'VOICE-077': checkConnectedCalls(
     (one) => isValidCall(one) && speechIn(one).length > 0,
     (one) => {
-      const isHeard = answeredAloud(one) || sandboxMessagesOf(one, 'conversation_update').length > 0;
+      const isHeard =
+        answeredAloud(one) || sandboxMessagesOf(one, 'conversation_update').length > 0;
       return isHeard ? [] : [callFinding(one, 'a reply or an update', 'neither')];
     },
   ),
@@ -138,7 +150,9 @@ function connects(): Check {
 function isPlacedAgain(one: Exchange, { exchanges }: Transcript): boolean {
   const isAgain = ({ id, probe, step }: Exchange): boolean =>
     id > one.id && probe === one.probe && step === one.step;
-  return isBrokenDuringSetup(one) && exchanges.some((other) => isAgain(other) && isConnected(other));
+  return (
+    isBrokenDuringSetup(one) && exchanges.some((other) => isAgain(other) && isConnected(other))
+  );
 }
 
 /** The steps of each sender from one packet to the next, in the order of arrival. */
@@ -211,7 +225,9 @@ function goesOn(): Check {
       const spoke = speechIn(one).some(({ untilMs = 0 }) => untilMs > hungUpMs);
       const isAlive = packetsIn(one).some(({ atMs }) => atMs > hungUpMs + STOP_MS_MAX);
       const wasAlive = packetsIn(one).some(({ atMs }) => atMs < hungUpMs);
-      return spoke && wasAlive && !isAlive ? [callFinding(one, 'audio as before', 'none any more')] : [];
+      return spoke && wasAlive && !isAlive
+        ? [callFinding(one, 'audio as before', 'none any more')]
+        : [];
     },
   );
 }

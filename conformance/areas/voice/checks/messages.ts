@@ -15,7 +15,13 @@ import {
   startCallOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
-import { isValidCall, checkMessageShape, explainNoCall, explainNoMedia, callFinding } from './call-checks.ts';
+import {
+  isValidCall,
+  checkMessageShape,
+  explainNoCall,
+  explainNoMedia,
+  callFinding,
+} from './call-checks.ts';
 
 const NO_READY = unjudgedAs('not_applicable', 'No call_ready carries it.');
 const NO_UPDATE: Check['unjudged'] = (transcript) =>
@@ -58,7 +64,9 @@ function followed(isOf: (one: Exchange) => boolean, unjudged = explainNoCall): C
   return checkEach(
     (one) => isValidCall(one) && isOpened(one) && startCallOf(one) !== undefined && isOf(one),
     (one) =>
-      callReadyOf(one) ? [] : [callFinding(one, 'call_ready after start_call', insteadOfReady(one))],
+      callReadyOf(one)
+        ? []
+        : [callFinding(one, 'call_ready after start_call', insteadOfReady(one))],
     unjudged,
   );
 }
@@ -66,7 +74,9 @@ function followed(isOf: (one: Exchange) => boolean, unjudged = explainNoCall): C
 /** Judged only where the full form was followed by call_ready. */
 function onceFull(check: Check): Check {
   const isTaken = ({ exchanges }: Transcript): boolean =>
-    exchanges.some((one) => isValidCall(one) && isFull(one) && one.step === 'full' && callReadyOf(one));
+    exchanges.some(
+      (one) => isValidCall(one) && isFull(one) && one.step === 'full' && callReadyOf(one),
+    );
   return {
     ...check,
     evidence: (transcript) => (isTaken(transcript) ? check.evidence(transcript) : []),
@@ -126,7 +136,8 @@ export const messageChecks = {
   'VOICE-026': ownCallIds(),
   'VOICE-027': checkEach(
     (one) =>
-      isValidCall(one) && typeof valueAt(callReadyOf(one)?.json, '/metadata/audio_codec') === 'string',
+      isValidCall(one) &&
+      typeof valueAt(callReadyOf(one)?.json, '/metadata/audio_codec') === 'string',
     (one) => {
       const codec = String(valueAt(callReadyOf(one)?.json, '/metadata/audio_codec'));
       return codec.toLowerCase() === 'opus' ? [] : [callFinding(one, 'opus', toPrintable(codec, 40))];
@@ -165,7 +176,9 @@ const WELL_ENDED = [1000, 1001, 1005];
 function unbroken(): Check {
   return checkEach(
     (one) =>
-      isValidCall(one) && callReadyOf(one) !== undefined && eventsOf(one, 'unconnected').length === 0,
+      isValidCall(one) &&
+      callReadyOf(one) !== undefined &&
+      eventsOf(one, 'unconnected').length === 0,
     (one) => {
       const [error] = sandboxMessagesOf(one, 'error').filter(
         ({ event }) => event.atMs <= hangUpMsOf(one),

@@ -1,6 +1,5 @@
 import { valueAt } from '../../../../src/contract/index.ts';
-import { isObject } from '../../../../src/platform/json.ts';
-
+import { parseMessage, type CallMessage } from '../../../../src/voice/call/index.ts';
 import type { Edit } from '../../../engine/mutants/combinators.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
 import {
@@ -11,27 +10,28 @@ import {
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 import { relayMedia, type MediaHandlers } from '../../../engine/mutants/voice-relay.ts';
-import type { CallEnds, CallHandlers, VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
+import type {
+  CallEnds,
+  CallHandlers,
+  VoiceTransformFactory,
+} from '../../../engine/mutants/call-transform.ts';
 
-/** A message of a call, as JSON. */
-export type Message = Record<string, unknown>;
-
-/** Passes HTTP on as it is. */
-export const passThrough: TransformFactory = () => (asked, forward) => forward(asked);
+/** Forwards HTTP requests unchanged. */
+export const passThrough: TransformFactory = () => (request, forward) => forward(request);
 
 const mutant = mutantsOf('voice');
 
-/** A mutant of calls, which leaves all else as it is. */
+/** Creates a mutant that changes WebSockets and calls but no HTTP responses. */
 export const voiceMutant = (
   name: string,
-  breaks: string,
+  description: string,
   kills: RequirementId | readonly RequirementId[],
   voice: VoiceTransformFactory,
   more: Partial<Mutant> = {},
-): Mutant => mutant(name, breaks, kills, passThrough, { voice, ...more });
+): Mutant => mutant(name, description, kills, passThrough, { voice, ...more });
 
-/** Edits of messages are made of no request. */
-const NOBODY: ProxyRequest = {
+/** The request that edits of call messages get: they don't depend on an HTTP request. */
+const NO_REQUEST: ProxyRequest = {
   endpoint: 'voice',
   method: 'GET',
   path: '/voice',
@@ -41,126 +41,113 @@ const NOBODY: ProxyRequest = {
   connection: {},
 };
 
-/** A message as JSON; undefined where it is none. */
-export function messageIn(text: string): Message | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Changes a call, each in a state of its own. */
+/** Handles each call with its own state. */
 export const handleCalls =
-  (call: (ends: CallEnds) => CallHandlers): VoiceTransformFactory =>
+  (handleCall: (ends: CallEnds) => CallHandlers): VoiceTransformFactory =>
   () => ({ handleCall });
 
-/** Every message, whatever its type. */
+/** Matches messages of every type. */
 export const ANY = '*';
 
-/** Puts messages in the place of those of a type, or of any, that the sandbox says: none, one, many. */
+/** Replaces each sandbox message of a type, or of `ANY` type, with zero or more messages. */
 export function replaceMessages(
   type: string,
-  change: (message: Message, ends: CallEnds) => readonly (Message | string)[],
+  replace: (message: CallMessage, ends: CallEnds) => readonly (CallMessage | string)[],
 ): VoiceTransformFactory {
   return handleCalls((ends) => {
-    const ids = new TrueIds();
+    const originalIds = new OriginalIds();
     return {
       fromSandbox(text) {
-        const message = messageIn(text);
-        if (message?.['type'] === 'call_ready') ids.learn(message);
+        const message = parseMessage(text);
+        if (message?.['type'] === 'call_ready') originalIds.remember(message);
         if (!message || (type !== ANY && message['type'] !== type)) {
           ends.toKit(text);
           return;
         }
-        for (const one of change(message, ends)) {
-          ends.toKit(typeof one === 'string' ? one : JSON.stringify(one));
+        for (const replacement of replace(message, ends)) {
+          ends.toKit(typeof replacement === 'string' ? replacement : JSON.stringify(replacement));
         }
       },
-      fromKit: (text, isBinary) => ids.pass(text, isBinary, ends),
+      fromKit: (text, isBinary) => ends.toSandbox(originalIds.restore(text, isBinary)),
     };
   });
 }
 
 /**
- * The ids by which the sandbox behind knows a call. What it is told has them whatever the kit was made
- * to believe, so that one broken id breaks nothing else.
+ * Restores the ids of the upstream sandbox in the SDP answer of the kit, so that a mutant that
+ * changes an id breaks nothing else.
  */
-class TrueIds {
-  #ids: Message = {};
+class OriginalIds {
+  #ids: CallMessage = {};
 
-  learn({ call_id, session_id }: Message): void {
+  remember({ call_id, session_id }: CallMessage): void {
     this.#ids = {
       ...(call_id !== undefined && { call_id }),
       ...(session_id !== undefined && { session_id }),
     };
   }
 
-  pass(text: string, isBinary: boolean, ends: CallEnds): void {
-    const message = messageIn(text);
-    if (isBinary || message?.['type'] !== 'webrtc_answer') {
-      ends.toSandbox(text);
-      return;
-    }
+  restore(text: string, isBinary: boolean): string {
+    const message = parseMessage(text);
+    if (isBinary || message?.['type'] !== 'webrtc_answer') return text;
     const { call_id: _call, session_id: _session, ...rest } = message;
-    ends.toSandbox(JSON.stringify({ ...rest, ...this.#ids }));
+    return JSON.stringify({ ...rest, ...this.#ids });
   }
 }
 
-/** Edits the messages of a type. */
-export const editMessages = (type: string, ...all: Edit[]): VoiceTransformFactory =>
+/** Edits the sandbox messages of a type. */
+export const editMessages = (type: string, ...edits: Edit[]): VoiceTransformFactory =>
   replaceMessages(type, (message) => {
     const edited = structuredClone(message);
-    for (const edit of all) edit(edited, NOBODY);
+    for (const edit of edits) edit(edited, NO_REQUEST);
     return [edited];
   });
 
-/** Writes mutants that edit the messages of a type. */
+/** Returns a function that creates mutants that edit the sandbox messages of a type. */
 export const createMessageMutants =
   (type: string) =>
-  (name: string, breaks: string, kills: RequirementId, ...all: Edit[]): Mutant =>
-    voiceMutant(name, breaks, kills, editMessages(type, ...all));
+  (name: string, description: string, kills: RequirementId, ...edits: Edit[]): Mutant =>
+    voiceMutant(name, description, kills, editMessages(type, ...edits));
 
-/** Edits the description of every offer. */
-export const editOffers = (change: (sdp: string) => string): VoiceTransformFactory =>
+/** Edits the SDP of every offer. */
+export const editOffers = (edit: (sdp: string) => string): VoiceTransformFactory =>
   replaceMessages('call_ready', (message) => {
     const sdp = valueAt(message, '/webrtc_offer/sdp');
-    const changed = change(typeof sdp === 'string' ? sdp : '');
-    return [{ ...message, webrtc_offer: { type: 'offer', sdp: changed } }];
+    const edited = edit(typeof sdp === 'string' ? sdp : '');
+    return [{ ...message, webrtc_offer: { type: 'offer', sdp: edited } }];
   });
 
-/** Takes lines out of every offer. */
-export const removeOfferLines = (line: RegExp): VoiceTransformFactory =>
-  editOffers((sdp) => sdp.replace(new RegExp(`^${line.source}.*\\r\\n`, 'gim'), ''));
+/** Removes the lines that start with a pattern from the SDP of every offer. */
+export const removeOfferLines = (start: RegExp): VoiceTransformFactory =>
+  editOffers((sdp) => sdp.replace(new RegExp(`^${start.source}.*\\r\\n`, 'gim'), ''));
 
-/** Answers some messages of the kit itself. */
+/** Responds to some messages of the kit instead of the sandbox. */
 export function interceptMessages(
-  when: (message: Message, text: string) => boolean,
-  answer: (ends: CallEnds) => void,
+  isIntercepted: (message: CallMessage, text: string) => boolean,
+  respond: (ends: CallEnds) => void,
 ): VoiceTransformFactory {
   return handleCalls((ends) => ({
     fromKit(text) {
-      if (when(messageIn(text) ?? {}, text)) answer(ends);
+      if (isIntercepted(parseMessage(text) ?? {}, text)) respond(ends);
       else ends.toSandbox(text);
     },
   }));
 }
 
-/** Whether a call is asked for with a codec that need not be taken. */
-export function requestsOtherCodec(message: Message): boolean {
+/** Returns whether a message is a `start_call` with a codec that a sandbox may refuse. */
+export function requestsOtherCodec(message: CallMessage): boolean {
   const codec =
     valueAt(message, '/audio_config/codec') ?? valueAt(message, '/metadata/audio_config/codec');
   return isStart(message) && codec !== undefined && codec !== 'opus';
 }
 
-/** Answers a second `start_call` of a call in ways of its own, about which the specification is silent. */
+/** Sends its own messages after a second `start_call`, where the specification is silent. */
 export const answerSecondStart = (): VoiceTransformFactory =>
   handleCalls((ends) => {
     let starts = 0;
     return {
       fromKit(text) {
-        if (isStart(messageIn(text) ?? {})) starts += 1;
+        if (isStart(parseMessage(text) ?? {})) starts += 1;
         if (starts < 2) ends.toSandbox(text);
         else {
           ends.toKit(JSON.stringify({ type: 'call_ready', call_id: 'other', session_id: 'other' }));
@@ -171,7 +158,7 @@ export const answerSecondStart = (): VoiceTransformFactory =>
     };
   });
 
-/** An error, and the end of the WebSocket. */
+/** Sends an `error` message and closes the WebSocket. */
 export function failCall(ends: CallEnds, code: string, closeCode: number): void {
   ends.toKit(JSON.stringify({ type: 'error', error: { code, message: 'No.', details: 'None.' } }));
   ends.closeKit(closeCode);
@@ -179,15 +166,18 @@ export function failCall(ends: CallEnds, code: string, closeCode: number): void 
 }
 
 /** Changes the media of every call. */
-export const changeMedia = (twist: () => MediaHandlers): VoiceTransformFactory => handleCalls(relayMedia(twist));
+export const changeMedia = (createHandlers: () => MediaHandlers): VoiceTransformFactory =>
+  handleCalls(relayMedia(createHandlers));
 
-/** Refuses requests for a WebSocket. */
+/** Refuses WebSocket requests to `/voice` with a status. */
 export const refuseUpgrade = (status: number): VoiceTransformFactory => {
-  const answer: ProxyResponse = { status, headers: {}, body: '' };
-  return () => ({ respond: ({ path }) => (path === '/voice' ? answer : undefined) });
+  const refusal: ProxyResponse = { status, headers: {}, body: '' };
+  return () => ({ respond: ({ path }) => (path === '/voice' ? refusal : undefined) });
 };
 
-/** Whether a message is a `start_call`, in its full form or not. */
-export const isStart = ({ type }: Message): boolean => type === 'start_call';
-export const isFullStart = (message: Message): boolean =>
+/** Returns whether a message is a `start_call`. */
+export const isStart = ({ type }: CallMessage): boolean => type === 'start_call';
+
+/** Returns whether a message is a `start_call` in the full form. */
+export const isFullStart = (message: CallMessage): boolean =>
   isStart(message) && valueAt(message, '/metadata/audio_config') !== undefined;

@@ -15,20 +15,19 @@ import type { VoiceTransformFactory } from '../../../engine/mutants/call-transfo
 const ERROR = 'error';
 const inError = createMessageMutants(ERROR);
 
-/** Puts another code in the place of one. */
-const errorsOf = (code: string, other: string): VoiceTransformFactory =>
-  replaceMessages(ERROR, (message) => {
-    const isOne = valueAt(message, '/error/code') === code;
-    return [
-      isOne ? { ...message, error: { ...(message['error'] as object), code: other } } : message,
-    ];
-  });
+/** Replaces one error code with another. */
+const replaceErrorCode = (code: string, replacement: string): VoiceTransformFactory =>
+  replaceMessages(ERROR, (message) => [
+    valueAt(message, '/error/code') === code
+      ? { ...message, error: { ...(message['error'] as object), code: replacement } }
+      : message,
+  ]);
 
-/** Mutants of the errors of a call (spec 6, 7). */
+/** Mutants with wrong `error` messages (spec 6, 7). */
 export const voiceErrorMutants: readonly Mutant[] = [
   voiceMutant(
     'codec-taken',
-    'Takes any codec, and offers Opus.',
+    'Accepts any codec and offers Opus.',
     'VOICE-040',
     handleCalls((ends) => ({
       fromKit(text) {
@@ -38,39 +37,44 @@ export const voiceErrorMutants: readonly Mutant[] = [
   ),
   voiceMutant(
     'codec-closed',
-    'Closes without a word when it does not have the codec.',
+    'Closes the WebSocket without an `error` message when the codec is unknown.',
     'VOICE-040',
     interceptMessages(requestsOtherCodec, (ends) => {
       ends.closeKit(1003);
       ends.closeSandbox();
     }),
   ),
-  inError('error-without-code', 'Says errors without a code.', 'VOICE-041', drop('/error/code')),
-  inError('error-code-a-number', 'Numbers its errors.', 'VOICE-041', set('/error/code', 4406)),
+  inError('error-without-code', 'Omits `error.code`.', 'VOICE-041', drop('/error/code')),
   inError(
-    'error-without-message',
-    'Says errors without a message.',
+    'error-code-a-number',
+    'Sends `error.code` as a number.',
     'VOICE-041',
-    drop('/error/message'),
+    set('/error/code', 4406),
   ),
-  inError('error-details-listed', 'Lists details.', 'VOICE-041', set('/error/details', [])),
-  inError('error-a-string', 'Says errors in one string.', 'VOICE-041', set('/error', 'No.')),
+  inError('error-without-message', 'Omits `error.message`.', 'VOICE-041', drop('/error/message')),
+  inError(
+    'error-details-listed',
+    'Sends `error.details` as an array.',
+    'VOICE-041',
+    set('/error/details', []),
+  ),
+  inError('error-a-string', 'Sends `error` as a string.', 'VOICE-041', set('/error', 'No.')),
   voiceMutant(
     'error-of-its-own',
-    'Has a code of its own for codecs.',
+    'Sends its own error code for an unknown codec.',
     'VOICE-042',
-    errorsOf('audio_error', 'unsupported_codec'),
+    replaceErrorCode('audio_error', 'unsupported_codec'),
   ),
   voiceMutant(
     'codec-connection-failed',
-    'Says connection_failed of a codec.',
+    'Sends `connection_failed` for an unknown codec.',
     'VOICE-043',
     interceptMessages(requestsOtherCodec, (ends) => failCall(ends, 'connection_failed', 4406)),
   ),
   voiceMutant(
     'connection-audio-error',
-    'Says audio_error of a connection that fails.',
+    'Sends `audio_error` for a failed connection.',
     'VOICE-044',
-    errorsOf('connection_failed', 'audio_error'),
+    replaceErrorCode('connection_failed', 'audio_error'),
   ),
 ];

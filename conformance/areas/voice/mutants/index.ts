@@ -1,3 +1,4 @@
+import { parseMessage } from '../../../../src/voice/call/index.ts';
 import { mutantsOf, type Mutant } from '../../../engine/mutants/mutant.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import {
@@ -9,7 +10,6 @@ import {
   failCall,
   isFullStart,
   isStart,
-  messageIn,
   handleCalls,
   refuseUpgrade,
   replaceMessages,
@@ -23,35 +23,52 @@ const mutant = mutantsOf('voice');
 const READY = 'call_ready';
 const inReady = createMessageMutants(READY);
 
-/** The request for a WebSocket. */
-const handshake: Mutant[] = [
+/** Mutants with a wrong response to the WebSocket request. */
+const handshakeMutants: Mutant[] = [
   voiceMutant('upgrade-refused', 'Refuses the upgrade with 400.', 'VOICE-001', refuseUpgrade(400)),
-  voiceMutant('upgrade-bad-gateway', 'Answers the upgrade with 502.', 'VOICE-001', refuseUpgrade(502)),
-  voiceMutant('upgrade-200', 'Answers the upgrade with 200.', 'VOICE-001', refuseUpgrade(200)),
-  voiceMutant('upgrade-dropped', 'Drops who asks for an upgrade.', 'VOICE-001', () => ({
-    respond: ({ path }) => (path === '/voice' ? 'dropped' : undefined),
-  })),
-  voiceMutant('other-protocol', 'Names a subprotocol of its own.', 'VOICE-002', () => ({
+  voiceMutant(
+    'upgrade-bad-gateway',
+    'Responds to the upgrade with 502.',
+    'VOICE-001',
+    refuseUpgrade(502),
+  ),
+  voiceMutant('upgrade-200', 'Responds to the upgrade with 200.', 'VOICE-001', refuseUpgrade(200)),
+  voiceMutant(
+    'upgrade-dropped',
+    'Closes the connection on an upgrade request.',
+    'VOICE-001',
+    () => ({
+      respond: ({ path }) => (path === '/voice' ? 'dropped' : undefined),
+    }),
+  ),
+  voiceMutant('other-protocol', 'Selects its own subprotocol.', 'VOICE-002', () => ({
     selectProtocol: () => 'voice-agent.v2',
   })),
-  voiceMutant('no-protocol-needed', 'Serves who names no subprotocol.', 'VOICE-004', () => ({
-    changeRequest: (asked) => (asked.protocols.length > 0 ? asked : { ...asked, protocols: ['voice-agent'] }),
+  voiceMutant(
+    'no-protocol-needed',
+    'Accepts a WebSocket request without a subprotocol.',
+    'VOICE-004',
+    () => ({
+      changeRequest: (request) =>
+        request.protocols.length > 0 ? request : { ...request, protocols: ['voice-agent'] },
+      selectProtocol: ({ protocols }) => protocols[0],
+    }),
+  ),
+  voiceMutant('any-protocol', 'Accepts any subprotocol.', 'VOICE-004', () => ({
+    changeRequest: (request) =>
+      request.protocols.length > 0 ? { ...request, protocols: ['voice-agent'] } : request,
     selectProtocol: ({ protocols }) => protocols[0],
   })),
-  voiceMutant('any-protocol', 'Serves whichever subprotocol is named.', 'VOICE-004', () => ({
-    changeRequest: (asked) => (asked.protocols.length > 0 ? { ...asked, protocols: ['voice-agent'] } : asked),
-    selectProtocol: ({ protocols }) => protocols[0],
-  })),
-  voiceMutant('over-ws', 'Is reached without TLS, beyond this machine.', 'VOICE-006', () => ({}), {
+  voiceMutant('over-ws', 'Is on another host, without TLS.', 'VOICE-006', () => ({}), {
     run: (run) => ({ ...run, voiceUrl: 'ws://sandbox.example/voice' }),
   }),
 ];
 
-/** How calls begin and go on. */
-const course: Mutant[] = [
+/** Mutants that refuse or end valid calls. */
+const callMutants: Mutant[] = [
   voiceMutant(
     'full-form-refused',
-    'Takes the minimal form of start_call alone.',
+    'Accepts only the minimal form of `start_call`.',
     'VOICE-010',
     interceptMessages(
       (message) => isFullStart(message) && !requestsOtherCodec(message),
@@ -60,7 +77,7 @@ const course: Mutant[] = [
   ),
   voiceMutant(
     'minimal-form-refused',
-    'Takes the full form of start_call alone.',
+    'Accepts only the full form of `start_call`.',
     'VOICE-011',
     interceptMessages(
       (message) => isStart(message) && !isFullStart(message) && !requestsOtherCodec(message),
@@ -70,7 +87,7 @@ const course: Mutant[] = [
   ...['user_id', 'session_id'].map((key) =>
     voiceMutant(
       `${key.replace('_', '-')}-wanted`,
-      `Refuses a call without ${key}.`,
+      `Refuses a call without \`${key}\`.`,
       'VOICE-012',
       interceptMessages(
         (message) => isFullStart(message) && message[key] === undefined,
@@ -80,7 +97,7 @@ const course: Mutant[] = [
   ),
   voiceMutant(
     'error-in-call',
-    'Says an error in a call that is well.',
+    'Sends an `error` message in a call that works.',
     'VOICE-013',
     replaceMessages(READY, (message) => [
       message,
@@ -89,12 +106,12 @@ const course: Mutant[] = [
   ),
   voiceMutant(
     'cut-off',
-    'Cuts a call off once it was answered.',
+    'Drops the connection one second after the SDP answer.',
     'VOICE-013',
     handleCalls((ends) => ({
       fromKit(text) {
         ends.toSandbox(text);
-        if (messageIn(text)?.['type'] === 'webrtc_answer') {
+        if (parseMessage(text)?.['type'] === 'webrtc_answer') {
           void ends.clock.sleep(1_000).then(() => ends.closeKit());
         }
       },
@@ -102,15 +119,15 @@ const course: Mutant[] = [
   ),
   voiceMutant(
     'dead-after-garbage',
-    'Takes no more calls after bytes that it does not know.',
+    'Accepts no more calls after a binary frame.',
     'VOICE-081',
     () => {
-      let isDead = false;
+      let hasSeenBinary = false;
       return {
         handleCall: (ends) => ({
           fromKit(text, isBinary) {
-            isDead ||= isBinary;
-            if (isDead && isFullStart(messageIn(text) ?? {}))
+            hasSeenBinary ||= isBinary;
+            if (hasSeenBinary && isFullStart(parseMessage(text) ?? {}))
               failCall(ends, 'connection_failed', 1011);
             else ends.toSandbox(text);
           },
@@ -118,92 +135,128 @@ const course: Mutant[] = [
       };
     },
   ),
-  mutant('health-lost', 'Has no health any more when it was called.', 'VOICE-082', () => {
-    let asked = 0;
-    return (one, forward) => {
-      const isLost = one.endpoint === 'health' && ++asked > 1;
-      return isLost ? Promise.resolve({ status: 500, headers: {}, body: '' }) : forward(one);
-    };
-  }),
+  mutant(
+    'health-lost',
+    'Responds to `GET /health` with 500 after the first request.',
+    'VOICE-082',
+    () => {
+      let healthRequests = 0;
+      return (request, forward) => {
+        const isBroken = request.endpoint === 'health' && ++healthRequests > 1;
+        return isBroken
+          ? Promise.resolve({ status: 500, headers: {}, body: '' })
+          : forward(request);
+      };
+    },
+  ),
 ];
 
-const before = (text: string): VoiceTransformFactory => replaceMessages(READY, (message) => [text, message]);
+/** Sends a text before each `call_ready`. */
+const sendBeforeReady = (text: string): VoiceTransformFactory =>
+  replaceMessages(READY, (message) => [text, message]);
 
-/** What stands in messages about how a call begins. */
-const ready: Mutant[] = [
-  voiceMutant('says-text', 'Says something that is not JSON.', 'VOICE-014', before('ready')),
-  voiceMutant('says-a-list', 'Says a list.', 'VOICE-014', before('[]')),
-  voiceMutant('says-no-type', 'Says an object without a type.', 'VOICE-014', before('{"ok":true}')),
-  voiceMutant('says-a-typed-number', 'Numbers its types.', 'VOICE-014', before('{"type":7}')),
-  inReady('call-id-missing', 'Leaves call_id out.', 'VOICE-020', drop('/call_id')),
-  inReady('call-id-a-number', 'Numbers its calls.', 'VOICE-020', set('/call_id', 17)),
-  inReady('offer-missing', 'Makes no offer.', 'VOICE-021', drop('/webrtc_offer')),
+/** Mutants with a wrong message at the start of a call. */
+const callReadyMutants: Mutant[] = [
+  voiceMutant(
+    'says-text',
+    'Sends a message that is not JSON.',
+    'VOICE-014',
+    sendBeforeReady('ready'),
+  ),
+  voiceMutant('says-a-list', 'Sends a JSON array.', 'VOICE-014', sendBeforeReady('[]')),
+  voiceMutant(
+    'says-no-type',
+    'Sends an object without `type`.',
+    'VOICE-014',
+    sendBeforeReady('{"ok":true}'),
+  ),
+  voiceMutant(
+    'says-a-typed-number',
+    'Sends `type` as a number.',
+    'VOICE-014',
+    sendBeforeReady('{"type":7}'),
+  ),
+  inReady('call-id-missing', 'Omits `call_id`.', 'VOICE-020', drop('/call_id')),
+  inReady('call-id-a-number', 'Sends `call_id` as a number.', 'VOICE-020', set('/call_id', 17)),
+  inReady('offer-missing', 'Omits `webrtc_offer`.', 'VOICE-021', drop('/webrtc_offer')),
   inReady(
     'offer-an-answer',
-    'Calls its offer an answer.',
+    'Sends the offer with the type `answer`.',
     'VOICE-021',
     set('/webrtc_offer/type', 'answer'),
   ),
   inReady(
     'offer-a-string',
-    'Gives the description alone.',
+    'Sends `webrtc_offer` as a string.',
     'VOICE-021',
     set('/webrtc_offer', 'v=0'),
   ),
-  inReady('sdp-missing', 'Offers without sdp.', 'VOICE-021', drop('/webrtc_offer/sdp')),
-  inReady('session-a-number', 'Numbers its sessions.', 'VOICE-022', set('/session_id', 5)),
-  inReady('session-other', 'Names a session of its own.', 'VOICE-023', set('/session_id', 'mine')),
-  inReady('session-missing', 'Names no session.', 'VOICE-023', drop('/session_id')),
+  inReady('sdp-missing', 'Omits `webrtc_offer.sdp`.', 'VOICE-021', drop('/webrtc_offer/sdp')),
+  inReady(
+    'session-a-number',
+    'Sends `session_id` as a number.',
+    'VOICE-022',
+    set('/session_id', 5),
+  ),
+  inReady(
+    'session-other',
+    'Replaces `session_id` with its own.',
+    'VOICE-023',
+    set('/session_id', 'mine'),
+  ),
+  inReady('session-missing', 'Omits `session_id`.', 'VOICE-023', drop('/session_id')),
   inReady(
     'agent-ready-yes',
-    'Is ready in words.',
+    'Sends `agent_ready` as a string.',
     'VOICE-024',
     set('/metadata/agent_ready', 'yes'),
   ),
   inReady(
     'codecs-listed',
-    'Lists its codecs.',
+    'Sends `audio_codec` as an array.',
     'VOICE-024',
     set('/metadata/audio_codec', ['opus']),
   ),
   inReady(
     'setup-time-a-number',
-    'Gives estimated_setup_time as a number.',
+    'Sends `estimated_setup_time` as a number.',
     'VOICE-024',
     set('/metadata/estimated_setup_time', 200),
   ),
-  inReady('metadata-null', 'Makes metadata null.', 'VOICE-024', set('/metadata', null)),
+  inReady('metadata-null', 'Sends `metadata` as null.', 'VOICE-024', set('/metadata', null)),
   inReady(
     'quality-a-number',
-    'Numbers connection_quality.',
+    'Sends `connection_quality` as a number.',
     'VOICE-025',
     set('/evaluation_metadata/connection_quality', 5),
   ),
   inReady(
     'setup-success-a-string',
-    'Succeeds in words.',
+    'Sends `setup_success` as a string.',
     'VOICE-025',
     set('/evaluation_metadata/setup_success', 'true'),
   ),
   inReady(
     'audio-path-a-number',
-    'Gives audio_path_established as 0.',
+    'Sends `audio_path_established` as a number.',
     'VOICE-025',
     set('/evaluation_metadata/audio_path_established', 0),
   ),
   voiceMutant(
     'call-ids-alike',
-    'Gives every call the same id.',
+    'Sends the same `call_id` in every call.',
     'VOICE-026',
-    replaceMessages(ANY, (message) => ['call_id' in message ? { ...message, call_id: 'call-1' } : message]),
+    replaceMessages(ANY, (message) => [
+      'call_id' in message ? { ...message, call_id: 'call-1' } : message,
+    ]),
   ),
 ];
 
-/** Every mutant of the voice endpoint. */
+/** Mutants of the voice WebSocket and its calls. */
 export const voiceMutants: readonly Mutant[] = [
-  ...handshake,
-  ...course,
-  ...ready,
+  ...handshakeMutants,
+  ...callMutants,
+  ...callReadyMutants,
   ...voiceErrorMutants,
   ...voiceOfferMutants,
   ...voiceMediaMutants,

@@ -1,29 +1,37 @@
+import { parseMessage } from '../../../../src/voice/call/index.ts';
 import { valueAt } from '../../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
-import { createMessageMutants, voiceMutant, changeMedia, messageIn, handleCalls, replaceMessages } from './combinators.ts';
+import {
+  createMessageMutants,
+  voiceMutant,
+  changeMedia,
+  handleCalls,
+  replaceMessages,
+} from './combinators.ts';
 import type { MediaHandlers } from '../../../engine/mutants/voice-relay.ts';
 import type { CallEnds, VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
 const UPDATE = 'conversation_update';
+/** An Opus packet that decodes to silence. */
 const SILENCE = Buffer.from('f8fffe', 'hex');
-/** Says that there are frames, and does not say how many. */
-const NO_OPUS = Buffer.from('03', 'hex');
+/** An Opus table-of-contents byte that announces frames but not how many. */
+const INVALID_OPUS = Buffer.from('03', 'hex');
 
 const inUpdate = createMessageMutants(UPDATE);
 
-/** A mutant that changes each packet of the sandbox. */
+/** Creates a mutant that changes each packet of the sandbox, or drops it if `change` returns undefined. */
 const inPackets = (
   name: string,
-  breaks: string,
+  description: string,
   kills: RequirementId,
   change: (packet: AudioPacket, nth: number) => Partial<AudioPacket> | undefined,
 ): Mutant =>
   voiceMutant(
     name,
-    breaks,
+    description,
     kills,
     changeMedia((): MediaHandlers => ({
       toKit(packet, send, nth) {
@@ -33,50 +41,51 @@ const inPackets = (
     })),
   );
 
-/** Holds packets back and lets many go at once. */
-const bursts = (count: number): VoiceTransformFactory =>
+/** Delays packets and sends them in bursts. */
+const sendInBursts = (count: number): VoiceTransformFactory =>
   changeMedia((): MediaHandlers => {
-    const held: AudioPacket[] = [];
+    const delayed: AudioPacket[] = [];
     return {
       toKit(packet, send) {
-        held.push(packet);
-        if (held.length === count) for (const one of held.splice(0)) send(one);
+        delayed.push(packet);
+        if (delayed.length < count) return;
+        for (const delayedPacket of delayed.splice(0)) send(delayedPacket);
       },
     };
   });
 
-/** When a call that was spoken in is hung up, all others are ended as well. */
-const endsTogether: VoiceTransformFactory = handleCalls((ends) => {
-  let isSpokenIn = false;
+/** Ends all other calls when a call with a spoken turn hangs up. */
+const endTogether: VoiceTransformFactory = handleCalls((ends) => {
+  let hasTurn = false;
   return {
     fromSandbox(text) {
-      isSpokenIn ||= messageIn(text)?.['type'] === UPDATE;
+      hasTurn ||= parseMessage(text)?.['type'] === UPDATE;
       ends.toKit(text);
     },
     onKitClose() {
       ends.closeSandbox();
-      if (isSpokenIn) for (const other of ends.all) if (other !== ends) other.closeKit(1000);
+      if (hasTurn) for (const other of ends.all) if (other !== ends) other.closeKit(1000);
     },
   };
 });
 
-/** Updates carry the id of a call beside theirs. */
-function mixedUp(): VoiceTransformFactory {
+/** Sends the `call_id` of a concurrent call in updates. */
+function mixUpUpdates(): VoiceTransformFactory {
   return () => {
     const ids = new Map<CallEnds, unknown>();
-    const twisted = replaceMessages(UPDATE, (message, ends) => {
+    const transform = replaceMessages(UPDATE, (message, ends) => {
       const other = [...ids].find(([call]) => call !== ends && ends.all.has(call));
       return [other ? { ...message, call_id: other[1] } : message];
     })();
     return {
       handleCall(ends) {
-        const twist = twisted.handleCall?.(ends) ?? {};
+        const handlers = transform.handleCall?.(ends) ?? {};
         return {
-          ...twist,
+          ...handlers,
           fromSandbox(text) {
-            const message = messageIn(text);
+            const message = parseMessage(text);
             if (message?.['type'] === 'call_ready') ids.set(ends, valueAt(message, '/call_id'));
-            twist.fromSandbox?.(text);
+            handlers.fromSandbox?.(text);
           },
         };
       },
@@ -84,148 +93,192 @@ function mixedUp(): VoiceTransformFactory {
   };
 }
 
-/** What stands in updates. */
-const updates: Mutant[] = [
+/** Mutants with wrong `conversation_update` messages. */
+const updateMutants: Mutant[] = [
   voiceMutant(
     'update-missing',
-    'Tells nothing of what was said.',
+    'Sends no `conversation_update`.',
     'VOICE-030',
     replaceMessages(UPDATE, () => []),
   ),
-  inUpdate('transcript-missing', 'Updates without a transcript.', 'VOICE-031', drop('/transcript')),
+  inUpdate('transcript-missing', 'Omits `transcript`.', 'VOICE-031', drop('/transcript')),
   inUpdate(
     'transcript-a-string',
-    'Tells a turn in one string.',
+    'Sends `transcript` as a string.',
     'VOICE-031',
     set('/transcript', 'Hi.'),
   ),
   inUpdate(
     'transcript-user-null',
-    'Knows nothing of the user.',
+    'Sends `transcript.user` as null.',
     'VOICE-031',
     set('/transcript/user', null),
   ),
   inUpdate(
     'transcript-agent-missing',
-    'Leaves its own words out.',
+    'Omits `transcript.agent`.',
     'VOICE-031',
     drop('/transcript/agent'),
   ),
-  inUpdate('update-other-call', 'Updates a call of its own.', 'VOICE-032', set('/call_id', 'mine')),
-  inUpdate('update-no-call', 'Names no call in updates.', 'VOICE-032', drop('/call_id')),
+  inUpdate(
+    'update-other-call',
+    'Replaces `call_id` of updates with its own.',
+    'VOICE-032',
+    set('/call_id', 'mine'),
+  ),
+  inUpdate('update-no-call', 'Omits `call_id` from updates.', 'VOICE-032', drop('/call_id')),
   inUpdate(
     'update-other-session',
-    'Updates a session of its own.',
+    'Replaces `session_id` of updates with its own.',
     'VOICE-033',
     set('/session_id', 'mine'),
   ),
-  inUpdate('update-no-session', 'Names no session in updates.', 'VOICE-033', drop('/session_id')),
+  inUpdate(
+    'update-no-session',
+    'Omits `session_id` from updates.',
+    'VOICE-033',
+    drop('/session_id'),
+  ),
   inUpdate(
     'response-time-a-string',
-    'Gives response_time_ms with its unit.',
+    'Sends `response_time_ms` as a string with its unit.',
     'VOICE-034',
     set('/metadata/response_time_ms', '640 ms'),
   ),
   inUpdate(
     'response-time-fraction',
-    'Gives response_time_ms with a fraction.',
+    'Sends `response_time_ms` with a fraction.',
     'VOICE-034',
     set('/metadata/response_time_ms', 640.5),
   ),
   inUpdate(
     'confidence-a-word',
-    'Is confident in words.',
+    'Sends `confidence_score` as a string.',
     'VOICE-034',
     set('/metadata/confidence_score', 'high'),
   ),
   inUpdate(
     'audio-quality-a-number',
-    'Numbers audio_quality.',
+    'Sends `audio_quality` as a number.',
     'VOICE-034',
     set('/metadata/audio_quality', 4.5),
   ),
   inUpdate(
     'understood-a-number',
-    'Gives understood_intent as 1.',
+    'Sends `understood_intent` as a number.',
     'VOICE-035',
     set('/evaluation_metadata/understood_intent', 1),
   ),
   inUpdate(
     'appropriate-a-string',
-    'Gives appropriate_response in words.',
+    'Sends `appropriate_response` as a string.',
     'VOICE-035',
     set('/evaluation_metadata/appropriate_response', 'yes'),
   ),
-  inUpdate('tone-listed', 'Lists tones.', 'VOICE-035', set('/evaluation_metadata/tone', ['calm'])),
+  inUpdate(
+    'tone-listed',
+    'Sends `tone` as an array.',
+    'VOICE-035',
+    set('/evaluation_metadata/tone', ['calm']),
+  ),
   inUpdate(
     'next-action-null',
-    'Makes next_action null.',
+    'Sends `next_action` as null.',
     'VOICE-035',
     set('/evaluation_metadata/next_action', null),
   ),
-  voiceMutant('updates-mixed-up', 'Updates the call beside.', ['VOICE-032', 'VOICE-060'], mixedUp()),
-  voiceMutant('ends-together', 'Ends all calls with one.', 'VOICE-061', endsTogether),
+  voiceMutant(
+    'updates-mixed-up',
+    'Sends the `call_id` of a concurrent call in updates.',
+    ['VOICE-032', 'VOICE-060'],
+    mixUpUpdates(),
+  ),
+  voiceMutant('ends-together', 'Ends all calls when one hangs up.', 'VOICE-061', endTogether),
 ];
 
+/** 800 ms. */
 const LATE_FRAMES = 40;
-const MS_OF_TICKS = 48;
+const TICKS_PER_MS = 48;
 
-/** What is heard. */
-const sound: Mutant[] = [
-  voiceMutant('answer-lost', 'Lets media flow now and then.', 'VOICE-070', lostAnswers()),
+/** Mutants with wrong media. */
+const mediaMutants: Mutant[] = [
+  voiceMutant('answer-lost', 'Loses every second SDP answer.', 'VOICE-070', loseAnswers()),
   inPackets('no-media', 'Sends no audio.', 'VOICE-071', () => undefined),
-  inPackets('payload-type', 'Sends under another payload type.', 'VOICE-072', () => ({
+  inPackets('payload-type', 'Sends audio with another payload type.', 'VOICE-072', () => ({
     payloadType: 96,
   })),
-  inPackets('payload-types', 'Changes its payload type now and then.', 'VOICE-072', (_one, nth) =>
-    nth % 50 === 49 ? { payloadType: 13 } : {},
+  inPackets(
+    'payload-types',
+    'Changes the payload type of some packets.',
+    'VOICE-072',
+    (_packet, nth) => (nth % 50 === 49 ? { payloadType: 13 } : {}),
   ),
-  inPackets('sequence-stuck', 'Gives every packet the same number.', 'VOICE-073', () => ({
+  inPackets('sequence-stuck', 'Gives every packet the same sequence number.', 'VOICE-073', () => ({
     sequence: 7,
   })),
-  inPackets('sequence-by-two', 'Counts by two.', 'VOICE-073', ({ sequence }) => ({
-    sequence: sequence * 2,
-  })),
-  inPackets('clock-16000', 'Counts time at 16000 Hz.', 'VOICE-074', ({ timestamp }) => ({
-    timestamp: Math.round((timestamp >>> 0) / 3),
-  })),
-  inPackets('clock-milliseconds', 'Counts time in milliseconds.', 'VOICE-074', ({ timestamp }) => ({
-    timestamp: Math.round((timestamp >>> 0) / MS_OF_TICKS),
-  })),
-  inPackets('clock-stuck', 'Gives every packet the same time.', 'VOICE-074', () => ({
+  inPackets(
+    'sequence-by-two',
+    'Increases sequence numbers by two.',
+    'VOICE-073',
+    ({ sequence }) => ({
+      sequence: sequence * 2,
+    }),
+  ),
+  inPackets(
+    'clock-16000',
+    'Advances timestamps by 16,000 per second.',
+    'VOICE-074',
+    ({ timestamp }) => ({
+      timestamp: Math.round((timestamp >>> 0) / 3),
+    }),
+  ),
+  inPackets(
+    'clock-milliseconds',
+    'Sends timestamps in milliseconds.',
+    'VOICE-074',
+    ({ timestamp }) => ({
+      timestamp: Math.round((timestamp >>> 0) / TICKS_PER_MS),
+    }),
+  ),
+  inPackets('clock-stuck', 'Gives every packet the same timestamp.', 'VOICE-074', () => ({
     timestamp: 960,
   })),
-  inPackets('no-opus', 'Sends what is no Opus.', 'VOICE-075', () => ({ payload: NO_OPUS })),
-  inPackets('no-opus-at-times', 'Sends what is no Opus now and then.', 'VOICE-075', (_one, nth) =>
-    nth % 20 === 19 ? { payload: NO_OPUS } : {},
+  inPackets('no-opus', 'Sends payloads that are not Opus.', 'VOICE-075', () => ({
+    payload: INVALID_OPUS,
+  })),
+  inPackets(
+    'no-opus-at-times',
+    'Sends some payloads that are not Opus.',
+    'VOICE-075',
+    (_packet, nth) => (nth % 20 === 19 ? { payload: INVALID_OPUS } : {}),
   ),
-  inPackets('silent', 'Is never heard.', 'VOICE-076', () => ({ payload: SILENCE })),
+  inPackets('silent', 'Sends only silence.', 'VOICE-076', () => ({ payload: SILENCE })),
   voiceMutant(
     'deaf',
-    'Hears nothing.',
+    'Ignores the audio of the kit.',
     'VOICE-077',
     changeMedia(() => ({ isDeaf: true })),
   ),
   voiceMutant(
     'goes-on',
-    'Goes on speaking when it was hung up.',
+    'Keeps sending audio after the hang-up.',
     'VOICE-080',
     changeMedia(() => ({ sendAfterHangUpMs: 4_000 })),
   ),
-  voiceMutant('late', 'Sends in bursts of 800 ms.', 'VOICE-090', bursts(LATE_FRAMES)),
+  voiceMutant('late', 'Sends audio in bursts of 800 ms.', 'VOICE-090', sendInBursts(LATE_FRAMES)),
 ];
 
-/** Every second answer goes nowhere: the offer that the kit took was another one's. */
-function lostAnswers(): VoiceTransformFactory {
+/** Loses every second SDP answer. */
+function loseAnswers(): VoiceTransformFactory {
   return () => {
-    let placed = 0;
+    let answers = 0;
     return {
       handleCall(ends) {
         let isLost = false;
         return {
           fromKit(text) {
-            const isAnswer = messageIn(text)?.['type'] === 'webrtc_answer';
-            if (isAnswer) isLost = ++placed % 2 === 0;
+            const isAnswer = parseMessage(text)?.['type'] === 'webrtc_answer';
+            if (isAnswer) isLost = ++answers % 2 === 0;
             if (!isAnswer || !isLost) ends.toSandbox(text);
           },
         };
@@ -234,5 +287,5 @@ function lostAnswers(): VoiceTransformFactory {
   };
 }
 
-/** Mutants of what is said and heard in a call. */
-export const voiceMediaMutants: readonly Mutant[] = [...updates, ...sound];
+/** Mutants of the updates and the media of a call. */
+export const voiceMediaMutants: readonly Mutant[] = [...updateMutants, ...mediaMutants];

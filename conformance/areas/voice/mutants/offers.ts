@@ -2,58 +2,78 @@ import type { Mutant } from '../../../engine/mutants/mutant.ts';
 import { voiceMutant, editOffers, handleCalls, removeOfferLines } from './combinators.ts';
 import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
-/** Puts another text in the place of what is found in every offer. */
-const put = (found: RegExp, other: string): VoiceTransformFactory =>
-  editOffers((sdp) => sdp.replace(found, other));
+/** Replaces the matches of a pattern in the SDP of every offer. */
+const replaceInOffers = (pattern: RegExp, replacement: string): VoiceTransformFactory =>
+  editOffers((sdp) => sdp.replace(pattern, replacement));
 
-/** Mutants of the offer, a line each (spec 4.9). */
+/** Mutants with one wrong line in the SDP offer (spec 4.9). */
 export const voiceOfferMutants: readonly Mutant[] = [
   voiceMutant(
     'sdp-nonsense',
-    'Offers what is no description.',
+    'Sends an offer that is not SDP.',
     'VOICE-050',
     editOffers(() => 'call me'),
   ),
-  voiceMutant('sdp-video', 'Offers video alone.', 'VOICE-050', put(/^m=audio/m, 'm=video')),
-  voiceMutant('sdp-port-0', 'Switches its audio off.', 'VOICE-050', put(/^m=audio \d+/m, 'm=audio 0')),
+  voiceMutant(
+    'sdp-video',
+    'Offers only video.',
+    'VOICE-050',
+    replaceInOffers(/^m=audio/m, 'm=video'),
+  ),
+  voiceMutant(
+    'sdp-port-0',
+    'Disables the audio section with port 0.',
+    'VOICE-050',
+    replaceInOffers(/^m=audio \d+/m, 'm=audio 0'),
+  ),
   voiceMutant(
     'sdp-plain',
-    'Offers audio that is not encrypted.',
+    'Offers unencrypted audio.',
     'VOICE-051',
-    put(/UDP\/TLS\/RTP\/SAVPF/, 'RTP/AVP'),
+    replaceInOffers(/UDP\/TLS\/RTP\/SAVPF/, 'RTP/AVP'),
   ),
-  voiceMutant('sdp-no-fingerprint', 'Has no fingerprint.', 'VOICE-052', removeOfferLines(/a=fingerprint/)),
+  voiceMutant(
+    'sdp-no-fingerprint',
+    'Omits the fingerprint.',
+    'VOICE-052',
+    removeOfferLines(/a=fingerprint/),
+  ),
   voiceMutant(
     'sdp-other-fingerprint',
-    'Has the fingerprint of another certificate than it shows.',
+    'Sends the fingerprint of another certificate.',
     'VOICE-070',
-    put(/^(a=fingerprint:\S+) .*$/gm, `$1 ${Array(32).fill('00').join(':')}`),
+    replaceInOffers(/^(a=fingerprint:\S+) .*$/gm, `$1 ${Array(32).fill('00').join(':')}`),
   ),
-  voiceMutant('sdp-no-setup', 'Has no a=setup.', 'VOICE-053', removeOfferLines(/a=setup/)),
+  voiceMutant('sdp-no-setup', 'Omits `a=setup`.', 'VOICE-053', removeOfferLines(/a=setup/)),
   voiceMutant(
     'sdp-holdconn',
-    'Has a=setup:holdconn.',
+    'Sends `a=setup:holdconn`.',
     'VOICE-053',
-    put(/^a=setup:.*$/m, 'a=setup:holdconn'),
+    replaceInOffers(/^a=setup:.*$/m, 'a=setup:holdconn'),
   ),
-  voiceMutant('sdp-active', 'Begins DTLS itself.', 'VOICE-054', put(/^a=setup:.*$/m, 'a=setup:active')),
-  voiceMutant('sdp-no-ufrag', 'Has no ice-ufrag.', 'VOICE-055', removeOfferLines(/a=ice-ufrag/)),
-  voiceMutant('sdp-no-pwd', 'Has no ice-pwd.', 'VOICE-055', removeOfferLines(/a=ice-pwd/)),
+  voiceMutant(
+    'sdp-active',
+    'Sends `a=setup:active`.',
+    'VOICE-054',
+    replaceInOffers(/^a=setup:.*$/m, 'a=setup:active'),
+  ),
+  voiceMutant('sdp-no-ufrag', 'Omits `ice-ufrag`.', 'VOICE-055', removeOfferLines(/a=ice-ufrag/)),
+  voiceMutant('sdp-no-pwd', 'Omits `ice-pwd`.', 'VOICE-055', removeOfferLines(/a=ice-pwd/)),
   voiceMutant(
     'sdp-one-channel',
-    'Names Opus with one channel.',
+    'Lists Opus with one channel.',
     'VOICE-056',
-    put(/opus\/48000\/2/gi, 'opus/48000'),
+    replaceInOffers(/opus\/48000\/2/gi, 'opus/48000'),
   ),
   voiceMutant(
     'sdp-opus-16000',
-    'Names Opus with its sampling rate.',
+    'Lists Opus with one channel and its sampling rate.',
     'VOICE-056',
-    put(/opus\/48000\/2/gi, 'opus/16000/1'),
+    replaceInOffers(/opus\/48000\/2/gi, 'opus/16000/1'),
   ),
   voiceMutant(
     'sdp-opus-16000-2',
-    'Names Opus with its sampling rate, and sends it all the same.',
+    'Lists Opus with its sampling rate but sends normal Opus.',
     'VOICE-056',
     handleCalls((ends) => ({
       fromSandbox: (text) => ends.toKit(text.replace(/opus\/48000\/2/gi, 'opus/16000/2')),
@@ -62,7 +82,7 @@ export const voiceOfferMutants: readonly Mutant[] = [
   ),
   voiceMutant(
     'sdp-pcmu',
-    'Offers G.711 alone.',
+    'Offers only G.711.',
     'VOICE-056',
     editOffers((sdp) => {
       const [, type = ''] = /^a=rtpmap:(\d+) opus/im.exec(sdp) ?? [];
@@ -72,14 +92,29 @@ export const voiceOfferMutants: readonly Mutant[] = [
         .replace(new RegExp(`^a=(fmtp|rtcp-fb):${type} .*\\r\\n`, 'gm'), '');
     }),
   ),
-  voiceMutant('sdp-no-mux', 'Has no rtcp-mux.', 'VOICE-057', removeOfferLines(/a=rtcp-mux/)),
-  voiceMutant('sdp-no-bundle', 'Bundles nothing.', 'VOICE-058', removeOfferLines(/a=group:BUNDLE/)),
+  voiceMutant('sdp-no-mux', 'Omits `a=rtcp-mux`.', 'VOICE-057', removeOfferLines(/a=rtcp-mux/)),
+  voiceMutant(
+    'sdp-no-bundle',
+    'Omits `a=group:BUNDLE`.',
+    'VOICE-058',
+    removeOfferLines(/a=group:BUNDLE/),
+  ),
   voiceMutant(
     'sdp-other-bundle',
-    'Bundles what is not there.',
+    'Bundles a section that does not exist.',
     'VOICE-058',
-    put(/^a=group:BUNDLE.*$/m, 'a=group:BUNDLE video'),
+    replaceInOffers(/^a=group:BUNDLE.*$/m, 'a=group:BUNDLE video'),
   ),
-  voiceMutant('sdp-sendonly', 'Does not listen.', 'VOICE-059', put(/^a=sendrecv/m, 'a=sendonly')),
-  voiceMutant('sdp-recvonly', 'Does not speak.', 'VOICE-059', put(/^a=sendrecv/m, 'a=recvonly')),
+  voiceMutant(
+    'sdp-sendonly',
+    'Offers `sendonly` audio.',
+    'VOICE-059',
+    replaceInOffers(/^a=sendrecv/m, 'a=sendonly'),
+  ),
+  voiceMutant(
+    'sdp-recvonly',
+    'Offers `recvonly` audio.',
+    'VOICE-059',
+    replaceInOffers(/^a=sendrecv/m, 'a=recvonly'),
+  ),
 ];

@@ -3,7 +3,13 @@ import type { SandboxContext, SandboxProbe } from '../../sandbox-state.ts';
 import type { Intent } from '../../../../src/contract/index.ts';
 import type { Call, CallMessage } from '../../../engine/drive/call/script.ts';
 import { forms } from './forms.ts';
-import { callStep, createFullStart, minimalStart, READY_MS_MAX, createStartsWithCodec } from '../steps.ts';
+import {
+  callStep,
+  createFullStart,
+  minimalStart,
+  READY_MS_MAX,
+  createStartsWithCodec,
+} from '../steps.ts';
 
 /** After an error the WebSocket is closed, or it is left open: that it stays open shows soon. */
 const CLOSE_MS_MAX = 1_000;

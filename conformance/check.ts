@@ -9,7 +9,7 @@ import type { JudgeOptions } from './engine/judge/judge.ts';
 import { sandboxSuite, suiteOf } from './areas/index.ts';
 import { createExchangeValidator } from './engine/judge/one-exchange.ts';
 import { findClosedVoice } from './areas/voice/absence.ts';
-import { conversation } from './areas/voice/probes/calls.ts';
+import { conversation } from './areas/voice/probes.ts';
 import type { Transcript } from './engine/transcript/transcript.ts';
 
 /** All areas of a sandbox, which a check is of unless it says otherwise. */

@@ -5,7 +5,7 @@ import {
   eventsOf,
   isConnected,
   isVoice,
-  NO_SUCH_PATH,
+  UNKNOWN_PATH,
   callReadyOf,
   sandboxMessagesOf,
 } from '../engine/transcript/call-messages.ts';
@@ -13,7 +13,7 @@ import {
 /** Builds the part of a report that describes the calls and their audio latency. */
 export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'audioLatency'> {
   const calls = transcript.exchanges
-    .filter((exchange) => isVoice(exchange) && exchange.step !== NO_SUCH_PATH)
+    .filter((exchange) => isVoice(exchange) && exchange.step !== UNKNOWN_PATH)
     .sort((left, right) => left.id - right.id)
     .map(summaryOf);
   const latency = measureAudioLatency(transcript);

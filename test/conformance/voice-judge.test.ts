@@ -1,7 +1,7 @@
 /** What a check of voice finds of agents that are right, wrong, or unlike ours. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { conversation } from '../../conformance/areas/voice/probes/calls.ts';
+import { conversation } from '../../conformance/areas/voice/probes.ts';
 import t, { type Test } from 'tap';
 import { sandboxSuite } from '../../conformance/areas/index.ts';
 import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.ts';

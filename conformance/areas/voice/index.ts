@@ -3,7 +3,7 @@ import { findVoiceAbsence } from './absence.ts';
 import { voiceChecks } from './checks/index.ts';
 import { voiceNotices } from './notices.ts';
 import { observeVoice } from './observed.ts';
-import { voiceProbes } from './probes/index.ts';
+import { voiceProbes } from './probes.ts';
 import { voiceRequirements } from './requirements.ts';
 
 /** The voice WebSocket and the media of its calls. */

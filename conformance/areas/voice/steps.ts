@@ -1,11 +1,14 @@
 import { stepsOf, type Step } from '../../engine/probe.ts';
-import { NO_SUCH_PATH, UPGRADE } from '../../engine/transcript/call-messages.ts';
+import { UNKNOWN_PATH, UPGRADE } from '../../engine/transcript/call-messages.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import type { Intent } from '../../../src/contract/index.ts';
 import type { CallMessage, CallScript } from '../../engine/drive/call/script.ts';
 
 /** The steps whose `start_call` is valid but omits optional parts. */
-export const optionalPartSteps = ['without user_id', 'without session_id', 'only metadata'] as const;
+export const optionalPartSteps = [
+  'without user_id',
+  'without session_id',
+  'only metadata',
+] as const;
 
 /** The steps with a codec that no sandbox supports. */
 export const unknownCodecSteps = ['unsupported codec', 'unsupported codec, full'] as const;
@@ -31,7 +34,7 @@ export type RefusedVoiceStep =
 
 /** A step for which the specification defines no response. */
 export type OpenVoiceStep =
-  | typeof NO_SUCH_PATH
+  | typeof UNKNOWN_PATH
   | 'wrong key'
   | 'no key'
   | 'unusable answer'
@@ -49,17 +52,36 @@ export type VoiceStep = ValidVoiceStep | RefusedVoiceStep | OpenVoiceStep;
 /** Creates a predicate for the calls of some steps: `isVoiceStep('full')(exchange)`. */
 export const isVoiceStep = stepsOf<VoiceStep>('voice');
 
-/** Creates a step with a call; without a script, the WebSocket is closed as soon as it opens. */
-export function callStep(step: ValidVoiceStep, intent: 'valid', call?: CallScript): Step<VoiceStep>;
-export function callStep(
+/** Creates a step with a valid call; without a script, the WebSocket is closed as soon as it opens. */
+export const validCall = (step: ValidVoiceStep, call?: CallScript): Step<ValidVoiceStep> => ({
+  endpoint: 'voice',
+  step,
+  intent: 'valid',
+  ...(call && { call }),
+});
+
+/** Creates a step with a call to refuse. */
+export const refusedCall = (
   step: RefusedVoiceStep,
-  intent: 'refuse',
+  call: CallScript,
+  more: Partial<Step<RefusedVoiceStep>> = {},
+): Step<RefusedVoiceStep> => ({ endpoint: 'voice', step, intent: 'refuse', call, ...more });
+
+/** Creates a step with a call for which the specification defines no response. */
+export const openCall = (
+  step: OpenVoiceStep,
   call?: CallScript,
-): Step<VoiceStep>;
-export function callStep(step: OpenVoiceStep, intent: 'open', call?: CallScript): Step<VoiceStep>;
-export function callStep(step: VoiceStep, intent: Intent, call?: CallScript): Step<VoiceStep> {
-  return { endpoint: 'voice', step, intent, ...(call && { call }) };
-}
+  more: Partial<Step<OpenVoiceStep>> = {},
+): Step<OpenVoiceStep> => ({
+  endpoint: 'voice',
+  step,
+  intent: 'open',
+  ...(call && { call }),
+  ...more,
+});
+
+/** The step with the health request after all calls. */
+export const AFTER_CALLS = 'after calls';
 
 /** How long a probe waits for `call_ready`; the specification sets no limit. */
 export const READY_MS_MAX = 15_000;

@@ -13,7 +13,7 @@ export interface ParsedMessage {
 
 /** The step of the preflight that asks for the voice WebSocket, and the one that it is held against. */
 export const UPGRADE = 'upgrade';
-export const NO_SUCH_PATH = 'no such path';
+export const UNKNOWN_PATH = 'unknown path';
 
 /** Whether an exchange is with the voice endpoint. */
 export const isVoice = (one: Exchange): boolean => one.endpoint === 'voice';
@@ -155,11 +155,11 @@ export function findUnknownPathRefusal(
 ): 'answered' | 'unanswered' | undefined {
   const last = (step: string): Exchange | undefined =>
     exchanges.findLast((one) => isVoice(one) && one.step === step);
-  const [probe, other] = [last(UPGRADE), last(NO_SUCH_PATH)];
+  const [probe, other] = [last(UPGRADE), last(UNKNOWN_PATH)];
   if (
     !probe ||
     isOpened(probe) ||
-    exchanges.some((one) => isOpened(one) && one.step !== NO_SUCH_PATH)
+    exchanges.some((one) => isOpened(one) && one.step !== UNKNOWN_PATH)
   ) {
     return undefined;
   }

@@ -140,7 +140,9 @@ export const messageChecks = {
       typeof valueAt(callReadyOf(one)?.json, '/metadata/audio_codec') === 'string',
     (one) => {
       const codec = String(valueAt(callReadyOf(one)?.json, '/metadata/audio_codec'));
-      return codec.toLowerCase() === 'opus' ? [] : [callFinding(one, 'opus', toPrintable(codec, 40))];
+      return codec.toLowerCase() === 'opus'
+        ? []
+        : [callFinding(one, 'opus', toPrintable(codec, 40))];
     },
     NO_READY,
   ),

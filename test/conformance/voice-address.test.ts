@@ -52,14 +52,14 @@ const VOICE: readonly Area[] = ['voice'];
 const BOTH: readonly Area[] = ['health', 'voice'];
 
 const ways: [name: string, start: (t: Test) => Promise<string>, id: string, says: RegExp][] = [
-  ['nothing listens', () => Promise.resolve(NOWHERE), 'refused', /Nothing listens at the voice/],
-  ['it hangs', (t) => bare(t, () => {}), 'timeout', /WebSocket hung for \d+ s, without/],
-  ['it hangs up', (t) => bare(t, (socket) => socket.destroy()), 'reset', /is dropped where/],
+  ['nothing listens', () => Promise.resolve(NOWHERE), 'refused', /Can't connect to the voice address .*: connection refused/],
+  ['it hangs', (t) => bare(t, () => {}), 'timeout', /WebSocket request got no response within \d+ s/],
+  ['it hangs up', (t) => bare(t, (socket) => socket.destroy()), 'reset', /connection was closed during the WebSocket request/],
   [
     'it speaks something else',
     (t) => bare(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
     'protocol',
-    /is not what HTTP has/,
+    /is not valid HTTP/,
   ],
   [
     'it opens what is no WebSocket',

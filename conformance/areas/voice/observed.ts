@@ -1,83 +1,115 @@
 import { valueAt } from '../../../src/contract/index.ts';
-import { describeOutcome, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
+import { observeEach, type ObservedBehavior } from '../../engine/judge/observed.ts';
 import {
-  sandboxCloseOf,
+  callReadyOf,
   isOpened,
   isVoice,
-  callReadyOf,
+  sandboxCloseOf,
   sandboxMessagesOf,
   startCallOf,
 } from '../../engine/transcript/call-messages.ts';
-import { observeEach, type ObservedBehavior } from '../../engine/judge/observed.ts';
+import { describeOutcome, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
+import { isVoiceStep, unknownCodecSteps } from './steps.ts';
 
-const step =
-  (...names: string[]) =>
-  (one: Exchange): boolean =>
-    isVoice(one) && names.includes(one.step);
+/** The message types that the interface defines, and `ice_candidate`, which many sandboxes send. */
+export const KNOWN_TYPES: readonly string[] = [
+  'call_ready',
+  'conversation_update',
+  'error',
+  'ice_candidate',
+];
 
-/** What a sandbox did with a call: an error, a call, nothing, and how it ended. */
-function reaction(one: Exchange): string {
-  if (!isOpened(one)) return describeOutcome(one);
-  const [error] = sandboxMessagesOf(one, 'error');
-  const code = valueAt(error?.json, '/error/code');
-  const said = error
-    ? `error ${typeof code === 'string' ? toPrintable(code, 40) : 'without a code'}`
-    : callReadyOf(one)
-      ? 'call_ready'
-      : 'no message';
-  return sandboxCloseOf(one) || one.failure ? `${said}, ${describeOutcome(one).slice(5)}` : said;
+/** Describes what a sandbox did with a call: its first response, and how it ended the call. */
+function describeCall(exchange: Exchange): string {
+  if (!isOpened(exchange)) return describeOutcome(exchange);
+  const response = describeResponse(exchange);
+  const hasEnded = sandboxCloseOf(exchange) !== undefined || exchange.failure !== undefined;
+  // The outcome of an open WebSocket starts with its status, "101, ".
+  return hasEnded ? `${response}, ${describeOutcome(exchange).slice(5)}` : response;
 }
 
-/** What came of the last message of the kit, which was sent in a call. */
-function reactionInCall(one: Exchange): string {
-  const error = sandboxMessagesOf(one, 'error').length > 0;
-  return error || sandboxCloseOf(one) ? reaction(one) : 'passed over';
+function describeResponse(exchange: Exchange): string {
+  const [error] = sandboxMessagesOf(exchange, 'error');
+  if (!error) return callReadyOf(exchange) ? 'call_ready' : 'no message';
+  const code = valueAt(error.json, '/error/code');
+  return `error ${typeof code === 'string' ? toPrintable(code, 40) : 'without a code'}`;
 }
 
-const ids = (one: Exchange): string =>
-  valueAt(callReadyOf(one)?.json, '/session_id') === undefined ? 'left out' : 'made up';
+/** Describes how a sandbox reacted to a message that the kit sent in a call that had started. */
+function describeReaction(exchange: Exchange): string {
+  const hasReacted =
+    sandboxMessagesOf(exchange, 'error').length > 0 || sandboxCloseOf(exchange) !== undefined;
+  return hasReacted ? describeCall(exchange) : 'ignored';
+}
 
-const KNOWN = ['call_ready', 'conversation_update', 'error', 'ice_candidate'];
-const others = (one: Exchange): string[] =>
-  sandboxMessagesOf(one).flatMap(({ type }) =>
-    type === undefined || KNOWN.includes(type) ? [] : toPrintable(type, 40) || '""',
+const describeSessionId = (exchange: Exchange): string =>
+  valueAt(callReadyOf(exchange)?.json, '/session_id') === undefined ? 'omitted' : 'generated';
+
+const otherTypesOf = (exchange: Exchange): string[] =>
+  sandboxMessagesOf(exchange).flatMap(({ type }) =>
+    type === undefined || KNOWN_TYPES.includes(type) ? [] : toPrintable(type, 40) || '""',
   );
 
-/** The silences of the voice endpoint (spec 4.9, 5, 6, 7). */
+/** Behaviors of the voice endpoint that the specification leaves open (spec 4.9, 5, 6, 7). */
 const behaviors: readonly ObservedBehavior[] = [
-  { name: 'voice without the subprotocol', of: step('no subprotocol'), describe: reaction },
-  { name: 'voice with another subprotocol', of: step('another subprotocol'), describe: reaction },
-  { name: 'voice without a key', of: step('no key'), describe: reaction },
-  { name: 'voice with a wrong key', of: step('wrong key'), describe: reaction },
   {
-    name: 'an unsupported codec',
-    of: step('unsupported codec', 'unsupported codec, full'),
-    describe: reaction,
+    name: 'voice without the subprotocol',
+    of: isVoiceStep('no subprotocol'),
+    describe: describeCall,
   },
-  { name: 'start_call without audio_config', of: step('no audio_config'), describe: reaction },
-  { name: 'start_call in a binary frame', of: step('binary start_call'), describe: reaction },
-  { name: 'a second start_call', of: step('second start_call'), describe: reactionInCall },
-  { name: 'a message that is not JSON', of: step('not JSON'), describe: reaction },
-  { name: 'a message without a type', of: step('no type'), describe: reaction },
-  { name: 'a message of an unknown type', of: step('unknown type'), describe: reactionInCall },
   {
-    name: 'an answer that is no description',
-    of: step('answer unusable'),
-    describe: reactionInCall,
+    name: 'voice with another subprotocol',
+    of: isVoiceStep('another subprotocol'),
+    describe: describeCall,
   },
-  { name: 'keys that do not fit the answer', of: step('keys refused'), describe: reactionInCall },
+  { name: 'voice without a key', of: isVoiceStep('no key'), describe: describeCall },
+  { name: 'voice with a wrong key', of: isVoiceStep('wrong key'), describe: describeCall },
+  { name: 'unsupported codec', of: isVoiceStep(...unknownCodecSteps), describe: describeCall },
+  {
+    name: 'start_call without audio_config',
+    of: isVoiceStep('no audio_config'),
+    describe: describeCall,
+  },
+  {
+    name: 'start_call in a binary frame',
+    of: isVoiceStep('binary start_call'),
+    describe: describeCall,
+  },
+  {
+    name: 'second start_call',
+    of: isVoiceStep('second start_call'),
+    describe: describeReaction,
+  },
+  { name: 'message that is not JSON', of: isVoiceStep('not JSON'), describe: describeCall },
+  { name: 'message without a type', of: isVoiceStep('no type'), describe: describeCall },
+  {
+    name: 'message of an unknown type',
+    of: isVoiceStep('unknown type'),
+    describe: describeReaction,
+  },
+  {
+    name: 'SDP answer that is not SDP',
+    of: isVoiceStep('unusable answer'),
+    describe: describeReaction,
+  },
+  {
+    name: 'SDP answer with a wrong fingerprint',
+    of: isVoiceStep('wrong fingerprint'),
+    describe: describeReaction,
+  },
   {
     name: 'session_id of a call without one',
-    of: (one) =>
-      callReadyOf(one) !== undefined &&
-      startCallOf(one) !== undefined &&
-      !('session_id' in (startCallOf(one) ?? {})),
-    describe: ids,
+    of: (exchange) => {
+      const start = startCallOf(exchange);
+      const hasReady = callReadyOf(exchange) !== undefined;
+      return hasReady && start !== undefined && !('session_id' in start);
+    },
+    describe: describeSessionId,
   },
   {
     name: 'messages of other types',
-    of: (one) => isVoice(one) && others(one).length > 0,
-    describe: (one) => [...new Set(others(one))].slice(0, 5).join(', '),
+    of: (exchange) => isVoice(exchange) && otherTypesOf(exchange).length > 0,
+    describe: (exchange) => [...new Set(otherTypesOf(exchange))].slice(0, 5).join(', '),
   },
 ];
 

@@ -27,19 +27,20 @@ import { checkEach, type Check, type Finding } from '../../../engine/checks/chec
 import { createMessageRepair } from '../../../engine/checks/repair.ts';
 import { resolveHint, type Hint } from '../../../engine/checks/shape.ts';
 import { explainSocketFailure } from '../absence.ts';
+import { isVoiceStep } from '../steps.ts';
 
 /**
- * A check of voice: of a sandbox that has none, nothing is asked. Of what a second `start_call` in a
- * call is answered with nothing is: the specification is silent about it.
+ * Makes a check not applicable if the sandbox has no voice endpoint, and hides what the sandbox sent
+ * after a second `start_call` of a call, where the specification is silent.
  */
 export function skipWithoutVoice(check: Check): Check {
   return {
     evidence: (transcript) =>
-      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withFirstStartsAlone(transcript)),
-    judge: (evidence, transcript) => check.judge(evidence, withFirstStartsAlone(transcript)),
+      isVoiceAbsent(transcript.exchanges) ? [] : check.evidence(withoutSecondStarts(transcript)),
+    judge: (evidence, transcript) => check.judge(evidence, withoutSecondStarts(transcript)),
     unjudged(transcript) {
       if (!isVoiceAbsent(transcript.exchanges)) {
-        return check.unjudged(withFirstStartsAlone(transcript));
+        return check.unjudged(withoutSecondStarts(transcript));
       }
       return { verdict: 'not_applicable', reason: noVoiceReason(transcript) };
     },
@@ -47,181 +48,196 @@ export function skipWithoutVoice(check: Check): Check {
 }
 
 function noVoiceReason({ exchanges }: Transcript): string {
-  const probe = exchanges.findLast((one) => isVoice(one) && one.step === UPGRADE);
-  const how = probe ? ` (${describeOutcome(probe)})` : '';
-  return `The sandbox has no voice endpoint: its WebSocket is refused like an unknown path${how}.`;
+  const upgrade = exchanges.findLast((exchange) => isVoiceStep(UPGRADE)(exchange));
+  const outcome = upgrade ? ` (${describeOutcome(upgrade)})` : '';
+  return `The sandbox has no voice endpoint: the WebSocket request is refused like a request for an unknown path${outcome}.`;
 }
 
-const withFirstStarts = new WeakMap<Transcript, Transcript>();
+const shortenedTranscripts = new WeakMap<Transcript, Transcript>();
 
-/** Without what a sandbox said after a second `start_call`, in whichever call that was. */
-function withFirstStartsAlone(transcript: Transcript): Transcript {
-  const known = withFirstStarts.get(transcript);
-  if (known) return known;
-  const cut = { ...transcript, exchanges: transcript.exchanges.map(dropAfterSecondStart) };
-  withFirstStarts.set(transcript, cut);
-  return cut;
+/** Removes what the sandbox sent after a second `start_call` from every call. */
+function withoutSecondStarts(transcript: Transcript): Transcript {
+  const cached = shortenedTranscripts.get(transcript);
+  if (cached) return cached;
+  const shortened = { ...transcript, exchanges: transcript.exchanges.map(dropAfterSecondStart) };
+  shortenedTranscripts.set(transcript, shortened);
+  return shortened;
 }
 
-/** Valid calls, that of the preflight and those that were put off apart. */
-export const isValidCall = (one: Exchange): boolean =>
-  isVoice(one) && one.intent === 'valid' && one.step !== UPGRADE && !isRateLimited(one);
+/** Returns whether an exchange is a valid call; excludes the preflight and calls that got a 429. */
+export const isValidCall = (exchange: Exchange): boolean =>
+  isVoice(exchange) &&
+  exchange.intent === 'valid' &&
+  exchange.step !== UPGRADE &&
+  !isRateLimited(exchange);
 
-/** Why no call was there to be looked at: the WebSocket did not open, or nothing came over it. */
+/** Explains why there is no call to judge: the WebSocket didn't open, or `call_ready` never came. */
 export const explainNoCall: Check['unjudged'] = ({ run, exchanges }) => {
-  const calls = exchanges.filter((one) => isVoice(one) && one.intent === 'valid');
-  const shut = calls.find((one) => !isOpened(one));
-  if (calls.some(isOpened) || !shut) {
-    return { verdict: 'blocked', reason: 'No start_call was followed by call_ready.' };
+  const calls = exchanges.filter((exchange) => isVoice(exchange) && exchange.intent === 'valid');
+  const refused = calls.find((exchange) => !isOpened(exchange));
+  if (calls.some(isOpened) || !refused) {
+    return { verdict: 'blocked', reason: 'No start_call got a call_ready.' };
   }
-  const wantsKey = isKeyRefused(shut) && !run.keyGiven;
-  const noWay = explainSocketFailure(shut, run.voiceUrl ?? '');
-  const reason = wantsKey
-    ? `The WebSocket wants a key (${describeOutcome(shut)}), and none was given: put it into SANDBOX_KIT_API_KEY.`
-    : `The WebSocket does not open: ${noWay?.message ?? `${describeOutcome(shut)} (exchange ${shut.id}).`}`;
+  const lacksKey = isKeyRefused(refused) && !run.keyGiven;
+  const problem = explainSocketFailure(refused, run.voiceUrl ?? '');
+  const reason = lacksKey
+    ? `The WebSocket requires a key (${describeOutcome(refused)}). Set the environment variable SANDBOX_KIT_API_KEY.`
+    : `The WebSocket doesn't open: ${problem?.message ?? `${describeOutcome(refused)} (exchange ${refused.id}).`}`;
   return { verdict: 'blocked', reason };
 };
 
-/** Whether a WebSocket was refused for its key. */
+/** Returns whether a WebSocket request was refused because of its key. */
 export function isKeyRefused({ response }: Exchange): boolean {
   return response?.status === 401 || response?.status === 403;
 }
 
-/** Whether a sandbox has shown in any call that it takes the kit's answer to its offer. */
+/** Returns whether any call shows that the sandbox processes the SDP answer of the kit. */
 function acceptsAnswers({ exchanges }: Transcript): boolean {
   return exchanges.some(
-    (one) =>
-      isVoice(one) &&
-      (isConnected(one) || one.call?.media?.hasPath === true || failsPromptly(one, exchanges)),
+    (exchange) =>
+      isVoice(exchange) &&
+      (isConnected(exchange) ||
+        exchange.call?.media?.hasPath === true ||
+        failsPromptly(exchange, exchanges)),
   );
 }
 
-/** Who does not know the answer's message may wait for another, and say in the end that none came. */
-const AT_ONCE_MS_MAX = 3_000;
+/** A sandbox that ignores the SDP answer may report a timeout, but not this soon after the answer. */
+const PROMPT_MS_MAX = 3_000;
 
 /**
- * Whether an answer was met at once with connection_failed, by a sandbox that does not say so of any
- * message that it does not know.
+ * Returns whether the sandbox sent `connection_failed` soon after the SDP answer. Proves nothing if
+ * the sandbox also sends errors for unknown messages.
  */
-function failsPromptly(one: Exchange, exchanges: readonly Exchange[]): boolean {
-  const unknown = exchanges.find((other) => isVoice(other) && other.step === 'unknown type');
-  const passesOver =
+function failsPromptly(exchange: Exchange, exchanges: readonly Exchange[]): boolean {
+  const unknown = exchanges.find(isVoiceStep('unknown type'));
+  const ignoresUnknown =
     unknown && callReadyOf(unknown) && sandboxMessagesOf(unknown, 'error').length === 0;
-  const answeredMs = eventsOf(one, 'answered')[0]?.atMs;
-  if (!passesOver || answeredMs === undefined || one.intent !== 'valid') return false;
-  return sandboxMessagesOf(one, 'error').some(
+  const answeredMs = eventsOf(exchange, 'answered')[0]?.atMs;
+  if (!ignoresUnknown || answeredMs === undefined || exchange.intent !== 'valid') return false;
+  return sandboxMessagesOf(exchange, 'error').some(
     ({ event, json }) =>
       event.atMs >= answeredMs &&
-      event.atMs <= answeredMs + AT_ONCE_MS_MAX &&
+      event.atMs <= answeredMs + PROMPT_MS_MAX &&
       valueAt(json, '/error/code') === 'connection_failed',
   );
 }
 
-/** Calls in which the offer was answered, by a sandbox that takes answers; those with it unusable. */
+/** Returns the calls with an unusable offer and, if the sandbox processes answers, those with an SDP answer. */
 export function findAnsweredCalls(transcript: Transcript): Exchange[] {
-  const takes = acceptsAnswers(transcript);
+  const isAccepting = acceptsAnswers(transcript);
   return transcript.exchanges.filter(
-    (one) =>
-      isValidCall(one) &&
-      ((takes && eventsOf(one, 'answered').length > 0) || eventsOf(one, 'unusable').length > 0),
+    (exchange) =>
+      isValidCall(exchange) &&
+      ((isAccepting && eventsOf(exchange, 'answered').length > 0) ||
+        eventsOf(exchange, 'unusable').length > 0),
   );
 }
 
-/** Whether an offer was answered, in a call that was to come about, and no answer was taken. */
+/** Returns whether the kit sent SDP answers and the sandbox processed none of them. */
 export function isMediaUnjudged(transcript: Transcript): boolean {
   const { exchanges } = transcript;
   const has = (kind: 'answered' | 'unusable'): boolean =>
-    exchanges.some((one) => isVoice(one) && eventsOf(one, kind).length > 0);
+    exchanges.some((exchange) => isVoice(exchange) && eventsOf(exchange, kind).length > 0);
   return has('answered') && !has('unusable') && !acceptsAnswers(transcript);
 }
 
-/** Why no media was there to be looked at. */
+/** Explains why there is no media to judge. */
 export const explainNoMedia: Check['unjudged'] = (transcript) => {
   const { exchanges } = transcript;
-  const unusable = exchanges.find((one) => isVoice(one) && eventsOf(one, 'unusable').length > 0);
+  const unusable = exchanges.find(
+    (exchange) => isVoice(exchange) && eventsOf(exchange, 'unusable').length > 0,
+  );
   if (unusable) {
-    const why = toPrintable(eventsOf(unusable, 'unusable')[0]?.detail ?? '');
-    const reason = `The offer could not be taken: ${why} (exchange ${unusable.id}).`;
+    const detail = toPrintable(eventsOf(unusable, 'unusable')[0]?.detail ?? '');
+    const reason = `The offer is unusable: ${detail} (exchange ${unusable.id}).`;
     return { verdict: 'blocked', reason };
   }
-  const answered = exchanges.filter((one) => isVoice(one) && eventsOf(one, 'answered').length > 0);
+  const answered = exchanges.filter(
+    (exchange) => isVoice(exchange) && eventsOf(exchange, 'answered').length > 0,
+  );
   const [first] = answered;
   if (!first) {
-    if (exchanges.some((one) => callReadyOf(one))) {
-      return { verdict: 'blocked', reason: 'No offer was answered.' };
+    if (exchanges.some((exchange) => callReadyOf(exchange))) {
+      return { verdict: 'blocked', reason: 'The kit answered no offer.' };
     }
     return explainNoCall(transcript);
   }
   if (acceptsAnswers(transcript)) {
-    return { verdict: 'blocked', reason: `Media did not flow as it would have to for this.` };
+    return { verdict: 'blocked', reason: 'No call has the media that this requirement needs.' };
   }
   return {
     verdict: 'not_applicable',
     reason:
-      'The sandbox did nothing with the answer to its offer, for which the specification shows no message: --voice-answer-type and --voice-answer-field name one that it knows.',
+      'The sandbox ignored the SDP answer, for which the specification defines no message. Set --voice-answer-type and --voice-answer-field to the message that the sandbox expects.',
   };
 };
 
-/** Calls that are evidence where media could flow. */
+/** Creates a check of the calls whose WebRTC connection was established. */
 export function checkConnectedCalls(
-  on: (one: Exchange) => boolean,
-  find: (one: Exchange, transcript: Transcript) => Finding[],
+  on: (exchange: Exchange) => boolean,
+  find: (exchange: Exchange, transcript: Transcript) => Finding[],
   unjudged: Check['unjudged'] = explainNoMedia,
 ): Check {
-  return checkEach((one) => isVoice(one) && isConnected(one) && on(one), find, unjudged);
+  return checkEach(
+    (exchange) => isVoice(exchange) && isConnected(exchange) && on(exchange),
+    find,
+    unjudged,
+  );
 }
 
-/** What a shape check of messages is about. */
+/** What `checkMessageShape` checks. */
 export interface MessageShape {
   message: MessageName;
   /** The type of the messages. */
   type: string;
-  /** Pointers; the value there, its presence included, is judged by the schema. */
+  /** JSON pointers to the values whose presence and type the schema defines. */
   at: readonly string[];
   absent: Check['unjudged'];
   hint?: Hint;
 }
 
-const validated = new WeakMap<ParsedMessage, Violation[]>();
+const cachedViolations = new WeakMap<ParsedMessage, Violation[]>();
 
-function violationsOf(said: ParsedMessage, message: MessageName): Violation[] {
-  const found = validated.get(said) ?? violations(message, said.json);
-  validated.set(said, found);
-  return found;
+function violationsOf(parsed: ParsedMessage, message: MessageName): Violation[] {
+  const result = cachedViolations.get(parsed) ?? violations(message, parsed.json);
+  cachedViolations.set(parsed, result);
+  return result;
 }
 
 /**
- * A check that holds the messages of a type against their schema at some places. A call is evidence
- * when one of them has the place, or when the schema finds fault with its absence.
+ * Checks values of the messages of a type against the schema. A call is evidence if a message has one
+ * of the values or violates the schema there.
  */
 export function checkMessageShape({ message, type, at, absent, hint }: MessageShape): Check {
-  const faultsIn = (said: ParsedMessage): Violation[] =>
-    violationsOf(said, message).filter(({ pointer }) => at.includes(pointer));
+  const violationsIn = (parsed: ParsedMessage): Violation[] =>
+    violationsOf(parsed, message).filter(({ pointer }) => at.includes(pointer));
   return checkEach(
-    (one) =>
-      sandboxMessagesOf(one, type).some(
-        (said) =>
-          faultsIn(said).length > 0 || at.some((place) => valueAt(said.json, place) !== undefined),
+    (exchange) =>
+      sandboxMessagesOf(exchange, type).some(
+        (parsed) =>
+          violationsIn(parsed).length > 0 ||
+          at.some((pointer) => valueAt(parsed.json, pointer) !== undefined),
       ),
-    (one) =>
-      sandboxMessagesOf(one, type).flatMap((said) =>
-        faultsIn(said).map((fault) => ({
-          exchange: one.id,
-          ...fault,
-          ...resolveHint(hint, valueAt(said.json, fault.pointer)),
-          repair: createMessageRepair(fault, type),
+    (exchange) =>
+      sandboxMessagesOf(exchange, type).flatMap((parsed) =>
+        violationsIn(parsed).map((violation) => ({
+          exchange: exchange.id,
+          ...violation,
+          ...resolveHint(hint, valueAt(parsed.json, violation.pointer)),
+          repair: createMessageRepair(violation, type),
         })),
       ),
     absent,
   );
 }
 
-/** A finding about a call as a whole. */
+/** Creates a finding about a whole call. */
 export function callFinding(
-  one: Exchange,
+  exchange: Exchange,
   expected: string,
   received: string,
   hint?: string,
 ): Finding {
-  return { exchange: one.id, pointer: '', expected, received, ...(hint ? { hint } : {}) };
+  return { exchange: exchange.id, pointer: '', expected, received, ...(hint ? { hint } : {}) };
 }

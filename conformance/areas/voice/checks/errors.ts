@@ -1,5 +1,5 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import {
   isRateLimited,
   type Exchange,
@@ -15,30 +15,36 @@ import {
   sandboxMessagesOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, type Check } from '../../../engine/checks/check.ts';
+import { isVoiceStep, unknownCodecSteps } from '../steps.ts';
 import { checkMessageShape, explainNoCall, explainNoMedia, callFinding } from './call-checks.ts';
 
-const NO_ERROR = unjudgedAs('not_observed', 'No error was seen.');
-const CODES = ['connection_failed', 'audio_error'];
+const noError = unjudgedAs('not_observed', 'The sandbox sent no error message.');
+const EXPECTED_AUDIO_ERROR = 'an error with the code audio_error';
+const ERROR_CODES = ['connection_failed', 'audio_error'];
 
-const isOfCodec = (one: Exchange): boolean =>
-  isVoice(one) && one.step.startsWith('unsupported codec') && !isRateLimited(one);
-const codesIn = (one: Exchange): unknown[] =>
-  sandboxMessagesOf(one, 'error').map(({ json }) => valueAt(json, '/error/code'));
+const isUnknownCodec = (exchange: Exchange): boolean =>
+  isVoiceStep(...unknownCodecSteps)(exchange) && !isRateLimited(exchange);
+const errorCodesOf = (exchange: Exchange): unknown[] =>
+  sandboxMessagesOf(exchange, 'error').map(({ json }) => valueAt(json, '/error/code'));
 
-/** Whether any call came about: what refuses them all, refuses no codec. */
+/** Returns whether any call succeeded. Otherwise, the codec is not the reason for a refusal. */
 const hasCalls = ({ exchanges }: Transcript): boolean =>
-  exchanges.some((one) => isVoice(one) && one.intent === 'valid' && callReadyOf(one) !== undefined);
+  exchanges.some(
+    (exchange) =>
+      isVoice(exchange) && exchange.intent === 'valid' && callReadyOf(exchange) !== undefined,
+  );
 
-/** The checks of errors (spec 6, 7). */
+/** The checks for `error` messages, by requirement (spec 6, 7). */
 export const errorChecks = {
   'VOICE-040': checkEach(
-    (one, transcript) => isOfCodec(one) && isOpened(one) && hasCalls(transcript),
-    (one) => {
-      if (callReadyOf(one)) return [callFinding(one, 'an error audio_error', 'call_ready')];
-      if (sandboxMessagesOf(one, 'error').length > 0) return [];
-      const close = sandboxCloseOf(one);
-      const received = close ? `the end of the WebSocket, ${close.code ?? ''}` : 'nothing';
-      return [callFinding(one, 'an error audio_error', received)];
+    (exchange, transcript) =>
+      isUnknownCodec(exchange) && isOpened(exchange) && hasCalls(transcript),
+    (exchange) => {
+      if (callReadyOf(exchange)) return [callFinding(exchange, EXPECTED_AUDIO_ERROR, 'call_ready')];
+      if (sandboxMessagesOf(exchange, 'error').length > 0) return [];
+      const close = sandboxCloseOf(exchange);
+      const received = close ? `a closed WebSocket with ${close.code ?? 'no code'}` : 'no message';
+      return [callFinding(exchange, EXPECTED_AUDIO_ERROR, received)];
     },
     explainNoCall,
   ),
@@ -46,76 +52,91 @@ export const errorChecks = {
     message: 'VoiceError',
     type: 'error',
     at: ['/error', '/error/code', '/error/message', '/error/details'],
-    absent: NO_ERROR,
-    hint: 'The shape is {"type": "error", "error": {"code", "message", "details"}}.',
+    absent: noError,
+    hint: 'Send {"type": "error", "error": {"code", "message", "details"}}.',
   }),
   'VOICE-042': checkEach(
-    (one) => codesIn(one).some((code) => typeof code === 'string'),
-    (one) =>
-      codesIn(one).flatMap((code) =>
-        typeof code !== 'string' || CODES.includes(code)
+    (exchange) => errorCodesOf(exchange).some((code) => typeof code === 'string'),
+    (exchange) =>
+      errorCodesOf(exchange).flatMap((code) =>
+        typeof code !== 'string' || ERROR_CODES.includes(code)
           ? []
           : [
               {
-                exchange: one.id,
+                exchange: exchange.id,
                 pointer: '/error/code',
-                expected: CODES.join(' or '),
+                expected: ERROR_CODES.join(' or '),
                 received: brief(code),
               },
             ],
       ),
-    NO_ERROR,
+    noError,
   ),
   'VOICE-043': checkEach(
-    (one) => isOfCodec(one) && codesIn(one).some((code) => CODES.includes(String(code))),
-    (one) =>
-      codesIn(one)
+    (exchange) =>
+      isUnknownCodec(exchange) &&
+      errorCodesOf(exchange).some((code) => ERROR_CODES.includes(String(code))),
+    (exchange) =>
+      errorCodesOf(exchange)
         .filter((code) => code === 'connection_failed')
         .map((code) => ({
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: '/error/code',
           expected: '"audio_error"',
           received: brief(code),
         })),
-    unjudgedAs('not_observed', 'No error about the codec was seen.'),
+    unjudgedAs('not_observed', 'The sandbox sent no error message about the codec.'),
   ),
-  'VOICE-044': connectionFailed(),
+  'VOICE-044': checkConnectionFailed(),
   'VOICE-045': checkEach(
-    (one) =>
-      sandboxMessagesOf(one, 'error').length > 0 &&
-      (sandboxCloseOf(one) !== undefined || one.failure !== undefined),
-    (one) => {
-      const code = sandboxCloseOf(one)?.code ?? 1006;
-      const isTelling = code !== 1005 && code !== 1006;
-      return isTelling ? [] : [callFinding(one, 'a close code', code === 1005 ? 'none' : 'a cut')];
+    (exchange) =>
+      sandboxMessagesOf(exchange, 'error').length > 0 &&
+      (sandboxCloseOf(exchange) !== undefined || exchange.failure !== undefined),
+    (exchange) => {
+      const code = sandboxCloseOf(exchange)?.code ?? 1006;
+      const hasCause = code !== 1005 && code !== 1006;
+      return hasCause
+        ? []
+        : [
+            callFinding(
+              exchange,
+              'a close code',
+              code === 1005 ? 'no close code' : 'a dropped connection',
+            ),
+          ];
     },
-    unjudgedAs('not_observed', 'No WebSocket was closed after an error.'),
+    unjudgedAs('not_observed', 'The sandbox closed no WebSocket after an error message.'),
   ),
-} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+} satisfies Partial<Record<VoiceRequirementId, Check>>;
 
 /**
- * What is told of a connection that can't be made. ICE may try for longer than the kit waits, so that
- * silence says nothing; that the connection came about all the same says much.
+ * Checks the error after a wrong fingerprint. ICE may retry for longer than the kit waits, so a
+ * missing error proves nothing, but an established connection does.
  */
-function connectionFailed(): Check {
-  const isOf = (one: Exchange): boolean => isVoice(one) && one.step === 'keys refused';
-  const told = (one: Exchange): boolean =>
-    codesIn(one).some((code) => typeof code === 'string') || isConnected(one);
+function checkConnectionFailed(): Check {
+  const isWrongFingerprint = isVoiceStep('wrong fingerprint');
+  const hasOutcome = (exchange: Exchange): boolean =>
+    errorCodesOf(exchange).some((code) => typeof code === 'string') || isConnected(exchange);
   return checkEach(
-    (one) => isOf(one) && eventsOf(one, 'answered').length > 0 && told(one),
-    (one) => {
-      if (codesIn(one).includes('connection_failed')) return [];
-      const received = isConnected(one) ? 'a connection' : `an error ${brief(codesIn(one)[0])}`;
-      const hint = isConnected(one)
-        ? 'The fingerprint of the answer is not the one of the certificate that was shown: compare them.'
+    (exchange) =>
+      isWrongFingerprint(exchange) &&
+      eventsOf(exchange, 'answered').length > 0 &&
+      hasOutcome(exchange),
+    (exchange) => {
+      if (errorCodesOf(exchange).includes('connection_failed')) return [];
+      const received = isConnected(exchange)
+        ? 'an established connection'
+        : `an error with the code ${brief(errorCodesOf(exchange)[0])}`;
+      const hint = isConnected(exchange)
+        ? 'Compare the fingerprint of the SDP answer with the certificate of the DTLS handshake, and refuse another one.'
         : undefined;
-      return [callFinding(one, 'an error connection_failed', received, hint)];
+      return [callFinding(exchange, 'an error with the code connection_failed', received, hint)];
     },
     (transcript) =>
       transcript.exchanges.some(isConnected)
         ? {
             verdict: 'not_observed',
-            reason: 'Nothing was told of a connection that can not be made, while the kit waited.',
+            reason: 'The sandbox sent no error about the failed connection while the kit waited.',
           }
         : explainNoMedia(transcript),
   );

@@ -1,5 +1,5 @@
 import { HEALTH_TIMEOUT_MS, violations } from '../../../../src/contract/index.ts';
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   isAccepted,
@@ -13,160 +13,169 @@ import { isOpened, isVoice, callReadyOf } from '../../../engine/transcript/call-
 import { unjudgedAs, checkEach, outcomeFinding, type Check } from '../../../engine/checks/check.ts';
 import { findHttpWaiver } from '../../../engine/checks/targets.ts';
 import { explainNoCall, callFinding, isKeyRefused } from './call-checks.ts';
+import { AFTER_CALLS, isVoiceStep, wrongProtocolSteps } from '../steps.ts';
 import { explainSocketFailure } from '../absence.ts';
 
 const PROTOCOL = 'sec-websocket-protocol';
-const protocolIn = ({ response }: Exchange): string | undefined => response?.headers[PROTOCOL];
+const selectedProtocolOf = ({ response }: Exchange): string | undefined =>
+  response?.headers[PROTOCOL];
 
-/** Those that asked for the subprotocol and got their WebSocket. */
-const named = (one: Exchange): boolean =>
-  isOpened(one) && one.request.headers[PROTOCOL] === 'voice-agent';
+/** Returns whether a request for the subprotocol `voice-agent` opened a WebSocket. */
+const isOpenedWithProtocol = (exchange: Exchange): boolean =>
+  isOpened(exchange) && exchange.request.headers[PROTOCOL] === 'voice-agent';
 
-const notOpened: Check['unjudged'] = (transcript) => explainNoCall(transcript);
-
-/** A valid request for a WebSocket; without a key it says nothing where one is wanted. */
-function isJudged(one: Exchange, { run }: Transcript): boolean {
-  const lacksKey = isKeyRefused(one) && !run.keyGiven;
+/** Returns whether a WebSocket request must succeed; one without the required key need not. */
+function isJudged(exchange: Exchange, { run }: Transcript): boolean {
+  const lacksKey = isKeyRefused(exchange) && !run.keyGiven;
   return (
-    isVoice(one) &&
-    one.intent === 'valid' &&
-    one.step !== 'after all' &&
-    !isRateLimited(one) &&
+    isVoice(exchange) &&
+    exchange.intent === 'valid' &&
+    !isVoiceStep('after other calls')(exchange) &&
+    !isRateLimited(exchange) &&
     !lacksKey
   );
 }
 
-/** The checks of how the WebSocket is opened, and of health beside it. */
+/** The checks for the WebSocket handshake and for health, by requirement. */
 export const handshakeChecks = {
   'VOICE-001': checkEach(
     isJudged,
-    (one, { run }) => {
+    (exchange, { run }) => {
       const hint =
-        explainSocketFailure(one, run.voiceUrl ?? '')?.cure ??
-        'Look whether a proxy passes upgrades on.';
-      return isOpened(one) ? [] : [outcomeFinding(one, '101, an open WebSocket', hint)];
+        explainSocketFailure(exchange, run.voiceUrl ?? '')?.cure ??
+        'Check that every proxy in front of the sandbox forwards WebSocket upgrades.';
+      return isOpened(exchange)
+        ? []
+        : [outcomeFinding(exchange, '101 and an open WebSocket', hint)];
     },
-    notOpened,
+    explainNoCall,
   ),
   'VOICE-002': checkEach(
-    named,
-    (one) => {
-      const name = protocolIn(one);
+    isOpenedWithProtocol,
+    (exchange) => {
+      const name = selectedProtocolOf(exchange);
       if (name === undefined || name === 'voice-agent') return [];
-      return [callFinding(one, 'Sec-WebSocket-Protocol: voice-agent', JSON.stringify(name))];
+      return [callFinding(exchange, 'Sec-WebSocket-Protocol: voice-agent', JSON.stringify(name))];
     },
-    notOpened,
+    explainNoCall,
   ),
   'VOICE-003': checkEach(
-    named,
-    (one) =>
-      protocolIn(one) === undefined
-        ? [callFinding(one, 'Sec-WebSocket-Protocol: voice-agent', 'no subprotocol')]
+    isOpenedWithProtocol,
+    (exchange) =>
+      selectedProtocolOf(exchange) === undefined
+        ? [callFinding(exchange, 'Sec-WebSocket-Protocol: voice-agent', 'no subprotocol')]
         : [],
-    notOpened,
+    explainNoCall,
   ),
-  'VOICE-004': withoutProtocol(),
+  'VOICE-004': checkWithoutProtocol(),
   'VOICE-005': checkEach(
-    (one) => isVoice(one) && one.step === 'wrong key' && one.response !== undefined,
-    (one) => (callReadyOf(one) ? [callFinding(one, 'a refusal', 'the key is not checked')] : []),
-    unjudgedAs('not_observed', 'The request with a wrong key was not answered.'),
+    (exchange) => isVoiceStep('wrong key')(exchange) && exchange.response !== undefined,
+    (exchange) =>
+      callReadyOf(exchange) ? [callFinding(exchange, 'a refusal', 'an accepted call')] : [],
+    unjudgedAs('not_observed', 'The request with a wrong key got no response.'),
   ),
-  'VOICE-006': overTls(),
-  'VOICE-082': healthAfterwards(),
+  'VOICE-006': checkTls(),
+  'VOICE-082': checkHealthAfterCalls(),
   'VOICE-083': checkEach(
-    (one) => one.endpoint === 'health' && isAccepted(one) && isObject(one.json),
-    (one) =>
-      isObject(one.json) && 'webrtc_status' in one.json
+    (exchange) => exchange.endpoint === 'health' && isAccepted(exchange) && isObject(exchange.json),
+    (exchange) =>
+      isObject(exchange.json) && 'webrtc_status' in exchange.json
         ? []
-        : [callFinding(one, 'webrtc_status', 'nothing')],
-    unjudgedAs('not_observed', 'GET /health was not answered with a JSON object.'),
+        : [callFinding(exchange, 'webrtc_status', 'no webrtc_status')],
+    unjudgedAs('not_observed', 'GET /health got no response with a JSON object.'),
   ),
-} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+} satisfies Partial<Record<VoiceRequirementId, Check>>;
 
-/** Refused at the upgrade, closed at once, or not answered: all of them are no call. */
-function withoutProtocol(): Check {
-  const controlOf = (one: Exchange, { exchanges }: Transcript): Exchange | undefined =>
-    exchanges.find(({ id }) => id === one.control);
-  const isEdit = (one: Exchange): boolean =>
-    isVoice(one) && /subprotocol$/.test(one.step) && !isRateLimited(one);
+/** A refused upgrade, a closed WebSocket, and a missing response all count: only `call_ready` is wrong. */
+function checkWithoutProtocol(): Check {
+  const controlOf = (exchange: Exchange, { exchanges }: Transcript): Exchange | undefined =>
+    exchanges.find(({ id }) => id === exchange.control);
+  const isWithoutProtocol = (exchange: Exchange): boolean =>
+    isVoiceStep(...wrongProtocolSteps)(exchange) && !isRateLimited(exchange);
   return checkEach(
-    (one, transcript) => {
-      const control = controlOf(one, transcript);
+    (exchange, transcript) => {
+      const control = controlOf(exchange, transcript);
       return (
-        isEdit(one) &&
+        isWithoutProtocol(exchange) &&
         control !== undefined &&
         isOpened(control) &&
         callReadyOf(control) !== undefined
       );
     },
-    (one) =>
-      callReadyOf(one)
-        ? [callFinding(one, `no call, with ${one.step}`, `${describeOutcome(one)} and call_ready`)]
+    (exchange) =>
+      callReadyOf(exchange)
+        ? [
+            callFinding(
+              exchange,
+              `no call with ${exchange.step}`,
+              `${describeOutcome(exchange)} and call_ready`,
+            ),
+          ]
         : [],
     (transcript) => {
-      const edit = transcript.exchanges.find(isEdit);
-      const control = edit && controlOf(edit, transcript);
+      const request = transcript.exchanges.find(isWithoutProtocol);
+      const control = request && controlOf(request, transcript);
       if (!control) return explainNoCall(transcript);
-      const reason = `The call with the subprotocol (exchange ${control.id}) did not come about.`;
+      const reason = `The call with the subprotocol (exchange ${control.id}) got no call_ready.`;
       return { verdict: 'blocked', reason };
     },
   );
 }
 
-/** The WebSocket's address as one of HTTP, for which the same waivers hold. */
-function httpAddress(voiceUrl = ''): string {
+/** Converts the address of the WebSocket to HTTP, because the same waivers apply. */
+function toHttpUrl(voiceUrl = ''): string {
   return voiceUrl.replace(/^ws/, 'http');
 }
 
-function overTls(): Check {
-  const waiver = ({ run }: Transcript): string | undefined =>
-    findHttpWaiver(httpAddress(run.voiceUrl), run.allowHttp);
+function checkTls(): Check {
+  const waiverOf = ({ run }: Transcript): string | undefined =>
+    findHttpWaiver(toHttpUrl(run.voiceUrl), run.allowHttp);
   return {
-    evidence: (transcript) => (waiver(transcript) ? [] : transcript.exchanges.filter(isOpened)),
+    evidence: (transcript) => (waiverOf(transcript) ? [] : transcript.exchanges.filter(isOpened)),
     judge: ([first], { run }) =>
       first && !/^wss:/.test(run.voiceUrl ?? '')
         ? [
             {
-              ...callFinding(first, 'a wss:// address', run.voiceUrl ?? 'none'),
-              hint: 'Inside a private network of a CI run, waive this with --allow-http.',
+              ...callFinding(first, 'a wss:// address', run.voiceUrl ?? 'no address'),
+              hint: 'In a private network, for example of a CI run, waive this requirement with --allow-http.',
             },
           ]
         : [],
     unjudged(transcript) {
-      const reason = waiver(transcript);
-      if (!reason) return notOpened(transcript);
-      return { verdict: 'not_applicable', reason: `waived: ${reason}` };
+      const reason = waiverOf(transcript);
+      if (!reason) return explainNoCall(transcript);
+      return { verdict: 'not_applicable', reason: `Waived: ${reason}` };
     },
   };
 }
 
-/** The health that was asked for when all calls were over, where it conformed before. */
-function healthAfterwards(): Check {
-  const faults = (one: Exchange): string[] => {
-    const status = one.response?.status ?? 0;
-    if (status !== 200 && status !== 503) return [describeOutcome(one)];
-    return violations('Health', one.json).map(
+/** Checks the health response after all calls, if it conformed before them. */
+function checkHealthAfterCalls(): Check {
+  const problemsOf = (exchange: Exchange): string[] => {
+    const status = exchange.response?.status ?? 0;
+    if (status !== 200 && status !== 503) return [describeOutcome(exchange)];
+    return violations('Health', exchange.json).map(
       ({ pointer, received }) => `${received} at ${pointer}`,
     );
   };
-  const isPlain = (one: Exchange): boolean =>
-    one.endpoint === 'health' && one.probe === PREFLIGHT && !isRateLimited(one);
+  const isPreflightHealth = (exchange: Exchange): boolean =>
+    exchange.endpoint === 'health' && exchange.probe === PREFLIGHT && !isRateLimited(exchange);
   return checkEach(
-    (one, { exchanges }) =>
-      one.endpoint === 'health' &&
-      one.step === 'after calls' &&
-      exchanges.some((plain) => isPlain(plain) && faults(plain).length === 0),
-    (one) => {
-      const [first] = faults(one);
-      const expected = `a health answer within ${HEALTH_TIMEOUT_MS / 1000} s, as before the calls`;
-      return first === undefined ? [] : [outcomeFinding(one, expected)];
+    (exchange, { exchanges }) =>
+      exchange.endpoint === 'health' &&
+      exchange.step === AFTER_CALLS &&
+      exchanges.some((before) => isPreflightHealth(before) && problemsOf(before).length === 0),
+    (exchange) => {
+      const [first] = problemsOf(exchange);
+      const expected = `a valid health response within ${HEALTH_TIMEOUT_MS / 1000} s, as before the calls`;
+      return first === undefined ? [] : [outcomeFinding(exchange, expected)];
     },
     ({ exchanges }) => {
-      const plain = exchanges.find(isPlain);
-      const isBad = plain && faults(plain).length > 0;
-      const reason = isBad
-        ? `GET /health did not conform before the calls, either (exchange ${plain.id}).`
-        : 'GET /health was not asked for after the calls.';
+      const before = exchanges.find(isPreflightHealth);
+      const isInvalid = before && problemsOf(before).length > 0;
+      const reason = isInvalid
+        ? `GET /health didn't conform before the calls, either (exchange ${before.id}).`
+        : 'GET /health was not requested after the calls.';
       return { verdict: 'blocked', reason };
     },
   );

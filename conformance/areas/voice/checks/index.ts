@@ -1,4 +1,4 @@
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import type { Check } from '../../../engine/checks/check.ts';
 import { skipWithoutVoice } from './call-checks.ts';
 import { errorChecks } from './errors.ts';
@@ -8,9 +8,7 @@ import { mediaChecks } from './media.ts';
 import { messageChecks } from './messages.ts';
 import { offerChecks } from './offer.ts';
 
-type VoiceId = keyof typeof voiceRequirements;
-
-const all: Readonly<Record<VoiceId, Check>> = {
+const checks: Readonly<Record<VoiceRequirementId, Check>> = {
   ...handshakeChecks,
   ...messageChecks,
   ...errorChecks,
@@ -19,7 +17,7 @@ const all: Readonly<Record<VoiceId, Check>> = {
   ...latencyChecks,
 };
 
-/** The checks of the voice WebSocket, one for each requirement. */
+/** The checks for voice, by requirement. */
 export const voiceChecks = Object.fromEntries(
-  Object.entries(all).map(([id, check]) => [id, skipWithoutVoice(check)]),
-) as Readonly<Record<VoiceId, Check>>;
+  Object.entries(checks).map(([id, check]) => [id, skipWithoutVoice(check)]),
+) as Readonly<Record<VoiceRequirementId, Check>>;

@@ -11,7 +11,7 @@ import {
   type StreamStatistics,
 } from '../../../../src/voice/latency/index.ts';
 import { findOnsets } from '../../../../src/voice/activity/index.ts';
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import type { Exchange, Transcript } from '../../../engine/transcript/reading.ts';
 import {
   eventsOf,
@@ -23,16 +23,16 @@ import type { Check } from '../../../engine/checks/check.ts';
 import { isValidCall, explainNoMedia, callFinding } from './call-checks.ts';
 import { findClockErrors } from './media.ts';
 
-/** Fewer round trips have no 95th percentile to speak of, fewer packets no 99th. */
+/** Fewer round trips have no meaningful 95th percentile; fewer packets have no meaningful 99th. */
 const ROUND_TRIPS_MIN = 3;
 const PACKETS_MIN = 50;
 const WINDOW_MS = 10;
 const TICKS_PER_MS = 48;
 
-/** A kit that sends so late, or later, hears as late: its figures are not the sandbox's. */
+/** If the kit itself is this late, its measurements don't show the latency of the sandbox. */
 const KIT_LATE_MS_MAX = 50;
 
-/** What was measured of the audio of one call; milliseconds, undefined where too little came. */
+/** The latencies of one call in milliseconds; undefined if it has too little audio. */
 export interface CallMeasurements {
   stream: StreamStatistics;
   roundTripP95Ms: number | undefined;
@@ -41,45 +41,45 @@ export interface CallMeasurements {
   kitLateMs: number;
 }
 
-const figures = new WeakMap<Exchange, CallMeasurements>();
+const measurements = new WeakMap<Exchange, CallMeasurements>();
 
-/** The figures of a call in which media could flow, up to the hang-up; undefined of any other. */
-export function measureCall(one: Exchange): CallMeasurements | undefined {
-  const media = mediaOf(one);
+/** Measures a connected call up to the hang-up; returns undefined for any other call. */
+export function measureCall(exchange: Exchange): CallMeasurements | undefined {
+  const media = mediaOf(exchange);
   if (!media) return undefined;
-  const known = figures.get(one);
-  if (known) return known;
-  const packets = media.packets.filter(({ atMs }) => atMs <= hangUpMsOf(one));
-  const live = liveOf(packets);
+  const cached = measurements.get(exchange);
+  if (cached) return cached;
+  const packets = media.packets.filter(({ atMs }) => atMs <= hangUpMsOf(exchange));
+  const live = dropBacklogOfFirst(packets);
   const stream = streamOf(live);
   const roundTripP95Ms =
     media.roundTripsMs.length < ROUND_TRIPS_MIN
       ? undefined
       : findPercentile(media.roundTripsMs, 95);
-  const found = {
+  const measured = {
     stream,
     roundTripP95Ms,
-    // By a clock that is wrong, every packet is late.
-    pathMs: findClockErrors(one).length > 0 ? undefined : pathOf(live, stream, roundTripP95Ms),
-    turnResponsesMs: responsesOf(one, packets),
+    // With wrong timestamps, every packet seems late.
+    pathMs: findClockErrors(exchange).length > 0 ? undefined : pathOf(live, stream, roundTripP95Ms),
+    turnResponsesMs: responsesOf(exchange, packets),
     kitLateMs: media.lateMs,
   };
-  figures.set(one, found);
-  return found;
+  measurements.set(exchange, measured);
+  return measured;
 }
 
-/** Without what waited for the connection, as long as one sender is heard. */
-function liveOf(packets: readonly CallPacket[]): CallPacket[] {
+/** Removes the backlog of packets that waited for the connection from the first sender. */
+function dropBacklogOfFirst(packets: readonly CallPacket[]): CallPacket[] {
   const [first] = packets;
   if (!first) return [];
-  const other = packets.findIndex(({ ssrc }) => ssrc !== first.ssrc);
-  const own = other < 0 ? packets.length : other;
-  const begun = packets.slice(0, own).map((packet) => ({
+  const otherAt = packets.findIndex(({ ssrc }) => ssrc !== first.ssrc);
+  const ownLength = otherAt < 0 ? packets.length : otherAt;
+  const arrivals = packets.slice(0, ownLength).map((packet) => ({
     packet,
     arrivedAtMs: packet.atMs,
     mediaMs: ((packet.timestamp - first.timestamp) | 0) / TICKS_PER_MS,
   }));
-  return [...dropBacklog(begun).map(({ packet }) => packet), ...packets.slice(own)];
+  return [...dropBacklog(arrivals).map(({ packet }) => packet), ...packets.slice(ownLength)];
 }
 
 function streamOf(packets: readonly CallPacket[]): StreamStatistics {
@@ -100,40 +100,41 @@ function pathOf(
       packets.map(({ ticks }) => ticks),
       50,
     ) ?? 0) / TICKS_PER_MS;
-  const isEnough = packets.length >= PACKETS_MIN && packetMs > 0;
-  if (!isEnough || roundTripP95Ms === undefined || transitP99Ms === undefined) return undefined;
+  const hasEnough = packets.length >= PACKETS_MIN && packetMs > 0;
+  if (!hasEnough || roundTripP95Ms === undefined || transitP99Ms === undefined) return undefined;
   return computePathLatencyMs({ roundTripP95Ms, packetMs, transitP99Ms });
 }
 
-function responsesOf(one: Exchange, packets: readonly CallPacket[]): number[] {
+function responsesOf(exchange: Exchange, packets: readonly CallPacket[]): number[] {
   const windows = packets.flatMap(({ atMs, levelsDb = [] }) =>
     levelsDb.map((level, nth) => ({ atMs: atMs + nth * WINDOW_MS, levelDb: level, ms: WINDOW_MS })),
   );
-  const turns = eventsOf(one, 'speech').map(({ atMs, untilMs = atMs }) => ({
+  const turns = eventsOf(exchange, 'speech').map(({ atMs, untilMs = atMs }) => ({
     startMs: atMs,
     endMs: untilMs,
   }));
   return findResponseLatencies(turns, findOnsets(windows)).filter((ms) => ms !== undefined);
 }
 
-const spokenCalls = ({ exchanges }: Transcript): Exchange[] =>
+const callsWithSpeech = ({ exchanges }: Transcript): Exchange[] =>
   exchanges.filter(
-    (one) => isValidCall(one) && isConnected(one) && eventsOf(one, 'speech').length > 0,
+    (exchange) =>
+      isValidCall(exchange) && isConnected(exchange) && eventsOf(exchange, 'speech').length > 0,
   );
 
-/** Both figures over all calls that were spoken in, and what follows; undefined of none. */
+/** Measures the audio latency over all calls with speech; returns undefined if there is none. */
 export function measureAudioLatency(transcript: Transcript): AudioLatency | undefined {
-  const all = spokenCalls(transcript).flatMap((one) => measureCall(one) ?? []);
+  const all = callsWithSpeech(transcript).flatMap((exchange) => measureCall(exchange) ?? []);
   if (all.length === 0) return undefined;
   const paths = all.flatMap(({ pathMs }) => pathMs ?? []);
   const pathMs = findPercentile(paths, 95);
-  const turnResponsesMs = all.flatMap((one) => one.turnResponsesMs);
-  const kitLateMs = Math.max(...all.map((one) => one.kitLateMs));
-  // What is late by more than the kit itself can have made it late, is late.
-  const isLateAnyway = pathMs !== undefined && pathMs - kitLateMs >= AUDIO_LATENCY_MS_MAX;
+  const turnResponsesMs = all.flatMap((exchange) => exchange.turnResponsesMs);
+  const kitLateMs = Math.max(...all.map((exchange) => exchange.kitLateMs));
+  // A latency that the lateness of the kit can't explain is the sandbox's.
+  const isLateRegardless = pathMs !== undefined && pathMs - kitLateMs >= AUDIO_LATENCY_MS_MAX;
   const localDelay =
-    kitLateMs >= KIT_LATE_MS_MAX && !isLateAnyway
-      ? `the kit itself was up to ${Math.round(kitLateMs)} ms late`
+    kitLateMs >= KIT_LATE_MS_MAX && !isLateRegardless
+      ? `sandbox-kit itself was up to ${Math.round(kitLateMs)} ms late`
       : undefined;
   const [p50, p95, max] = [50, 95, 100].map((percent) => findPercentile(turnResponsesMs, percent));
   return {
@@ -155,25 +156,26 @@ export function measureAudioLatency(transcript: Transcript): AudioLatency | unde
 
 const rounded = (ms: number): number => Math.round(ms * 100) / 100;
 
-const asExpected: Record<LatencyVerdict, string> = {
+const expectedByVerdict: Record<LatencyVerdict, string> = {
   met: '',
   missed: 'less than 200 ms',
-  not_proven: 'less than 200 ms, shown',
+  not_proven: 'a proven latency of less than 200 ms',
 };
 
-/** The check of the target: missed is told as such, not proven is a note. */
+/** The check of the latency target; an unproven result is a note. */
 export const latencyChecks = {
   'VOICE-090': {
-    evidence: spokenCalls,
+    evidence: callsWithSpeech,
     judge(calls, transcript) {
       const latency = measureAudioLatency(transcript);
       const [slowest] = [...calls].sort(
-        (one, other) => (measureCall(other)?.pathMs ?? 0) - (measureCall(one)?.pathMs ?? 0),
+        (exchange, other) =>
+          (measureCall(other)?.pathMs ?? 0) - (measureCall(exchange)?.pathMs ?? 0),
       );
       if (!latency || !slowest || latency.verdict === 'met') return [];
-      const finding = callFinding(slowest, asExpected[latency.verdict], latency.reason);
+      const finding = callFinding(slowest, expectedByVerdict[latency.verdict], latency.reason);
       return [latency.verdict === 'missed' ? finding : { ...finding, isNote: true }];
     },
     unjudged: explainNoMedia,
   },
-} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+} satisfies Partial<Record<VoiceRequirementId, Check>>;

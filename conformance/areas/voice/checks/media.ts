@@ -1,6 +1,6 @@
 import type { CallEvent, CallMedia, CallPacket } from '../../../../src/contract/index.ts';
 import { findPercentile } from '../../../../src/voice/latency/index.ts';
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
   sandboxCloseOf,
@@ -8,7 +8,6 @@ import {
   hangUpMsOf,
   isBrokenDuringSetup,
   isConnected,
-  isVoice,
   mediaOf,
   sandboxMessagesOf,
 } from '../../../engine/transcript/call-messages.ts';
@@ -20,258 +19,294 @@ import {
   callFinding,
   checkConnectedCalls,
 } from './call-checks.ts';
+import { isVoiceStep } from '../steps.ts';
 import { isUnusableOffer } from './offer.ts';
 
-/** A call that was listened to for less says nothing of silence. */
+/** A shorter call doesn't prove silence. */
 const LISTENED_MS_MIN = 1_500;
-/** After the hang-up this much may still be on its way. */
+/** Packets may arrive for this long after the hang-up. */
 const STOP_MS_MAX = 1_500;
-/** Fewer packets than these have no usual step. */
+/** Fewer packets have no meaningful median step. */
 const STEPS_MIN = 20;
-const LEAP = 1_000;
+/** A larger step is an error and not a loss. */
+const SEQUENCE_STEP_MAX = 1_000;
 const TICKS_PER_MS = 48;
-/** The payload type of Opus where it was not agreed on: an offer without it (VOICE-056). */
-const NONE = -1;
+/** The payload type in the transcript if the offer doesn't list Opus (VOICE-056). */
+const NO_PAYLOAD_TYPE = -1;
 
-const speechIn = (one: Exchange): CallEvent[] => eventsOf(one, 'speech');
-const soundsIn = (one: Exchange): CallEvent[] => eventsOf(one, 'sound');
-const packetsIn = (one: Exchange): readonly CallPacket[] => mediaOf(one)?.packets ?? [];
+const speechesOf = (exchange: Exchange): CallEvent[] => eventsOf(exchange, 'speech');
+const soundsOf = (exchange: Exchange): CallEvent[] => eventsOf(exchange, 'sound');
+const packetsOf = (exchange: Exchange): readonly CallPacket[] => mediaOf(exchange)?.packets ?? [];
 
-/** How long a call was listened to. */
-function listenedMs(one: Exchange): number {
-  const [connected] = eventsOf(one, 'connected');
-  return connected ? Math.min(hangUpMsOf(one), one.endedMs) - connected.atMs : 0;
+/** Returns for how many milliseconds the kit listened to a call. */
+function listenedMsOf(exchange: Exchange): number {
+  const [connected] = eventsOf(exchange, 'connected');
+  return connected ? Math.min(hangUpMsOf(exchange), exchange.endedMs) - connected.atMs : 0;
 }
 
-const isListenedTo = (one: Exchange): boolean =>
-  isValidCall(one) && listenedMs(one) >= LISTENED_MS_MIN;
+const isListenedTo = (exchange: Exchange): boolean =>
+  isValidCall(exchange) && listenedMsOf(exchange) >= LISTENED_MS_MIN;
 
-/** Packets under the payload type that was agreed on. */
-function agreed(one: Exchange): CallPacket[] {
-  const media: CallMedia | undefined = mediaOf(one);
+/** Returns the packets with the payload type that offer and answer agree on. */
+function opusPacketsOf(exchange: Exchange): CallPacket[] {
+  const media: CallMedia | undefined = mediaOf(exchange);
   return (media?.packets ?? []).filter(({ payloadType }) => payloadType === media?.payloadType);
 }
 
-const hasSteps = (one: Exchange): boolean => packetsIn(one).length > STEPS_MIN;
-const tooFew: Check['unjudged'] = (transcript) =>
+const hasManyPackets = (exchange: Exchange): boolean => packetsOf(exchange).length > STEPS_MIN;
+const explainTooLittleAudio: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
-    ? { verdict: 'blocked', reason: 'Too little audio came that could be looked at.' }
+    ? { verdict: 'blocked', reason: 'The sandbox sent too little audio to judge.' }
     : explainNoMedia(transcript);
 
-/** The checks of the media. */
+/** The checks for media, by requirement. */
 export const mediaChecks = {
   'VOICE-030': checkConnectedCalls(
-    (one) => isValidCall(one) && answeredAloud(one),
-    (one) =>
-      sandboxMessagesOf(one, 'conversation_update').length > 0
+    (exchange) => isValidCall(exchange) && hasReply(exchange),
+    (exchange) =>
+      sandboxMessagesOf(exchange, 'conversation_update').length > 0
         ? []
-        : [callFinding(one, 'a conversation_update', 'none')],
+        : [callFinding(exchange, 'a conversation_update', 'no conversation_update')],
   ),
-  'VOICE-061': goesOn(),
-  'VOICE-070': connects(),
-  'VOICE-071': checkConnectedCalls(isListenedTo, (one) =>
-    packetsIn(one).length > 0 ? [] : [callFinding(one, 'packets of audio', 'none')],
+  'VOICE-061': checkContinues(),
+  'VOICE-070': checkConnects(),
+  'VOICE-071': checkConnectedCalls(isListenedTo, (exchange) =>
+    packetsOf(exchange).length > 0
+      ? []
+      : [callFinding(exchange, 'audio packets', 'no audio packets')],
   ),
   'VOICE-072': checkConnectedCalls(
-    (one) => packetsIn(one).length > 0 && (mediaOf(one)?.payloadType ?? NONE) !== NONE,
-    (one) => {
-      const agreedOn = mediaOf(one)?.payloadType ?? NONE;
+    (exchange) =>
+      packetsOf(exchange).length > 0 &&
+      (mediaOf(exchange)?.payloadType ?? NO_PAYLOAD_TYPE) !== NO_PAYLOAD_TYPE,
+    (exchange) => {
+      const expected = mediaOf(exchange)?.payloadType ?? NO_PAYLOAD_TYPE;
       const others = new Set(
-        packetsIn(one)
+        packetsOf(exchange)
           .map(({ payloadType }) => payloadType)
-          .filter((type) => type !== agreedOn),
+          .filter((type) => type !== expected),
       );
       return others.size === 0
         ? []
-        : [callFinding(one, `payload type ${agreedOn}`, [...others].slice(0, 5).join(', '))];
+        : [callFinding(exchange, `payload type ${expected}`, [...others].slice(0, 5).join(', '))];
     },
-    tooFew,
+    explainTooLittleAudio,
   ),
-  'VOICE-073': checkConnectedCalls(hasSteps, findSequenceErrors, tooFew),
+  'VOICE-073': checkConnectedCalls(hasManyPackets, findSequenceErrors, explainTooLittleAudio),
   'VOICE-074': checkConnectedCalls(
-    (one) => ticksIn(one).length >= STEPS_MIN,
+    (exchange) => timestampStepsOf(exchange).length >= STEPS_MIN,
     findClockErrors,
-    tooFew,
+    explainTooLittleAudio,
   ),
   'VOICE-075': checkConnectedCalls(
-    (one) => agreed(one).length > 0,
-    (one) => {
-      const all = agreed(one);
-      const bad = all.filter(({ levelsDb }) => levelsDb === undefined);
-      return bad.length === 0
+    (exchange) => opusPacketsOf(exchange).length > 0,
+    (exchange) => {
+      const packets = opusPacketsOf(exchange);
+      const invalid = packets.filter(({ levelsDb }) => levelsDb === undefined);
+      return invalid.length === 0
         ? []
-        : [callFinding(one, 'packets of Opus', `${bad.length} of ${all.length} do not decode`)];
+        : [
+            callFinding(
+              exchange,
+              'valid Opus packets',
+              `${invalid.length} of ${packets.length} packets that do not decode`,
+            ),
+          ];
     },
-    tooFew,
+    explainTooLittleAudio,
   ),
   'VOICE-076': checkConnectedCalls(
-    (one) => isListenedTo(one) && agreed(one).some(({ levelsDb }) => levelsDb),
-    (one) =>
-      soundsIn(one).length > 0 ? [] : [callFinding(one, 'something to be heard', 'silence')],
-    tooFew,
+    (exchange) =>
+      isListenedTo(exchange) && opusPacketsOf(exchange).some(({ levelsDb }) => levelsDb),
+    (exchange) =>
+      soundsOf(exchange).length > 0 ? [] : [callFinding(exchange, 'audible sound', 'only silence')],
+    explainTooLittleAudio,
   ),
   'VOICE-077': checkConnectedCalls(
-    (one) => isValidCall(one) && speechIn(one).length > 0,
-    (one) => {
-      const isHeard =
-        answeredAloud(one) || sandboxMessagesOf(one, 'conversation_update').length > 0;
-      return isHeard ? [] : [callFinding(one, 'a reply or an update', 'neither')];
+    (exchange) => isValidCall(exchange) && speechesOf(exchange).length > 0,
+    (exchange) => {
+      const hasResponse =
+        hasReply(exchange) || sandboxMessagesOf(exchange, 'conversation_update').length > 0;
+      return hasResponse
+        ? []
+        : [callFinding(exchange, 'a spoken reply or a conversation_update', 'neither')];
     },
   ),
-  'VOICE-080': stops(),
-} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+  'VOICE-080': checkStops(),
+} satisfies Partial<Record<VoiceRequirementId, Check>>;
 
-/** Whether a reply could be heard after something was said. */
-function answeredAloud(one: Exchange): boolean {
-  const [first] = speechIn(one);
+/** Returns whether the sandbox could be heard after the first speech of the kit. */
+function hasReply(exchange: Exchange): boolean {
+  const [first] = speechesOf(exchange);
   return (
-    first !== undefined && soundsIn(one).some(({ untilMs = 0 }) => untilMs > (first.untilMs ?? 0))
+    first !== undefined &&
+    soundsOf(exchange).some(({ untilMs = 0 }) => untilMs > (first.untilMs ?? 0))
   );
 }
 
-/** Media can flow in every call that is answered, where the offer can be taken at all. */
-function connects(): Check {
+/** Every call with an SDP answer connects, if its offer is usable. */
+function checkConnects(): Check {
   return {
     evidence: (transcript) =>
       findAnsweredCalls(transcript).filter(
-        (one) => isConnected(one) || (!isUnusableOffer(one) && !isPlacedAgain(one, transcript)),
+        (exchange) =>
+          isConnected(exchange) ||
+          (!isUnusableOffer(exchange) && !hasConnectedRepeat(exchange, transcript)),
       ),
     judge: (calls) =>
-      calls.flatMap((one) => {
-        if (isConnected(one)) return [];
-        const [why] = [...eventsOf(one, 'unusable'), ...eventsOf(one, 'unconnected')];
-        return [callFinding(one, 'a connection', toPrintable(why?.detail ?? 'none', 120))];
+      calls.flatMap((exchange) => {
+        if (isConnected(exchange)) return [];
+        const [reason] = [...eventsOf(exchange, 'unusable'), ...eventsOf(exchange, 'unconnected')];
+        return [
+          callFinding(
+            exchange,
+            'an established connection',
+            toPrintable(reason?.detail ?? 'no connection', 120),
+          ),
+        ];
       }),
     unjudged: explainNoMedia,
   };
 }
 
-/** A connection that broke while it was made, and did not when the call was placed once more. */
-function isPlacedAgain(one: Exchange, { exchanges }: Transcript): boolean {
-  const isAgain = ({ id, probe, step }: Exchange): boolean =>
-    id > one.id && probe === one.probe && step === one.step;
+/** Returns whether a connection broke during setup and the repeated call connected. */
+function hasConnectedRepeat(exchange: Exchange, { exchanges }: Transcript): boolean {
+  const isRepeat = ({ id, probe, step }: Exchange): boolean =>
+    id > exchange.id && probe === exchange.probe && step === exchange.step;
   return (
-    isBrokenDuringSetup(one) && exchanges.some((other) => isAgain(other) && isConnected(other))
+    isBrokenDuringSetup(exchange) &&
+    exchanges.some((other) => isRepeat(other) && isConnected(other))
   );
 }
 
-/** The steps of each sender from one packet to the next, in the order of arrival. */
-function stepsOf(one: Exchange): [before: CallPacket, after: CallPacket][] {
+/** Returns consecutive packets of each sender, in the order of arrival. */
+function packetPairsOf(exchange: Exchange): [before: CallPacket, after: CallPacket][] {
   const last = new Map<number, CallPacket>();
-  return packetsIn(one).flatMap((packet): [CallPacket, CallPacket][] => {
+  return packetsOf(exchange).flatMap((packet): [CallPacket, CallPacket][] => {
     const before = last.get(packet.ssrc);
     last.set(packet.ssrc, packet);
     return before ? [[before, packet]] : [];
   });
 }
 
-const moved = (before: CallPacket, after: CallPacket): number =>
+const sequenceStep = (before: CallPacket, after: CallPacket): number =>
   ((after.sequence - before.sequence) << 16) >> 16;
 
-/** Networks lose packets and turn them round, a few of them; a count that is no count does it always. */
-function findSequenceErrors(one: Exchange): ReturnType<Check['judge']> {
-  const steps = stepsOf(one).map(([before, after]) => moved(before, after));
-  const odd = steps.filter((step) => step < 1 || step > LEAP).length;
-  const usual = findPercentile(steps, 50);
+/** Networks lose and reorder a few packets; a wrong counter is wrong for most of them. */
+function findSequenceErrors(exchange: Exchange): ReturnType<Check['judge']> {
+  const steps = packetPairsOf(exchange).map(([before, after]) => sequenceStep(before, after));
+  const wrong = steps.filter((step) => step < 1 || step > SEQUENCE_STEP_MAX).length;
+  const median = findPercentile(steps, 50);
   if (steps.length === 0)
-    return [callFinding(one, 'a stream of one sender', 'a sender for each packet')];
-  if (usual === 1 && odd <= steps.length / 10) return [];
-  const received =
-    usual === 1 ? `${odd} of ${steps.length} steps that are none` : `steps of ${usual}`;
-  return [callFinding(one, 'a sequence number more for each packet', received)];
+    return [callFinding(exchange, 'a stream with one SSRC', 'a new SSRC for each packet')];
+  if (median === 1 && wrong <= steps.length / 10) return [];
+  const received = median === 1 ? `${wrong} of ${steps.length} wrong steps` : `steps of ${median}`;
+  return [callFinding(exchange, 'steps of 1 in the sequence numbers', received)];
 }
 
-/** By how many ticks each packet that follows at once is later, against how long the one before is. */
-function ticksIn(one: Exchange): { ticks: number; wanted: number }[] {
-  return stepsOf(one)
-    .filter(([before, after]) => moved(before, after) === 1 && before.ticks > 0)
+/** Returns the timestamp step to each directly following packet, and the expected step: the length of the packet before. */
+function timestampStepsOf(exchange: Exchange): { ticks: number; expectedTicks: number }[] {
+  return packetPairsOf(exchange)
+    .filter(([before, after]) => sequenceStep(before, after) === 1 && before.ticks > 0)
     .map(([before, after]) => ({
       ticks: (after.timestamp - before.timestamp) | 0,
-      wanted: before.ticks,
+      expectedTicks: before.ticks,
     }));
 }
 
-/** A sender that is silent may leap ahead, but what follows at once goes on where the last one ended. */
-export function findClockErrors(one: Exchange): ReturnType<Check['judge']> {
-  const all = ticksIn(one);
-  const right = all.filter(({ ticks, wanted }) => ticks === wanted).length;
-  if (right >= all.length / 2) return [];
-  const usual = findPercentile(
-    all.map(({ ticks }) => ticks),
+/** A silent sender may skip time, but a directly following packet starts where the packet before ended. */
+export function findClockErrors(exchange: Exchange): ReturnType<Check['judge']> {
+  const steps = timestampStepsOf(exchange);
+  const right = steps.filter(({ ticks, expectedTicks }) => ticks === expectedTicks).length;
+  if (right >= steps.length / 2) return [];
+  const median = findPercentile(
+    steps.map(({ ticks }) => ticks),
     50,
   );
-  const wanted = findPercentile(
-    all.map((step) => step.wanted),
+  const expectedTicks = findPercentile(
+    steps.map((step) => step.expectedTicks),
     50,
   );
-  return [callFinding(one, `steps of ${wanted}, the sound of a packet`, `steps of ${usual}`)];
+  return [
+    callFinding(
+      exchange,
+      `timestamp steps of ${expectedTicks}, the length of a packet`,
+      `steps of ${median}`,
+    ),
+  ];
 }
 
-/** One call is hung up, and the one beside it is spoken to again. */
-function goesOn(): Check {
-  const hungUpFirst = ({ exchanges }: Transcript): number => {
-    const first = exchanges.findLast((one) => isVoice(one) && one.step === 'overlap');
-    return first && isConnected(first) ? hangUpMsOf(first) : Infinity;
+/** After the shorter of two concurrent calls hangs up, the kit speaks in the longer one again. */
+function checkContinues(): Check {
+  const shorterHangUpMsOf = ({ exchanges }: Transcript): number => {
+    const shorter = exchanges.findLast(isVoiceStep('overlap'));
+    return shorter && isConnected(shorter) ? hangUpMsOf(shorter) : Infinity;
   };
-  return checkConnectedCalls(
-    (one) => one.step === 'overlap, longer',
-    (one, transcript) => {
-      const hungUpMs = hungUpFirst(transcript);
-      if (hungUpMs === Infinity) return [];
-      const close = sandboxCloseOf(one);
-      if (close && close.atMs >= hungUpMs - 100) {
-        return [callFinding(one, 'a call that goes on', `its end, ${close.code ?? 'no code'}`)];
-      }
-      const spoke = speechIn(one).some(({ untilMs = 0 }) => untilMs > hungUpMs);
-      const isAlive = packetsIn(one).some(({ atMs }) => atMs > hungUpMs + STOP_MS_MAX);
-      const wasAlive = packetsIn(one).some(({ atMs }) => atMs < hungUpMs);
-      return spoke && wasAlive && !isAlive
-        ? [callFinding(one, 'audio as before', 'none any more')]
-        : [];
-    },
-  );
+  return checkConnectedCalls(isVoiceStep('longer overlap'), (exchange, transcript) => {
+    const hangUpMs = shorterHangUpMsOf(transcript);
+    if (hangUpMs === Infinity) return [];
+    const close = sandboxCloseOf(exchange);
+    if (close && close.atMs >= hangUpMs - 100) {
+      return [
+        callFinding(
+          exchange,
+          'a call that continues',
+          `a closed WebSocket with ${close.code ?? 'no code'}`,
+        ),
+      ];
+    }
+    const hasSpokenAgain = speechesOf(exchange).some(({ untilMs = 0 }) => untilMs > hangUpMs);
+    const sendsNow = packetsOf(exchange).some(({ atMs }) => atMs > hangUpMs + STOP_MS_MAX);
+    const sentBefore = packetsOf(exchange).some(({ atMs }) => atMs < hangUpMs);
+    return hasSpokenAgain && sentBefore && !sendsNow
+      ? [callFinding(exchange, 'audio as before', 'no audio')]
+      : [];
+  });
 }
 
-/** Packets that came, and were sent, well after the hang-up: some are long on their way. */
-function sentAfter(one: Exchange): CallPacket[] {
-  const hungUpMs = hangUpMsOf(one);
-  const last = packetsIn(one).findLast(({ atMs }) => atMs <= hungUpMs);
-  return packetsIn(one).filter(
+/** Returns packets that were sent, and not only received, well after the hang-up. */
+function sentAfter(exchange: Exchange): CallPacket[] {
+  const hangUpMs = hangUpMsOf(exchange);
+  const last = packetsOf(exchange).findLast(({ atMs }) => atMs <= hangUpMs);
+  return packetsOf(exchange).filter(
     ({ atMs, timestamp, ssrc }) =>
-      atMs > hungUpMs + STOP_MS_MAX &&
+      atMs > hangUpMs + STOP_MS_MAX &&
       (ssrc !== last?.ssrc || ((timestamp - last.timestamp) | 0) > STOP_MS_MAX * TICKS_PER_MS),
   );
 }
 
-/** A sandbox that sent up to the hang-up sends no more soon after. */
-function stops(): Check {
-  const isJudged = (one: Exchange): boolean => {
-    const [released] = eventsOf(one, 'released');
-    const hungUpMs = hangUpMsOf(one);
+/** A sandbox that sent audio until the hang-up stops soon after it. */
+function checkStops(): Check {
+  const isJudged = (exchange: Exchange): boolean => {
+    const [released] = eventsOf(exchange, 'released');
+    const hangUpMs = hangUpMsOf(exchange);
     return (
       released !== undefined &&
-      released.atMs >= hungUpMs + STOP_MS_MAX &&
-      packetsIn(one).some(({ atMs }) => atMs > hungUpMs - 500 && atMs <= hungUpMs)
+      released.atMs >= hangUpMs + STOP_MS_MAX &&
+      packetsOf(exchange).some(({ atMs }) => atMs > hangUpMs - 500 && atMs <= hangUpMs)
     );
   };
   return checkConnectedCalls(
     isJudged,
-    (one) => {
-      const late = sentAfter(one);
+    (exchange) => {
+      const late = sentAfter(exchange);
       return late.length === 0
         ? []
         : [
             callFinding(
-              one,
-              `nothing ${STOP_MS_MAX} ms after the hang-up`,
-              `${late.length} packets more`,
-              'End the media when the WebSocket closes: the peer is not told otherwise.',
+              exchange,
+              `no packets ${STOP_MS_MAX} ms after the hang-up`,
+              `${late.length} packets`,
+              'Stop sending media when the WebSocket closes: no other message ends a call.',
             ),
           ];
     },
     (transcript) =>
       transcript.exchanges.some(isConnected)
-        ? unjudgedAs('not_observed', 'Nothing was sent up to the hang-up.')(transcript)
+        ? unjudgedAs(
+            'not_observed',
+            'The sandbox sent no audio at the time of the hang-up.',
+          )(transcript)
         : explainNoMedia(transcript),
   );
 }

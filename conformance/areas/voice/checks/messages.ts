@@ -1,5 +1,5 @@
 import { brief, valueAt } from '../../../../src/contract/index.ts';
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import {
@@ -15,6 +15,8 @@ import {
   startCallOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { KNOWN_TYPES } from '../observed.ts';
+import { isVoiceStep, optionalPartSteps } from '../steps.ts';
 import {
   isValidCall,
   checkMessageShape,
@@ -23,201 +25,242 @@ import {
   callFinding,
 } from './call-checks.ts';
 
-const NO_READY = unjudgedAs('not_applicable', 'No call_ready carries it.');
-const NO_UPDATE: Check['unjudged'] = (transcript) =>
+const noCallReadyHasField = unjudgedAs('not_applicable', 'No call_ready has this field.');
+const explainNoUpdate: Check['unjudged'] = (transcript) =>
   transcript.exchanges.some(isConnected)
-    ? { verdict: 'not_observed', reason: 'No conversation_update came.' }
+    ? { verdict: 'not_observed', reason: 'The sandbox sent no conversation_update.' }
     : explainNoMedia(transcript);
-const NO_UPDATE_HAS: Check['unjudged'] = (transcript) =>
-  transcript.exchanges.some((one) => sandboxMessagesOf(one, 'conversation_update').length > 0)
-    ? { verdict: 'not_applicable', reason: 'No conversation_update carries it.' }
-    : NO_UPDATE(transcript);
+const noUpdateHasField: Check['unjudged'] = (transcript) =>
+  transcript.exchanges.some(
+    (exchange) => sandboxMessagesOf(exchange, 'conversation_update').length > 0,
+  )
+    ? { verdict: 'not_applicable', reason: 'No conversation_update has this field.' }
+    : explainNoUpdate(transcript);
 
-const ready = (absent: Check['unjudged'], ...at: string[]): Check =>
+const checkReady = (absent: Check['unjudged'], ...at: string[]): Check =>
   checkMessageShape({ message: 'CallReady', type: 'call_ready', at, absent });
-const update = (absent: Check['unjudged'], ...at: string[]): Check =>
+const checkUpdate = (absent: Check['unjudged'], ...at: string[]): Check =>
   checkMessageShape({ message: 'ConversationUpdate', type: 'conversation_update', at, absent });
 
-/** Whether `start_call` had its audio under metadata. */
-const isFull = (one: Exchange): boolean =>
-  valueAt(startCallOf(one), '/metadata/audio_config') !== undefined;
-const LEAN = /^(without |only metadata)/;
+/** Returns whether `start_call` has its `audio_config` in `metadata`. */
+const isFull = (exchange: Exchange): boolean =>
+  valueAt(startCallOf(exchange), '/metadata/audio_config') !== undefined;
+const omitsOptionalParts = isVoiceStep(...optionalPartSteps);
+const isAfterOtherCalls = isVoiceStep('after other calls');
 
-/** What came in place of call_ready. */
-function insteadOfReady(one: Exchange): string {
-  const [error] = sandboxMessagesOf(one, 'error');
-  const [other] = sandboxMessagesOf(one);
-  const close = sandboxCloseOf(one);
+/** Describes what the sandbox sent instead of `call_ready`. */
+function describeOtherResponse(exchange: Exchange): string {
+  const [error] = sandboxMessagesOf(exchange, 'error');
+  const [other] = sandboxMessagesOf(exchange);
+  const close = sandboxCloseOf(exchange);
   if (error) {
     const { code, message } = isObject(valueAt(error.json, '/error'))
       ? (valueAt(error.json, '/error') as Record<string, unknown>)
       : {};
-    return `an error ${toPrintable(`${brief(code)} (${brief(message)})`)}`;
+    return `an error with the code ${toPrintable(`${brief(code)} (${brief(message)})`)}`;
   }
-  if (one.failure?.kind === 'too_large') return one.failure.message;
+  if (exchange.failure?.kind === 'too_large') return exchange.failure.message;
   if (other) return toPrintable(other.event.text ?? '');
-  return close ? `the end of the WebSocket, ${close.code ?? 'no code'}` : 'nothing';
+  return close ? `a closed WebSocket with ${close.code ?? 'no code'}` : 'no message';
 }
 
-/** A call of some kind is followed by call_ready. */
-function followed(isOf: (one: Exchange) => boolean, unjudged = explainNoCall): Check {
+/** Checks that some of the valid calls get a `call_ready`. */
+function checkGetsReady(
+  isJudged: (exchange: Exchange) => boolean,
+  unjudged = explainNoCall,
+): Check {
   return checkEach(
-    (one) => isValidCall(one) && isOpened(one) && startCallOf(one) !== undefined && isOf(one),
-    (one) =>
-      callReadyOf(one)
+    (exchange) =>
+      isValidCall(exchange) &&
+      isOpened(exchange) &&
+      startCallOf(exchange) !== undefined &&
+      isJudged(exchange),
+    (exchange) =>
+      callReadyOf(exchange)
         ? []
-        : [callFinding(one, 'call_ready after start_call', insteadOfReady(one))],
+        : [callFinding(exchange, 'call_ready after start_call', describeOtherResponse(exchange))],
     unjudged,
   );
 }
 
-/** Judged only where the full form was followed by call_ready. */
-function onceFull(check: Check): Check {
-  const isTaken = ({ exchanges }: Transcript): boolean =>
+/** Judges a check only if the full form of `start_call` gets a `call_ready`. */
+function onlyIfFullWorks(check: Check): Check {
+  const isAccepted = ({ exchanges }: Transcript): boolean =>
     exchanges.some(
-      (one) => isValidCall(one) && isFull(one) && one.step === 'full' && callReadyOf(one),
+      (exchange) =>
+        isValidCall(exchange) &&
+        isFull(exchange) &&
+        isVoiceStep('full')(exchange) &&
+        callReadyOf(exchange),
     );
   return {
     ...check,
-    evidence: (transcript) => (isTaken(transcript) ? check.evidence(transcript) : []),
+    evidence: (transcript) => (isAccepted(transcript) ? check.evidence(transcript) : []),
   };
 }
 
-const KNOWN = ['call_ready', 'conversation_update', 'error', 'ice_candidate'];
-
-/** The checks of the messages, and of the ids in them. */
+/** The checks for messages and the ids in them, by requirement. */
 export const messageChecks = {
-  'VOICE-010': followed((one) => isFull(one) && !LEAN.test(one.step) && one.step !== 'after all'),
-  'VOICE-011': followed(({ step }) => step === 'minimal'),
-  'VOICE-012': onceFull(followed(({ step }) => LEAN.test(step))),
-  'VOICE-013': unbroken(),
+  'VOICE-010': checkGetsReady(
+    (exchange) => isFull(exchange) && !omitsOptionalParts(exchange) && !isAfterOtherCalls(exchange),
+  ),
+  'VOICE-011': checkGetsReady(isVoiceStep('minimal')),
+  'VOICE-012': onlyIfFullWorks(checkGetsReady(omitsOptionalParts)),
+  'VOICE-013': checkUnbroken(),
   'VOICE-014': checkEach(
-    (one) => sandboxMessagesOf(one).length > 0,
-    (one) =>
-      sandboxMessagesOf(one)
+    (exchange) => sandboxMessagesOf(exchange).length > 0,
+    (exchange) =>
+      sandboxMessagesOf(exchange)
         .filter(({ type, event }) => type === undefined && event.bytes === undefined)
         .map(({ event }) =>
-          callFinding(one, 'a JSON object with a type', toPrintable(event.text ?? '') || 'nothing'),
+          callFinding(
+            exchange,
+            'a JSON object with a type',
+            toPrintable(event.text ?? '') || 'an empty message',
+          ),
         ),
     explainNoCall,
   ),
   'VOICE-015': checkEach(
-    (one) => sandboxMessagesOf(one).length > 0,
-    (one) =>
-      sandboxMessagesOf(one).some(({ event }) => event.isBinary)
-        ? [callFinding(one, 'a text frame', 'a binary frame')]
+    (exchange) => sandboxMessagesOf(exchange).length > 0,
+    (exchange) =>
+      sandboxMessagesOf(exchange).some(({ event }) => event.isBinary)
+        ? [callFinding(exchange, 'a text frame', 'a binary frame')]
         : [],
     explainNoCall,
   ),
   'VOICE-016': checkEach(
-    (one) => sandboxMessagesOf(one).length > 0,
-    (one) =>
-      sandboxMessagesOf(one).flatMap(({ type }) =>
-        type === undefined || KNOWN.includes(type)
+    (exchange) => sandboxMessagesOf(exchange).length > 0,
+    (exchange) =>
+      sandboxMessagesOf(exchange).flatMap(({ type }) =>
+        type === undefined || KNOWN_TYPES.includes(type)
           ? []
-          : [callFinding(one, `one of ${KNOWN.join(', ')}`, toPrintable(type, 40))],
+          : [callFinding(exchange, `one of ${KNOWN_TYPES.join(', ')}`, toPrintable(type, 40))],
       ),
     explainNoCall,
   ),
-  'VOICE-020': ready(explainNoCall, '/call_id'),
-  'VOICE-021': ready(explainNoCall, '/webrtc_offer', '/webrtc_offer/type', '/webrtc_offer/sdp'),
-  'VOICE-022': ready(NO_READY, '/session_id'),
-  'VOICE-023': echoed('call_ready', explainNoCall),
-  'VOICE-024': ready(
-    NO_READY,
+  'VOICE-020': checkReady(explainNoCall, '/call_id'),
+  'VOICE-021': checkReady(
+    explainNoCall,
+    '/webrtc_offer',
+    '/webrtc_offer/type',
+    '/webrtc_offer/sdp',
+  ),
+  'VOICE-022': checkReady(noCallReadyHasField, '/session_id'),
+  'VOICE-023': checkSessionId('call_ready', explainNoCall),
+  'VOICE-024': checkReady(
+    noCallReadyHasField,
     ...['/metadata', '/metadata/agent_ready', '/metadata/audio_codec'],
     '/metadata/estimated_setup_time',
   ),
-  'VOICE-025': ready(
-    NO_READY,
+  'VOICE-025': checkReady(
+    noCallReadyHasField,
     ...['/evaluation_metadata', '/evaluation_metadata/connection_quality'],
     ...['/evaluation_metadata/setup_success', '/evaluation_metadata/audio_path_established'],
   ),
-  'VOICE-026': ownCallIds(),
+  'VOICE-026': checkUniqueCallIds(),
   'VOICE-027': checkEach(
-    (one) =>
-      isValidCall(one) &&
-      typeof valueAt(callReadyOf(one)?.json, '/metadata/audio_codec') === 'string',
-    (one) => {
-      const codec = String(valueAt(callReadyOf(one)?.json, '/metadata/audio_codec'));
+    (exchange) =>
+      isValidCall(exchange) &&
+      typeof valueAt(callReadyOf(exchange)?.json, '/metadata/audio_codec') === 'string',
+    (exchange) => {
+      const codec = String(valueAt(callReadyOf(exchange)?.json, '/metadata/audio_codec'));
       return codec.toLowerCase() === 'opus'
         ? []
-        : [callFinding(one, 'opus', toPrintable(codec, 40))];
+        : [callFinding(exchange, 'opus', toPrintable(codec, 40))];
     },
-    NO_READY,
+    noCallReadyHasField,
   ),
-  'VOICE-031': update(NO_UPDATE, '/transcript', '/transcript/user', '/transcript/agent'),
-  'VOICE-032': sameCallId(),
-  'VOICE-033': echoed('conversation_update', NO_UPDATE),
-  'VOICE-034': update(
-    NO_UPDATE_HAS,
+  'VOICE-031': checkUpdate(explainNoUpdate, '/transcript', '/transcript/user', '/transcript/agent'),
+  'VOICE-032': checkSameCallId(),
+  'VOICE-033': checkSessionId('conversation_update', explainNoUpdate),
+  'VOICE-034': checkUpdate(
+    noUpdateHasField,
     ...['/metadata', '/metadata/audio_quality', '/metadata/response_time_ms'],
     '/metadata/confidence_score',
   ),
-  'VOICE-035': update(
-    NO_UPDATE_HAS,
+  'VOICE-035': checkUpdate(
+    noUpdateHasField,
     ...['/evaluation_metadata', '/evaluation_metadata/understood_intent'],
     ...['/evaluation_metadata/appropriate_response', '/evaluation_metadata/tone'],
     '/evaluation_metadata/next_action',
   ),
-  'VOICE-060': keptApart(),
+  'VOICE-060': checkSeparateCalls(),
   'VOICE-081': {
-    ...followed(({ step }) => step === 'after all'),
+    ...checkGetsReady(isAfterOtherCalls),
     evidence: (transcript) =>
       transcript.exchanges.some(
-        (one) => isValidCall(one) && isFull(one) && callReadyOf(one) && one.step !== 'after all',
+        (exchange) =>
+          isValidCall(exchange) &&
+          isFull(exchange) &&
+          callReadyOf(exchange) &&
+          !isAfterOtherCalls(exchange),
       )
-        ? transcript.exchanges.filter((one) => isVoice(one) && one.step === 'after all')
+        ? transcript.exchanges.filter(isAfterOtherCalls)
         : [],
   },
-} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+} satisfies Partial<Record<VoiceRequirementId, Check>>;
 
-const WELL_ENDED = [1000, 1001, 1005];
+const NORMAL_CLOSE_CODES = [1000, 1001, 1005];
 
-/** Calls that had begun well, up to the kit's hang-up; what media makes of them is VOICE-070. */
-function unbroken(): Check {
+/** Checks calls with a `call_ready` up to the hang-up. VOICE-070 covers calls that don't connect. */
+function checkUnbroken(): Check {
   return checkEach(
-    (one) =>
-      isValidCall(one) &&
-      callReadyOf(one) !== undefined &&
-      eventsOf(one, 'unconnected').length === 0,
-    (one) => {
-      const [error] = sandboxMessagesOf(one, 'error').filter(
-        ({ event }) => event.atMs <= hangUpMsOf(one),
+    (exchange) =>
+      isValidCall(exchange) &&
+      callReadyOf(exchange) !== undefined &&
+      eventsOf(exchange, 'unconnected').length === 0,
+    (exchange) => {
+      const [error] = sandboxMessagesOf(exchange, 'error').filter(
+        ({ event }) => event.atMs <= hangUpMsOf(exchange),
       );
-      if (error) return [callFinding(one, 'a call without an error', insteadOfReady(one))];
-      if (one.failure?.kind === 'too_large') {
-        return [callFinding(one, 'a call until it is hung up', one.failure.message)];
+      if (error)
+        return [callFinding(exchange, 'a call without an error', describeOtherResponse(exchange))];
+      if (exchange.failure?.kind === 'too_large') {
+        return [
+          callFinding(
+            exchange,
+            'a call that continues until the hang-up',
+            exchange.failure.message,
+          ),
+        ];
       }
-      const close = sandboxCloseOf(one);
-      if (!close || WELL_ENDED.includes(close.code ?? 0)) return [];
-      const how = close.code === 1006 ? 'cut off' : `closed with ${close.code ?? 'nothing'}`;
-      return [callFinding(one, 'a call until it is hung up', how)];
+      const close = sandboxCloseOf(exchange);
+      if (!close || NORMAL_CLOSE_CODES.includes(close.code ?? 0)) return [];
+      const received =
+        close.code === 1006 ? 'a dropped connection' : `a close with ${close.code ?? 'no code'}`;
+      return [callFinding(exchange, 'a call that continues until the hang-up', received)];
     },
     explainNoCall,
   );
 }
 
-/** A session_id goes with every message of a call that began with one; of which type, VOICE-022. */
-function echoed(type: 'call_ready' | 'conversation_update', unjudged: Check['unjudged']): Check {
-  const sent = (one: Exchange): unknown => startCallOf(one)?.['session_id'];
+/** Checks that messages echo the `session_id` of `start_call`. VOICE-022 covers its type. */
+function checkSessionId(
+  type: 'call_ready' | 'conversation_update',
+  unjudged: Check['unjudged'],
+): Check {
+  const sent = (exchange: Exchange): unknown => startCallOf(exchange)?.['session_id'];
   return checkEach(
-    (one) => typeof sent(one) === 'string' && sandboxMessagesOf(one, type).length > 0,
-    (one) =>
-      sandboxMessagesOf(one, type).flatMap(({ json }): Finding[] => {
-        const came = valueAt(json, '/session_id');
-        const isOther = came === undefined || typeof came === 'string';
-        if (!isOther || came === sent(one)) return [];
-        const [expected, received] = [brief(sent(one)), brief(came)];
-        return [{ exchange: one.id, pointer: '/session_id', expected, received }];
+    (exchange) =>
+      typeof sent(exchange) === 'string' && sandboxMessagesOf(exchange, type).length > 0,
+    (exchange) =>
+      sandboxMessagesOf(exchange, type).flatMap(({ json }): Finding[] => {
+        const actual = valueAt(json, '/session_id');
+        const isJudged = actual === undefined || typeof actual === 'string';
+        if (!isJudged || actual === sent(exchange)) return [];
+        const [expected, received] = [brief(sent(exchange)), brief(actual)];
+        return [{ exchange: exchange.id, pointer: '/session_id', expected, received }];
       }),
     unjudged,
   );
 }
 
-function ownCallIds(): Check {
+function checkUniqueCallIds(): Check {
   const withId = ({ exchanges }: Transcript): Exchange[] =>
-    exchanges.filter((one) => isVoice(one) && callReadyIdOf(one, 'call_id') !== undefined);
+    exchanges.filter(
+      (exchange) => isVoice(exchange) && callReadyIdOf(exchange, 'call_id') !== undefined,
+    );
   return {
     evidence: (transcript) => {
       const calls = withId(transcript);
@@ -225,72 +268,85 @@ function ownCallIds(): Check {
     },
     judge(calls) {
       const firstOf = new Map<string | undefined, Exchange>();
-      return calls.flatMap((one): Finding[] => {
-        const id = callReadyIdOf(one, 'call_id');
+      return calls.flatMap((exchange): Finding[] => {
+        const id = callReadyIdOf(exchange, 'call_id');
         const first = firstOf.get(id);
         if (!first) {
-          firstOf.set(id, one);
+          firstOf.set(id, exchange);
           return [];
         }
-        const expected = `another call_id than in exchange ${first.id}`;
-        return [{ exchange: one.id, pointer: '/call_id', expected, received: brief(id) }];
+        const expected = `a different call_id from the one in exchange ${first.id}`;
+        return [{ exchange: exchange.id, pointer: '/call_id', expected, received: brief(id) }];
       });
     },
     unjudged: explainNoCall,
   };
 }
 
-function sameCallId(): Check {
+function checkSameCallId(): Check {
   return checkEach(
-    (one) =>
-      callReadyIdOf(one, 'call_id') !== undefined &&
-      sandboxMessagesOf(one, 'conversation_update').length > 0,
-    (one) =>
-      sandboxMessagesOf(one, 'conversation_update').flatMap(({ json }): Finding[] => {
-        const [id, came] = [callReadyIdOf(one, 'call_id'), valueAt(json, '/call_id')];
-        if (came === id) return [];
+    (exchange) =>
+      callReadyIdOf(exchange, 'call_id') !== undefined &&
+      sandboxMessagesOf(exchange, 'conversation_update').length > 0,
+    (exchange) =>
+      sandboxMessagesOf(exchange, 'conversation_update').flatMap(({ json }): Finding[] => {
+        const [id, actual] = [callReadyIdOf(exchange, 'call_id'), valueAt(json, '/call_id')];
+        if (actual === id) return [];
         return [
-          { exchange: one.id, pointer: '/call_id', expected: brief(id), received: brief(came) },
+          {
+            exchange: exchange.id,
+            pointer: '/call_id',
+            expected: brief(id),
+            received: brief(actual),
+          },
         ];
       }),
-    NO_UPDATE,
+    explainNoUpdate,
   );
 }
 
-/** The ids by which a call is known. */
-function idsOf(one: Exchange): string[] {
-  const session = startCallOf(one)?.['session_id'];
-  const id = callReadyIdOf(one, 'call_id');
+/** Returns the call id and the session id of a call. */
+function idsOf(exchange: Exchange): string[] {
+  const session = startCallOf(exchange)?.['session_id'];
+  const id = callReadyIdOf(exchange, 'call_id');
   return [...(id === undefined ? [] : [id]), ...(typeof session === 'string' ? [session] : [])];
 }
 
-/** No message of a call has an id of a call beside it. */
-function keptApart(): Check {
-  const beside = (one: Exchange, { exchanges }: Transcript): Exchange[] =>
+/** Checks that no message of a call contains an id of a concurrent call. */
+function checkSeparateCalls(): Check {
+  const concurrentCallsOf = (exchange: Exchange, { exchanges }: Transcript): Exchange[] =>
     exchanges.filter(
       (other) =>
         isVoice(other) &&
-        other.id !== one.id &&
+        other.id !== exchange.id &&
         idsOf(other).length > 0 &&
-        other.startedMs < one.endedMs &&
-        other.endedMs > one.startedMs,
+        other.startedMs < exchange.endedMs &&
+        other.endedMs > exchange.startedMs,
     );
   return checkEach(
-    (one, transcript) =>
-      idsOf(one).length > 0 && callReadyOf(one) !== undefined && beside(one, transcript).length > 0,
-    (one, transcript) => {
-      const own = idsOf(one);
-      return beside(one, transcript).flatMap((other) =>
+    (exchange, transcript) =>
+      idsOf(exchange).length > 0 &&
+      callReadyOf(exchange) !== undefined &&
+      concurrentCallsOf(exchange, transcript).length > 0,
+    (exchange, transcript) => {
+      const own = idsOf(exchange);
+      return concurrentCallsOf(exchange, transcript).flatMap((other) =>
         idsOf(other)
           .filter((id) => !own.includes(id))
           .filter((id) =>
-            sandboxMessagesOf(one).some(({ event }) => event.text?.includes(JSON.stringify(id))),
+            sandboxMessagesOf(exchange).some(({ event }) =>
+              event.text?.includes(JSON.stringify(id)),
+            ),
           )
           .map((id) =>
-            callFinding(one, 'ids of this call alone', `${brief(id)}, of exchange ${other.id}`),
+            callFinding(
+              exchange,
+              'only ids of this call',
+              `${brief(id)}, an id of exchange ${other.id}`,
+            ),
           ),
       );
     },
-    unjudgedAs('not_observed', 'No two calls were there at once.'),
+    unjudgedAs('not_observed', 'No two calls were open at the same time.'),
   );
 }

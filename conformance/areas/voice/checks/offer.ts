@@ -1,13 +1,15 @@
-import type { voiceRequirements } from '../requirements.ts';
+import type { VoiceRequirementId } from '../requirements.ts';
 import { toPrintable, type Exchange } from '../../../engine/transcript/reading.ts';
 import { isVoice, offerOf } from '../../../engine/transcript/call-messages.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { isValidCall, explainNoCall, callFinding } from './call-checks.ts';
 
-/** A session description, cut into what is before its sections and the section of its audio. */
+const ABSENT = 'no such line';
+
+/** The lines of a session description (SDP): its session part and its audio section. */
 interface Description {
   session: readonly string[];
-  /** The first section of audio; undefined where there is none. */
+  /** The first audio section; undefined if there is none. */
   audio: readonly string[] | undefined;
 }
 
@@ -23,61 +25,72 @@ function readDescription(sdp: string): Description {
   };
 }
 
-/** The value of an attribute of the audio, or of the whole where the section has none. */
-function attribute({ session, audio = [] }: Description, name: string): string | undefined {
-  const of = (lines: readonly string[]): string | undefined => {
-    const line = lines.find((one) => one === `a=${name}` || one.startsWith(`a=${name}:`));
+/** Returns an attribute of the audio section, or else of the session; undefined if both lack it. */
+function readAttribute({ session, audio = [] }: Description, name: string): string | undefined {
+  const readFrom = (lines: readonly string[]): string | undefined => {
+    const line = lines.find(
+      (candidate) => candidate === `a=${name}` || candidate.startsWith(`a=${name}:`),
+    );
     return line?.slice(name.length + 3);
   };
-  return of(audio) ?? of(session);
+  return readFrom(audio) ?? readFrom(session);
 }
 
 const hasAttribute = (description: Description, name: string): boolean =>
-  attribute(description, name) !== undefined;
+  readAttribute(description, name) !== undefined;
 
 const partsOf = ({ audio }: Description): readonly string[] => (audio?.[0] ?? '').split(' ');
 
-/** What is wrong with an offer: what was expected and what stands there; undefined where nothing is. */
-type Lint = (description: Description, sdp: string) => readonly [string, string] | undefined;
+/** Returns what was expected and received in an offer; undefined if it is valid. */
+type Lint = (
+  description: Description,
+  sdp: string,
+) => readonly [expected: string, received: string] | undefined;
 
-const lines: Record<string, Lint> = {
+const lints: Record<string, Lint> = {
   section: ({ session, audio }) => {
-    if (session[0] !== 'v=0') return ['v=0 in its first line', shown(session[0])];
-    if (!audio) return ['a line m=audio', 'none'];
-    // Bundled with another section, it has no port of its own (RFC 8843, 6).
+    if (session[0] !== 'v=0') return ['v=0 in the first line', describeValue(session[0])];
+    if (!audio) return ['a line m=audio', 'no audio section'];
+    // A section that is bundled with another one has no port of its own (RFC 8843, 6).
     const isBundled = audio.includes('a=bundle-only');
-    const isOff = audio[0]?.split(' ')[1] === '0' && !isBundled;
-    return isOff ? ['a port other than 0', shown(audio[0])] : undefined;
+    const isDisabled = audio[0]?.split(' ')[1] === '0' && !isBundled;
+    return isDisabled ? ['a port other than 0', describeValue(audio[0])] : undefined;
   },
   profile: (description) => {
     const [, , profile = ''] = partsOf(description);
-    // Older stacks leave UDP/TLS out, and others bear with it: the fingerprint says that it is DTLS.
+    // Older stacks omit UDP/TLS and others accept that: the fingerprint shows that it is DTLS.
     return /^((UDP|TCP)\/D?TLS\/)?RTP\/SAVPF?$/.test(profile)
       ? undefined
-      : ['UDP/TLS/RTP/SAVPF', shown(profile)];
+      : ['UDP/TLS/RTP/SAVPF', describeValue(profile)];
   },
   fingerprint: (description) => {
-    const value = attribute(description, 'fingerprint');
-    const isOne = /^(sha-(1|224|256|384|512)) ([0-9a-f]{2}:){19,63}[0-9a-f]{2}\s*$/i.test(
+    const value = readAttribute(description, 'fingerprint');
+    const isValid = /^(sha-(1|224|256|384|512)) ([0-9a-f]{2}:){19,63}[0-9a-f]{2}\s*$/i.test(
       value ?? '',
     );
-    return isOne ? undefined : ['a=fingerprint:sha-256 and its bytes', shown(value)];
+    return isValid
+      ? undefined
+      : ['a=fingerprint:sha-256 and the bytes of the fingerprint', describeValue(value)];
   },
   setup: (description) => {
-    const value = attribute(description, 'setup');
+    const value = readAttribute(description, 'setup');
     return /^(actpass|active|passive)$/.test(value ?? '')
       ? undefined
-      : ['a=setup:actpass', shown(value)];
+      : ['a=setup:actpass', describeValue(value)];
   },
   actpass: (description) => {
-    const value = attribute(description, 'setup');
+    const value = readAttribute(description, 'setup');
     return value === 'active' || value === 'passive' ? ['actpass', value] : undefined;
   },
   keys: (description) => {
-    const [ufrag, pwd] = ['ice-ufrag', 'ice-pwd'].map((name) => attribute(description, name));
-    if (!/^[\w+/-]{4,256}$/.test(ufrag ?? '')) return ['a=ice-ufrag of 4 characters', shown(ufrag)];
+    const [ufrag, pwd] = ['ice-ufrag', 'ice-pwd'].map((name) => readAttribute(description, name));
+    if (!/^[\w+/-]{4,256}$/.test(ufrag ?? ''))
+      return ['an a=ice-ufrag of at least 4 characters', describeValue(ufrag)];
     if (/^[\w+/-]{22,256}$/.test(pwd ?? '')) return undefined;
-    return ['a=ice-pwd of 22 characters', pwd === undefined ? 'nothing' : `${pwd.length} of them`];
+    return [
+      'an a=ice-pwd of at least 22 characters',
+      pwd === undefined ? ABSENT : `${pwd.length} characters`,
+    ];
   },
   opus: (description) => {
     const { audio = [] } = description;
@@ -88,16 +101,19 @@ const lines: Record<string, Lint> = {
       /^opus\/48000\/2$/i.test(maps[at] ?? '') &&
       types.includes(maps[at - 1] ?? '');
     if (maps.some((_map, at) => isOpus(at))) return undefined;
-    return ['a=rtpmap with opus/48000/2', maps.filter((_map, at) => at % 2).join(', ') || 'none'];
+    return [
+      'a=rtpmap with opus/48000/2',
+      maps.filter((_map, at) => at % 2).join(', ') || 'no a=rtpmap',
+    ];
   },
   mux: (description) =>
-    hasAttribute(description, 'rtcp-mux') ? undefined : ['a=rtcp-mux', 'nothing'],
+    hasAttribute(description, 'rtcp-mux') ? undefined : ['a=rtcp-mux', ABSENT],
   bundle: ({ session, audio = [] }) => {
     const mid = audio.find((line) => line.startsWith('a=mid:'))?.slice('a=mid:'.length);
     const groups = session.filter((line) => line.startsWith('a=group:BUNDLE'));
     const isNamed = groups.some((line) => line.split(' ').includes(mid ?? ''));
     if (mid !== undefined && isNamed) return undefined;
-    return [`a=group:BUNDLE ${mid ?? 'and a=mid'}`, groups[0] ?? 'nothing'];
+    return [`a=group:BUNDLE ${mid ?? 'and a=mid'}`, groups[0] ?? ABSENT];
   },
   direction: (description) => {
     const other = ['sendonly', 'recvonly', 'inactive'].find((name) =>
@@ -110,54 +126,57 @@ const lines: Record<string, Lint> = {
     return direction === 'sendrecv' ? undefined : ['a=sendrecv', `a=${direction}`];
   },
   candidates: (_description, sdp) =>
-    /^a=candidate:/m.test(sdp) ? undefined : ['a=candidate', 'nothing'],
+    /^a=candidate:/m.test(sdp) ? undefined : ['a=candidate', ABSENT],
   ends: (_description, sdp) => {
     if (/(?<!\r)\n/.test(sdp)) return ['CRLF', 'LF'];
-    return sdp.endsWith('\r\n') ? undefined : ['CRLF after the last line', 'nothing'];
+    return sdp.endsWith('\r\n') ? undefined : ['CRLF after the last line', ABSENT];
   },
 };
 
-const shown = (value: string | undefined): string =>
-  value === undefined ? 'nothing' : toPrintable(value, 60) || '""';
+const describeValue = (value: string | undefined): string =>
+  value === undefined ? ABSENT : toPrintable(value, 60) || '""';
 
-/** Where an offer lacks its audio, the rest is not to be found either: that is told once. */
-const lint = (name: string): Check =>
+/** Checks one property of every offer. Without an audio section, only `section` fails. */
+const checkOffer = (name: string): Check =>
   checkEach(
-    (one) => {
-      const sdp = offerOf(one);
-      if (!isVoice(one) || !isValidCall(one) || sdp === undefined) return false;
-      return name === 'section' || lines['section']?.(readDescription(sdp), sdp) === undefined;
+    (exchange) => {
+      const sdp = offerOf(exchange);
+      if (!isVoice(exchange) || !isValidCall(exchange) || sdp === undefined) return false;
+      return name === 'section' || lints['section']?.(readDescription(sdp), sdp) === undefined;
     },
-    (one) => findingsOf(one, name),
+    (exchange) => findingsOf(exchange, name),
     explainNoCall,
   );
 
-function findingsOf(one: Exchange, name: string): Finding[] {
-  const sdp = offerOf(one) ?? '';
-  const found = lines[name]?.(readDescription(sdp), sdp);
-  if (!found) return [];
-  return [{ ...callFinding(one, ...found), pointer: '/webrtc_offer/sdp' }];
+function findingsOf(exchange: Exchange, name: string): Finding[] {
+  const sdp = offerOf(exchange) ?? '';
+  const problem = lints[name]?.(readDescription(sdp), sdp);
+  if (!problem) return [];
+  return [{ ...callFinding(exchange, ...problem), pointer: '/webrtc_offer/sdp' }];
 }
 
-const NEEDED = ['section', 'profile', 'fingerprint', 'setup', 'keys', 'opus'];
+const REQUIRED = ['section', 'profile', 'fingerprint', 'setup', 'keys', 'opus'];
 
-/** Whether an offer lacks what nobody can take it without. */
-export function isUnusableOffer(one: Exchange): boolean {
-  return offerOf(one) === undefined || NEEDED.some((name) => findingsOf(one, name).length > 0);
+/** Returns whether an offer lacks a part that every WebRTC stack needs. */
+export function isUnusableOffer(exchange: Exchange): boolean {
+  return (
+    offerOf(exchange) === undefined ||
+    REQUIRED.some((name) => findingsOf(exchange, name).length > 0)
+  );
 }
 
-/** The checks of the offer, line by line (spec 4.9; RFC 8829, 8839, 8842, 7587). */
+/** The checks for the SDP offer, by requirement (spec 4.9; RFC 8829, 8839, 8842, 7587). */
 export const offerChecks = {
-  'VOICE-050': lint('section'),
-  'VOICE-051': lint('profile'),
-  'VOICE-052': lint('fingerprint'),
-  'VOICE-053': lint('setup'),
-  'VOICE-054': lint('actpass'),
-  'VOICE-055': lint('keys'),
-  'VOICE-056': lint('opus'),
-  'VOICE-057': lint('mux'),
-  'VOICE-058': lint('bundle'),
-  'VOICE-059': lint('direction'),
-  'VOICE-062': lint('candidates'),
-  'VOICE-063': lint('ends'),
-} satisfies Partial<Record<keyof typeof voiceRequirements, Check>>;
+  'VOICE-050': checkOffer('section'),
+  'VOICE-051': checkOffer('profile'),
+  'VOICE-052': checkOffer('fingerprint'),
+  'VOICE-053': checkOffer('setup'),
+  'VOICE-054': checkOffer('actpass'),
+  'VOICE-055': checkOffer('keys'),
+  'VOICE-056': checkOffer('opus'),
+  'VOICE-057': checkOffer('mux'),
+  'VOICE-058': checkOffer('bundle'),
+  'VOICE-059': checkOffer('direction'),
+  'VOICE-062': checkOffer('candidates'),
+  'VOICE-063': checkOffer('ends'),
+} satisfies Partial<Record<VoiceRequirementId, Check>>;

@@ -52,9 +52,24 @@ const VOICE: readonly Area[] = ['voice'];
 const BOTH: readonly Area[] = ['health', 'voice'];
 
 const ways: [name: string, start: (t: Test) => Promise<string>, id: string, says: RegExp][] = [
-  ['nothing listens', () => Promise.resolve(NOWHERE), 'refused', /Can't connect to the voice address .*: connection refused/],
-  ['it hangs', (t) => bare(t, () => {}), 'timeout', /WebSocket request got no response within \d+ s/],
-  ['it hangs up', (t) => bare(t, (socket) => socket.destroy()), 'reset', /connection was closed during the WebSocket request/],
+  [
+    'nothing listens',
+    () => Promise.resolve(NOWHERE),
+    'refused',
+    /Can't connect to the voice address .*: connection refused/,
+  ],
+  [
+    'it hangs',
+    (t) => bare(t, () => {}),
+    'timeout',
+    /WebSocket request got no response within \d+ s/,
+  ],
+  [
+    'it hangs up',
+    (t) => bare(t, (socket) => socket.destroy()),
+    'reset',
+    /connection was closed during the WebSocket request/,
+  ],
   [
     'it speaks something else',
     (t) => bare(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
@@ -133,7 +148,7 @@ void t.test(
     const { report } = await check({ ...options, areas: BOTH });
     t.match(report, {
       exitCode: 0,
-      notices: [/^Voice was not judged: .* webrtc_status is operational/],
+      notices: [/^Voice was not judged: .* webrtc_status of the health response is operational/],
     });
   },
 );

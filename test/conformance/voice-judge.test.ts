@@ -135,7 +135,7 @@ void t.test('the message that answers an offer can be named', async (t) => {
   });
   t.same(red(judged), [], 'an agent that shows no way to be answered breaks nothing');
   t.match(reportOf(unnamed, unnamed.run.startedAt).notices, [
-    /^Media was not judged: .* --voice-answer-type, --voice-answer-field\.$/,
+    /^Media was not judged: .* --voice-answer-type and --voice-answer-field\.$/,
   ]);
   t.notOk(reportOf(named, named.run.startedAt).notices);
 });
@@ -205,7 +205,7 @@ void t.test('doctor tries the WebSocket; another address of it can be given', as
   const none = await withAgent(t, { voice: null });
   const elsewhere = agent.voiceUrl ?? '';
   const args = ['doctor', none.url, '--area', 'voice'];
-  t.match((await run(args)).stdout, /There is no voice here[^]*--voice-url/);
+  t.match((await run(args)).stdout, /No voice endpoint found[^]*--voice-url/);
   t.equal((await run([...args, '--voice-url', elsewhere])).code, 0);
   const odd = await run(['check', none.url, '--voice-url', 'http://127.0.0.1/voice']);
   t.match(odd, { code: 2, stderr: /--voice-url: expected the address of a WebSocket/ });

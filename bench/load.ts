@@ -17,7 +17,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { cpus } from 'node:os';
-import { brokenMusts } from '../conformance/index.ts';
+import { findBrokenMusts } from '../conformance/index.ts';
 import { load } from '../load/index.ts';
 import type { LoadReport } from '../src/contract/index.ts';
 import { systemClock } from '../src/platform/clock.ts';
@@ -121,7 +121,7 @@ function runOf(
     apiKey: undefined,
     ca: undefined,
     acceptNotProven: true,
-    validateResponse: brokenMusts,
+    validateResponse: findBrokenMusts,
     preflight: () => Promise.resolve({ hasUsers: false }),
     onTick: () => {},
     signal: new AbortController().signal,

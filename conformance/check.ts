@@ -64,13 +64,13 @@ export interface CheckOptions {
 }
 
 /** A finished check: the transcript, and the report made from it. */
-export interface Checked {
+export interface CheckResult {
   transcript: Transcript;
   report: CheckReport;
 }
 
 /** Checks a sandbox. Rejects only for faults of the kit: whatever a sandbox does is in the report. */
-export async function check(options: CheckOptions): Promise<Checked> {
+export async function check(options: CheckOptions): Promise<CheckResult> {
   const full = withDefaults(options, false);
   const suite = suiteOf(full);
   const transcript = await runProbes(suite, full);
@@ -82,7 +82,7 @@ export async function check(options: CheckOptions): Promise<Checked> {
 }
 
 /** Places one call with speech in it, and judges what comes of that alone. */
-export async function callOnce(options: CheckOptions): Promise<Checked> {
+export async function checkOneCall(options: CheckOptions): Promise<CheckResult> {
   const full = withDefaults({ ...options, areas: ['voice'] }, false);
   const suite = suiteOf(full);
   const transcript = await runProbes(suite, { ...full, probes: [conversation] });
@@ -119,13 +119,13 @@ export function reportOf(
  * Returns the musts that a single exchange with a sandbox breaks. It serves load runs, which
  * validate many exchanges one by one.
  */
-export const brokenMusts = createExchangeValidator(sandboxSuite);
+export const findBrokenMusts = createExchangeValidator(sandboxSuite);
 
 /** What may be left out of a plan. */
-export type Chosen = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
+export type PlanOptions = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
 
 /** What `check` would send, with its defaults. */
-export function planned(chosen: Chosen): Plan {
+export function planCheck(chosen: PlanOptions): Plan {
   const selected = chosen.areas ?? areas;
   return planRun(suiteOf({ areas: selected }), {
     areas: selected,

@@ -1,4 +1,4 @@
-import { areas, defaultPrompts, planned, serviceArea, type Chosen } from './check.ts';
+import { areas, defaultPrompts, planCheck, serviceArea, type PlanOptions } from './check.ts';
 import {
   findArea,
   dryRunText,
@@ -11,14 +11,14 @@ import { requirementIds, serviceRequirementIds } from './areas/index.ts';
 import type { RequirementId } from './engine/requirement.ts';
 
 /** Lists the requirements that `check` would judge. */
-export function listing(chosen: Chosen, options: TextLayout): string {
+export function listing(chosen: PlanOptions, options: TextLayout): string {
   return requirementList(chosen.areas ?? areas, options);
 }
 
 /** Lists what `check` would send. */
-export function dryRun(chosen: Chosen, options: TextLayout): string {
-  const plan = planned(chosen);
-  const otherwise = planned({ ...chosen, intrusive: !(chosen.intrusive ?? false) });
+export function dryRun(chosen: PlanOptions, options: TextLayout): string {
+  const plan = planCheck(chosen);
+  const otherwise = planCheck({ ...chosen, intrusive: !(chosen.intrusive ?? false) });
   return dryRunText({ plan, otherwise, prompts: chosen.prompts ?? defaultPrompts }, options);
 }
 

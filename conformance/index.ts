@@ -2,15 +2,15 @@
 export { applyKnownFailures, type KnownFailure } from './known-failures.ts';
 export {
   areas,
-  brokenMusts,
-  callOnce,
+  findBrokenMusts,
+  checkOneCall,
   check,
   defaultPrompts,
   diagnose,
-  planned,
+  planCheck,
   reportOf,
   serviceArea,
-  type Checked,
+  type CheckResult,
   type CheckOptions,
 } from './check.ts';
 export { SUITE, type Plan } from './engine/drive/run.ts';

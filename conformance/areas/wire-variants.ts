@@ -7,7 +7,7 @@ import {
   replaceParts,
 } from '../engine/mutants/combinators.ts';
 import {
-  variantsOf,
+  createVariantFactory,
   type ProxyResponse,
   type TransformFactory,
   type Variant,
@@ -16,7 +16,7 @@ import { isObject } from '../../src/platform/json.ts';
 
 const httpAreas: readonly Area[] = ['chat', 'health', 'users'];
 
-const variant = variantsOf('wire', httpAreas);
+const variant = createVariantFactory('wire', httpAreas);
 
 /** Serializes every JSON body in another way. */
 const serializes = (write: (body: unknown) => string): TransformFactory =>

@@ -21,7 +21,7 @@ import {
 import type { ProxyResponse, Transform } from '../engine/mutants/mutant.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { httpAreas } from './judged-peer.ts';
-import { startProxy, type Listening } from './proxy.ts';
+import { startProxy, type RunningServer } from './proxy.ts';
 
 /** A server that is unreachable, broken, or no sandbox or service. */
 export interface DeadPeer {
@@ -35,7 +35,7 @@ export interface DeadPeer {
   cause: BlockingCause['id'];
   /** How many times faster than real time the clock of the run is (default: 1). */
   clockFactor?: number;
-  start: (clock: Clock) => Promise<Listening>;
+  start: (clock: Clock) => Promise<RunningServer>;
 }
 
 /** A dead peer before it is assigned to the runs of a sandbox, of voice, or of the service. */
@@ -52,7 +52,7 @@ export function definePeer(
   return { name, description, cause, start, ...(clockFactor !== undefined && { clockFactor }) };
 }
 
-async function listen(server: Server, scheme = 'http'): Promise<Listening> {
+async function listen(server: Server, scheme = 'http'): Promise<RunningServer> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -71,10 +71,10 @@ async function listen(server: Server, scheme = 'http'): Promise<Listening> {
   };
 }
 
-const serveHttp = (listener: RequestListener, scheme?: string): Promise<Listening> =>
+const serveHttp = (listener: RequestListener, scheme?: string): Promise<RunningServer> =>
   listen(createServer(listener), scheme);
 
-const serveSocket = (onConnection: (socket: Socket) => void): Promise<Listening> =>
+const serveSocket = (onConnection: (socket: Socket) => void): Promise<RunningServer> =>
   listen(createSocketServer(onConnection));
 
 /** An upstream address that a proxy never asks, because its transform answers every request. */

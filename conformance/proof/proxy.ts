@@ -14,7 +14,7 @@ import { proxyVoice } from './voice-proxy.ts';
 import type { VoiceTransform } from '../engine/mutants/call-transform.ts';
 
 /** A server of this room that listens on loopback. */
-export interface Listening {
+export interface RunningServer {
   url: string;
   stop: () => Promise<void>;
 }
@@ -32,9 +32,9 @@ export interface ProxyOptions {
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
 /** A reverse proxy that puts all traffic of a sandbox through a transform. */
-export async function startProxy(options: ProxyOptions): Promise<Listening> {
+export async function startProxy(options: ProxyOptions): Promise<RunningServer> {
   const agent = new Agent({ connections: 16 });
-  const forward = forwarder(options.upstream, agent);
+  const forward = createForward(options.upstream, agent);
   const server = createServer((incoming, outgoing) => {
     serve(incoming, forward, options).then(
       (reply) => write(outgoing, reply),
@@ -105,23 +105,23 @@ export function endpointOf(method: string, path: string): Endpoint | undefined {
 // What belongs to one connection and not to the message (RFC 9110, 7.6.1), and what is made anew.
 const OF_THE_CONNECTION = /^(connection|keep-alive|transfer-encoding|content-length|host|date)$/;
 
-function forwarder(upstream: string, agent: Agent): Forward {
+function createForward(upstream: string, agent: Agent): Forward {
   return async ({ method, path, headers, body, bytes }) => {
     const answer = await request(`${upstream}${path}`, {
       method,
-      headers: passedOn(headers),
+      headers: dropConnectionHeaders(headers),
       body: body === '' && !('content-type' in headers) ? null : (bytes ?? body),
       dispatcher: agent,
     });
     return {
       status: answer.statusCode,
-      headers: passedOn(flat(answer.headers)),
+      headers: dropConnectionHeaders(flat(answer.headers)),
       body: await answer.body.text(),
     };
   };
 }
 
-function passedOn(headers: Record<string, string>): Record<string, string> {
+function dropConnectionHeaders(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.test(name)),
   );
@@ -160,7 +160,7 @@ function write(outgoing: ServerResponse, reply: ProxyResult): void {
     outgoing.destroy();
     return;
   }
-  const headers = { ...reply.headers, ...lengthOf(reply) };
+  const headers = { ...reply.headers, ...contentLengthHeader(reply) };
   if (reply.framing === 'close') {
     outgoing.useChunkedEncodingByDefault = false;
     outgoing.shouldKeepAlive = false;
@@ -172,7 +172,7 @@ function write(outgoing: ServerResponse, reply: ProxyResult): void {
   outgoing.end(reply.framing ? reply.body.slice(half) : reply.body);
 }
 
-function lengthOf({ status, body, framing }: ProxyResponse): Record<string, string> {
+function contentLengthHeader({ status, body, framing }: ProxyResponse): Record<string, string> {
   if (framing || status === 204) return {};
   return { 'content-length': String(Buffer.byteLength(body)) };
 }

@@ -7,12 +7,12 @@ import {
   type DeadPeer,
   type PeerTemplate,
 } from './dead-peers.ts';
-import { startProxy, type Listening } from './proxy.ts';
+import { startProxy, type RunningServer } from './proxy.ts';
 
 /** A sandbox that is well but for its WebSockets: those at `/voice`, and those that are nowhere. */
 const refusing =
   (voice: number, elsewhere: number) =>
-  (clock: Clock): Promise<Listening> =>
+  (clock: Clock): Promise<RunningServer> =>
     startProxy({
       upstream: NO_UPSTREAM,
       clock,

@@ -78,6 +78,20 @@ export function httpDateMs(date: string): number | undefined {
   return Number.isNaN(ms) ? undefined : ms;
 }
 
+/**
+ * Reads a Retry-After header, in seconds or as an HTTP date (RFC 9110), into milliseconds from `nowMs`.
+ * The result is negative for a past date, and undefined if the header is absent or invalid.
+ */
+export function readRetryAfterMs(
+  header: string | null | undefined,
+  nowMs: number,
+): number | undefined {
+  const value = header?.trim() ?? '';
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  const atMs = httpDateMs(value);
+  return atMs === undefined ? undefined : atMs - nowMs;
+}
+
 /** Formats Unix milliseconds as an HTTP date, in whole seconds. */
 export function httpDate(ms: number): string {
   return new Date(ms).toUTCString();

@@ -82,7 +82,10 @@ void t.test('encoded answers are decoded; ones that are not what they say are to
   t.equal((await encoded(gzipSync(health))).verdict, 'conforming');
   const wrong = await encoded(Buffer.from(health));
   t.equal(wrong.exitCode, 3);
-  t.match(wrong.blockedBy, { id: 'wrongly_encoded', says: /Content-Encoding that its body/ });
+  t.match(wrong.blockedBy, {
+    id: 'wrongly_encoded',
+    message: /^No response body is encoded as its Content-Encoding header says/,
+  });
 });
 
 void t.test('an answer that is too large is told as such, not as broken JSON', async (t) => {

@@ -5,7 +5,7 @@ import type { Check } from '../../conformance/engine/checks/check.ts';
 import { runProbes } from '../../conformance/engine/drive/run.ts';
 import {
   areas,
-  planned,
+  planCheck,
   readTranscript,
   reportOf,
   writeTranscript,
@@ -209,7 +209,7 @@ void t.test('a scenario costs what it declares', async (t) => {
 });
 
 void t.test('a default run sends at most 40 chat requests that reach a model', (t) => {
-  const { modelCalls, requests } = planned({ areas: ['chat', 'health', 'users'] });
+  const { modelCalls, requests } = planCheck({ areas: ['chat', 'health', 'users'] });
   t.ok(modelCalls > 0 && modelCalls <= 40, `${modelCalls} of ${requests}`);
   t.end();
 });

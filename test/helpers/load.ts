@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import { brokenMusts } from '../../conformance/index.ts';
+import { findBrokenMusts } from '../../conformance/index.ts';
 import { load, type LoadOptions } from '../../load/index.ts';
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
@@ -144,7 +144,7 @@ export function loadOf(sandbox: string, over: Partial<LoadOptions> = {}): LoadOp
     ca: undefined,
     generatorLimits: ANY_GENERATOR,
     acceptNotProven: false,
-    validateResponse: brokenMusts,
+    validateResponse: findBrokenMusts,
     preflight: () => Promise.resolve({ hasUsers: true }),
     onTick: () => {},
     signal: new AbortController().signal,

@@ -27,7 +27,7 @@ import {
   checkSessionIdType,
 } from './session-checks.ts';
 import { isChatStep, malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
-import { isObjectFrom, checkShape, type Hint } from '../../engine/checks/shape.ts';
+import { isObjectFrom, checkShape, type ValueHint } from '../../engine/checks/shape.ts';
 import {
   checkHttps,
   checkTypicalValue,
@@ -89,17 +89,17 @@ const refuses = (id: ChatRequirementId): Check => {
 };
 
 /** The fields at some places of a reply match the schema, if present. */
-const field = (places: readonly string[], hint?: Hint): Check =>
+const field = (places: readonly string[], hint?: ValueHint): Check =>
   checkShape({
     message: 'ChatResponse',
-    answers: replies,
-    at: places,
-    absent: noReplyHasField,
+    filter: replies,
+    places: places,
+    unjudged: noReplyHasField,
     ...(hint ? { hint } : {}),
   });
 
 /** A field that is required wherever the object around it is present. */
-const requiredField = (place: string, hint?: Hint): Check => ({
+const requiredField = (place: string, hint?: ValueHint): Check => ({
   ...field([place], hint),
   unjudged: (transcript) =>
     transcript.exchanges.some(replies)
@@ -108,7 +108,7 @@ const requiredField = (place: string, hint?: Hint): Check => ({
 });
 
 const CALL = '/choices/*/message/tool_calls/*';
-const toolField = (places: readonly string[], hint?: Hint): Check => ({
+const toolField = (places: readonly string[], hint?: ValueHint): Check => ({
   ...field(places, hint),
   unjudged: noToolCalls,
 });

@@ -16,7 +16,7 @@ import {
   type When,
 } from '../../engine/mutants/combinators.ts';
 import {
-  variantsOf,
+  createVariantFactory,
   type ProxyRequest,
   type TransformFactory,
   type Variant,
@@ -30,7 +30,7 @@ import {
 } from '../../engine/mutants/requests.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
-const variant = variantsOf('chat');
+const variant = createVariantFactory('chat');
 
 const MESSAGE = '/choices/0/message';
 const chat = to('chat');

@@ -42,8 +42,8 @@ const noReportHasField: Check['unjudged'] = (transcript) =>
     ? { verdict: 'not_applicable', reason: 'No health response has this field.' }
     : noReport(transcript);
 
-const field = (...at: string[]): Check =>
-  checkShape({ message: 'Health', answers: isHealthReport, at, absent: noReportHasField });
+const field = (...places: string[]): Check =>
+  checkShape({ message: 'Health', filter: isHealthReport, places, unjudged: noReportHasField });
 
 /** A status in the body implies an HTTP status (spec 3.3). */
 function checkHttpStatus(status: string, http: number): Check {

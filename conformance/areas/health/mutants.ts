@@ -14,9 +14,13 @@ import {
   to,
   type Edit,
 } from '../../engine/mutants/combinators.ts';
-import { mutantsOf, type Mutant, type TransformFactory } from '../../engine/mutants/mutant.ts';
+import {
+  createMutantFactory,
+  type Mutant,
+  type TransformFactory,
+} from '../../engine/mutants/mutant.ts';
 
-const mutant = mutantsOf('health');
+const mutant = createMutantFactory('health');
 
 const field = (
   name: string,

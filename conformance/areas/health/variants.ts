@@ -11,13 +11,13 @@ import {
   type Edit,
 } from '../../engine/mutants/combinators.ts';
 import {
-  variantsOf,
+  createVariantFactory,
   type Transform,
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
 
-const variant = variantsOf('health');
+const variant = createVariantFactory('health');
 
 const reports = (status: string, http: number, more: object = {}): TransformFactory =>
   respondInstead(to('health'), (_asked, clock) =>

@@ -9,8 +9,8 @@ import {
   type When,
 } from '../../engine/mutants/combinators.ts';
 import {
-  mutantsOf,
-  variantsOf,
+  createMutantFactory,
+  createVariantFactory,
   type ProxyRequest,
   type ProxyResponse,
   type Transform,
@@ -25,10 +25,10 @@ import {
 } from './results-api.ts';
 
 /** Creates a mutant of the service. */
-export const mutant = mutantsOf('service');
+export const mutant = createMutantFactory('service');
 
 /** Creates a legal variant of the service. */
-export const variant = variantsOf('service');
+export const variant = createVariantFactory('service');
 
 /** For mutants whose run waits for results that never arrive. */
 export const fastClock = { clockFactor: 20 } as const;

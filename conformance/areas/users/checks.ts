@@ -129,14 +129,14 @@ const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
 const createdField = (unjudged: Check['unjudged'], ...places: string[]): Check =>
   unlessAbsent(
     'create',
-    checkShape({ message: 'UserCreated', answers: created, at: places, absent: unjudged }),
+    checkShape({ message: 'UserCreated', filter: created, places: places, unjudged: unjudged }),
   );
 
 /** The field at a place of a delete response matches the schema. */
 const deletedField = (place: string): Check =>
   unlessAbsent(
     'delete',
-    checkShape({ message: 'UserDeleted', answers: deleted, at: [place], absent: notDeleted }),
+    checkShape({ message: 'UserDeleted', filter: deleted, places: [place], unjudged: notDeleted }),
   );
 
 const isRefusedDuplicate = (exchange: Exchange): boolean =>
@@ -198,7 +198,7 @@ export const usersChecks = {
         'user_exists',
         isRefusedDuplicate,
         unjudgedAs('blocked', 'The sandbox did not refuse the duplicate.'),
-        'judge what has no error object',
+        { withoutErrorObject: 'judge' },
       ),
     ),
   ),

@@ -14,7 +14,7 @@ import {
   to,
 } from '../../engine/mutants/combinators.ts';
 import {
-  variantsOf,
+  createVariantFactory,
   type ProxyResponse,
   type TransformFactory,
   type Variant,
@@ -22,7 +22,7 @@ import {
 import { hasWrongKey, stringAt, userIdOf, where } from '../../engine/mutants/requests.ts';
 import { withKnownUsers, onDuplicate } from './mutants/requests.ts';
 
-const variant = variantsOf('users', ['chat', 'users']);
+const variant = createVariantFactory('users', ['chat', 'users']);
 
 const create = to('create');
 const remove = to('delete');

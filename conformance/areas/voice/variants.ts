@@ -2,7 +2,7 @@ import { parseMessage, type CallMessage } from '../../../src/voice/call/index.ts
 import { valueAt } from '../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../src/voice/peer/index.ts';
 import { drop, set } from '../../engine/mutants/combinators.ts';
-import { variantsOf, type Variant } from '../../engine/mutants/mutant.ts';
+import { createVariantFactory, type Variant } from '../../engine/mutants/mutant.ts';
 import {
   interceptMessages,
   answerSecondStart,
@@ -17,7 +17,7 @@ import {
 } from './mutants/combinators.ts';
 import type { VoiceTransformFactory } from '../../engine/mutants/call-transform.ts';
 
-const variant = variantsOf('voice');
+const variant = createVariantFactory('voice');
 
 /** Creates a variant that changes WebSockets and calls but no HTTP responses. */
 const voiceVariant = (

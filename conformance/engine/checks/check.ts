@@ -9,39 +9,40 @@ import {
   isRateLimited,
 } from '../transcript/reading.ts';
 
-/** A place where an exchange is not what a requirement asks. */
+/** One deviation from a requirement in one exchange. */
 export interface Finding {
-  /** Id of the exchange. */
+  /** The id of the exchange. */
   exchange: number;
-  /** JSON pointer into the body of the answer; empty for the answer as a whole. */
+  /** A JSON pointer into the response body; empty if the finding concerns the whole response. */
   pointer: string;
   expected: string;
   received: string;
-  /** What probably helps, where there is a usual cause. */
+  /** What to do, if there is a usual cause. */
   hint?: string;
-  /** It is worth knowing, and breaks nothing: whatever the level, the verdict is a note. */
+  /** Makes the verdict a note at every level: worth knowing, but no rule is broken. */
   isNote?: true;
-  /** The change to the answer that would mend it, to be tried on the recording. */
+  /** The change to the response that would fix the finding. The engine tries it on the recording. */
   repair?: Repair;
 }
 
-/** A change to recorded answers: what to make of them, and where. */
+/** A change to recorded responses that would fix a finding. */
 export interface Repair {
-  /** In words, e.g. "make choices[].message.content a string". */
+  /** For example "make choices[].message.content a string". */
   description: string;
-  /** What is changed of an exchange, or undefined where the change does not concern it. */
+  /** Returns the changed parts of an exchange; undefined if the repair does not concern it. */
   apply(exchange: Exchange): Pick<ExchangeRecord, 'response' | 'call'> | undefined;
 }
 
-/** Why a requirement could not be judged, when no exchange is evidence for it. */
+/** Why a requirement was not judged: no exchange is evidence for it. */
 export interface Unjudged {
   verdict: 'not_applicable' | 'not_observed' | 'not_selected' | 'blocked';
   reason: string;
 }
 
 /**
- * A check: a pure, total function over recorded exchanges. `evidence` picks what it rests on;
- * where that is nothing, `unjudged` says why, so that a verdict without evidence cannot be made.
+ * A check of one requirement: pure functions that never throw, for any recording. `evidence` selects
+ * the exchanges that the verdict is based on. If it selects none, `unjudged` returns the reason, so
+ * no check can pass without evidence.
  */
 export interface Check {
   evidence(transcript: Transcript): Exchange[];
@@ -49,65 +50,62 @@ export interface Check {
   unjudged(transcript: Transcript): Unjudged;
 }
 
-/** A check that looks at each exchange alone. */
+/** Creates a check that judges each exchange on its own. */
 export function checkEach(
-  on: (exchange: Exchange, transcript: Transcript) => boolean,
+  isEvidence: (exchange: Exchange, transcript: Transcript) => boolean,
   find: (exchange: Exchange, transcript: Transcript) => Finding[],
   unjudged: Check['unjudged'],
 ): Check {
   return {
-    evidence: (transcript) => transcript.exchanges.filter((one) => on(one, transcript)),
-    judge: (evidence, transcript) => evidence.flatMap((one) => find(one, transcript)),
+    evidence: (transcript) =>
+      transcript.exchanges.filter((exchange) => isEvidence(exchange, transcript)),
+    judge: (evidence, transcript) => evidence.flatMap((exchange) => find(exchange, transcript)),
     unjudged,
   };
 }
 
-/** Always the same reason. */
+/** Returns a constant verdict and reason. */
 export function unjudgedAs(verdict: Unjudged['verdict'], reason: string): Check['unjudged'] {
   return () => ({ verdict, reason });
 }
 
-/** Not sent or put off for good: the reason why a request of the kit left no evidence. */
+/** Explains why no valid request to an endpoint got a response that can be judged. */
 export function explainNoValidResponse(endpoint: Endpoint): Check['unjudged'] {
   return ({ exchanges }) => {
-    const sent = exchanges.filter((one) => one.endpoint === endpoint && one.intent === 'valid');
-    const bad = sent.find((one) => !isRateLimited(one) && !isAccepted(one));
-    if (sent.length > 0 && sent.every(isRateLimited)) {
-      return { verdict: 'blocked', reason: 'Every request was put off with 429.' };
-    }
-    return { verdict: 'blocked', reason: bad ? wrongly(bad) : whyUnread(sent) };
+    const valid = exchanges.filter(
+      (exchange) => exchange.endpoint === endpoint && exchange.intent === 'valid',
+    );
+    return { verdict: 'blocked', reason: explainUnreadable(valid) };
   };
 }
 
-function wrongly(bad: Exchange): string {
-  return `A valid request was not answered as it must be: ${describeOutcome(bad)} (exchange ${bad.id}).`;
+function explainUnreadable(valid: readonly Exchange[]): string {
+  if (valid.length === 0) return 'The request was not sent because an earlier request failed.';
+  if (valid.every(isRateLimited)) return 'Every request got a 429 response.';
+  const refused = valid.find((exchange) => !isRateLimited(exchange) && !isAccepted(exchange));
+  if (refused) {
+    return `A valid request was not accepted: ${describeOutcome(refused)} (exchange ${refused.id}).`;
+  }
+  const accepted = valid.find(isAccepted);
+  return `No response contains a JSON object (exchange ${accepted?.id}).`;
 }
 
-/** Why requests that were not refused left nothing to read. */
-function whyUnread(sent: Exchange[]): string {
-  const answered = sent.find(isAccepted);
-  if (answered) return `The answers hold no JSON object (exchange ${answered.id}).`;
-  const waiting = sent.find(isRateLimited);
-  if (waiting)
-    return `It was put off with 429 for longer than the kit waits (exchange ${waiting.id}).`;
-  return 'The request was not sent: what it needs did not come about.';
-}
-
-/** A finding about the answer as a whole: its status, or that there is none. */
-export function outcomeFinding(one: Exchange, expected: string, hint?: string): Finding {
-  const detail = one.failure?.message ?? saidBy(one);
+/** Returns a finding about the outcome of a request: its status, or the failure to respond. */
+export function outcomeFinding(exchange: Exchange, expected: string, hint?: string): Finding {
+  const detail = exchange.failure?.message ?? errorMessageOf(exchange);
+  const outcome = describeOutcome(exchange);
   return {
-    exchange: one.id,
+    exchange: exchange.id,
     pointer: '',
     expected,
-    received: detail ? `${describeOutcome(one)} (${detail})` : describeOutcome(one),
+    received: detail ? `${outcome} (${detail})` : outcome,
     ...(hint ? { hint } : {}),
   };
 }
 
-/** What an error answer says to people, shortened. */
-function saidBy({ json }: Exchange): string | undefined {
+/** Returns the message of an error response, shortened. */
+function errorMessageOf({ json }: Exchange): string | undefined {
   const error = isObject(json) && isObject(json['error']) ? json['error'] : json;
-  const said = isObject(error) ? error['message'] : undefined;
-  return typeof said === 'string' ? toPrintable(said) : undefined;
+  const message = isObject(error) ? error['message'] : undefined;
+  return typeof message === 'string' ? toPrintable(message) : undefined;
 }

@@ -2,13 +2,13 @@ import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
 /** What to do about a request that was not refused as required. */
 export interface RefusalHint {
-  /** The request succeeded. */
+  /** The hint if the request succeeded. */
   accepted: string;
-  /** The request caused a server error or a dropped connection. */
+  /** The hint if the request caused a server error or a dropped connection. */
   crashed?: string;
 }
 
-/** The hints by step; a step without one gets a general hint. */
+/** The hints by step. A step without an entry gets a general hint. */
 export type RefusalHints = Readonly<Partial<Record<string, RefusalHint>>>;
 
 /** The hint for a body that is not a JSON object. */
@@ -17,19 +17,21 @@ export const malformedBodyHint: RefusalHint = {
   crashed: 'Catch the error of the JSON parser and respond with 400.',
 };
 
-const GENERAL_HINT: Required<RefusalHint> = {
+const generalHint: Required<RefusalHint> = {
   accepted: 'Validate the body before you use it.',
   crashed: 'Validate the body before you use it, and respond with 400 if it is invalid.',
 };
 
-/** Returns what to do about a response other than the required refusal, if there is a usual cause. */
-export function refusalHint(one: Exchange, hints: RefusalHints): string | undefined {
-  const status = one.response?.status ?? 0;
-  const hint = hints[one.step] ?? GENERAL_HINT;
-  if (isAccepted(one)) return hint.accepted;
-  if (status >= 500 || one.failure?.kind === 'reset') return hint.crashed ?? GENERAL_HINT.crashed;
+/** Returns the hint for a response other than the required refusal, if there is a usual cause. */
+export function refusalHint(exchange: Exchange, hints: RefusalHints): string | undefined {
+  const status = exchange.response?.status ?? 0;
+  const hint = hints[exchange.step] ?? generalHint;
+  if (isAccepted(exchange)) return hint.accepted;
+  if (status >= 500 || exchange.failure?.kind === 'reset') {
+    return hint.crashed ?? generalHint.crashed;
+  }
   if (status === 422) return 'Many frameworks respond with 422 to invalid input; change it to 400.';
-  if (status === 415 && one.step.startsWith('body ')) {
+  if (status === 415 && exchange.step.startsWith('body ')) {
     return 'Respond with 400: the content type is application/json, only the body is malformed.';
   }
   return undefined;

@@ -2,38 +2,36 @@ import type { Endpoint, Violation } from '../../../src/contract/index.ts';
 import type { Repair } from './check.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
-/** Puts what the schema wants in the place of what stands there, in every answer alike. */
+/** Creates a repair that puts a valid value at the place of a violation, in every response of the endpoint. */
 export function createRepair({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
-  const place = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
-  const name = place.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
+  const path = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
+  const name = path.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
   return {
-    description: expected === 'absent' ? `leave ${name} out` : `make ${name} ${expected}`,
+    description: expected === 'absent' ? `omit ${name}` : `make ${name} ${expected}`,
     apply(exchange) {
       if (exchange.endpoint !== endpoint || !exchange.response || !isObject(exchange.json)) {
         return undefined;
       }
       const body = structuredClone(exchange.json);
-      put(body, place.split('/').slice(1), expected);
+      putSample(body, path.split('/').slice(1), expected);
       return { response: { ...exchange.response, body: JSON.stringify(body) } };
     },
   };
 }
 
-/** Puts what the schema wants in its place, in every message of a type that a sandbox said. */
+/** Creates a repair that puts a valid value at the place of a violation, in every message of a type. */
 export function createMessageRepair({ pointer, expected }: Violation, type: string): Repair {
   const name = pointer.slice(1).replaceAll('/', '.');
   return {
     description:
-      expected === 'absent'
-        ? `leave ${name} of ${type} out`
-        : `make ${name} of ${type} ${expected}`,
+      expected === 'absent' ? `omit ${name} of ${type}` : `make ${name} of ${type} ${expected}`,
     apply({ call }) {
       if (!call) return undefined;
       const events = call.events.map((event) => {
         if (event.from !== 'sandbox' || event.kind !== 'message') return event;
-        const message = jsonOf(event.text ?? '');
+        const message = parse(event.text ?? '');
         if (!isObject(message) || message['type'] !== type) return event;
-        put(message, pointer.split('/').slice(1), expected);
+        putSample(message, pointer.split('/').slice(1), expected);
         return { ...event, text: JSON.stringify(message) };
       });
       return { call: { ...call, events } };
@@ -41,7 +39,7 @@ export function createMessageRepair({ pointer, expected }: Violation, type: stri
   };
 }
 
-function jsonOf(text: string): unknown {
+function parse(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -58,28 +56,29 @@ const samples: readonly [RegExp, unknown][] = [
   [/^an array/, []],
 ];
 
-/** A value that fits the words with which the contract says what it wants. */
-function sampleOf(expected: string, now: unknown): unknown {
+/** Returns a value that fits the description in `Violation.expected`, close to the current value. */
+function sampleOf(expected: string, current: unknown): unknown {
   const literal = /"(?:[^"\\]|\\.)*"/.exec(expected)?.[0];
   if (literal) return JSON.parse(literal);
-  if (expected.startsWith('a string') && now !== undefined && now !== null) {
-    return JSON.stringify(now);
+  if (expected.startsWith('a string') && current !== undefined && current !== null) {
+    return JSON.stringify(current);
   }
   if (expected === 'an integer') {
-    const number = typeof now === 'string' || typeof now === 'number' ? Number(now) : 0;
+    const number = typeof current === 'string' || typeof current === 'number' ? Number(current) : 0;
     return Number.isFinite(number) ? Math.round(number) : 0;
   }
-  return samples.find(([words]) => words.test(expected))?.[1] ?? null;
+  return samples.find(([pattern]) => pattern.test(expected))?.[1] ?? null;
 }
 
-function put(value: unknown, [key = '', ...rest]: string[], expected: string): void {
+/** Sets the value at a path to a sample; `*` stands for every item of an array. */
+function putSample(value: unknown, [key = '', ...rest]: string[], expected: string): void {
   if (key === '*' && Array.isArray(value)) {
     for (const [index, item] of value.entries()) {
-      if (rest.length > 0) put(item, rest, expected);
+      if (rest.length > 0) putSample(item, rest, expected);
       else value[index] = sampleOf(expected, item);
     }
   } else if (isObject(value)) {
-    if (rest.length > 0) put(value[key], rest, expected);
+    if (rest.length > 0) putSample(value[key], rest, expected);
     else if (expected === 'absent') Reflect.deleteProperty(value, key);
     else value[key] = sampleOf(expected, value[key]);
   }

@@ -24,109 +24,127 @@ import {
   isRateLimited,
 } from '../transcript/reading.ts';
 
-/** Valid requests of some steps must be accepted and answered with a JSON object. */
+/** Requires that valid requests of some steps are accepted with a JSON object. */
 export function checkAccepted(
   endpoint: Endpoint,
   isStep: (step: string) => boolean,
   unjudged: Check['unjudged'],
 ): Check {
   return checkEach(
-    (one, transcript) =>
-      one.endpoint === endpoint &&
-      one.intent === 'valid' &&
-      isStep(one.step) &&
-      !isRateLimited(one) &&
-      !isSentAgain(one, transcript),
-    (one) => (isAccepted(one) && isObject(one.json) ? [] : [notAnObject(one)]),
+    (exchange, transcript) =>
+      exchange.endpoint === endpoint &&
+      exchange.intent === 'valid' &&
+      isStep(exchange.step) &&
+      !isRateLimited(exchange) &&
+      !isRepeatedLater(exchange, transcript),
+    (exchange) => {
+      if (!isAccepted(exchange)) return [outcomeFinding(exchange, 'a 2xx response')];
+      return isObject(exchange.json) ? [] : [notObjectFinding(exchange)];
+    },
     unjudged,
   );
 }
 
-/** No valid request may break the sandbox: a 5xx, or no whole answer, is never right. */
+/** Returns whether a user from an earlier run was in the way: it is deleted and created again. */
+function isRepeatedLater(exchange: Exchange, { exchanges }: Transcript): boolean {
+  if (errorOf(exchange)?.code !== 'user_exists') return false;
+  return exchanges.some(
+    ({ id, request }) => id > exchange.id && request.body === exchange.request.body,
+  );
+}
+
+function notObjectFinding(exchange: Exchange): Finding {
+  const type = exchange.response?.headers['content-type'] ?? '';
+  return {
+    exchange: exchange.id,
+    pointer: '',
+    expected: 'a JSON object',
+    received: startOfBody(exchange),
+    ...(type.startsWith('text/event-stream') && {
+      hint: 'The request does not ask for a stream: respond with one JSON object.',
+    }),
+  };
+}
+
+function startOfBody({ response }: Exchange): string {
+  const start = (response?.body ?? '').slice(0, 40);
+  return start === '' ? 'an empty body' : JSON.stringify(start);
+}
+
+/** Requires that no valid request causes a 5xx response, a failed connection, or a timeout. */
 export function checkNoServerError(
-  isOf: (one: Exchange) => boolean,
+  isOf: (exchange: Exchange) => boolean,
   unjudged: Check['unjudged'],
-  isValid: (one: Exchange) => boolean = ({ intent }) => intent === 'valid',
+  isValid: (exchange: Exchange) => boolean = ({ intent }) => intent === 'valid',
 ): Check {
   return checkEach(
-    (one) => isOf(one) && isValid(one) && !isRateLimited(one) && one.response?.status !== 501,
-    (one) =>
-      one.failure || (one.response?.status ?? 0) >= 500
-        ? [outcomeFinding(one, 'a whole answer that is no server error')]
+    (exchange) =>
+      isOf(exchange) &&
+      isValid(exchange) &&
+      !isRateLimited(exchange) &&
+      exchange.response?.status !== 501,
+    (exchange) =>
+      exchange.failure || (exchange.response?.status ?? 0) >= 500
+        ? [outcomeFinding(exchange, 'a complete response without a server error')]
         : [],
     unjudged,
   );
 }
 
 /**
- * Judges a request only where its plain form was taken. Where that was not, what is special about
- * this one is not why it was refused.
+ * Judges a request only if its plain form was accepted. If the plain form was refused too, the
+ * refusal is not caused by what is special about the request.
  */
 export function requirePlainAccepted(
-  isPlainOf: (plain: Exchange, one: Exchange) => boolean,
-  isTaken: (plain: Exchange) => boolean,
+  isPlainOf: (plain: Exchange, exchange: Exchange) => boolean,
+  isPlainAccepted: (plain: Exchange) => boolean,
   check: Check,
 ): Check {
-  const refusedPlain = (one: Exchange, { exchanges }: Transcript): Exchange | undefined => {
-    const plain = exchanges.filter((other) => isPlainOf(other, one) && !isRateLimited(other));
-    return plain.some(isTaken) ? undefined : plain[0];
+  const findRefusedPlain = (
+    exchange: Exchange,
+    { exchanges }: Transcript,
+  ): Exchange | undefined => {
+    const plain = exchanges.filter(
+      (candidate) => isPlainOf(candidate, exchange) && !isRateLimited(candidate),
+    );
+    return plain.some(isPlainAccepted) ? undefined : plain[0];
   };
   return {
     ...check,
     evidence: (transcript) =>
-      check.evidence(transcript).filter((one) => !refusedPlain(one, transcript)),
+      check.evidence(transcript).filter((exchange) => !findRefusedPlain(exchange, transcript)),
     unjudged(transcript) {
       const [first] = check.evidence(transcript);
-      const plain = first && refusedPlain(first, transcript);
+      const plain = first && findRefusedPlain(first, transcript);
       if (!plain) return check.unjudged(transcript);
-      const reason = `The plain request (exchange ${plain.id}) was not taken: ${describeOutcome(plain)}.`;
+      const reason = `The plain request (exchange ${plain.id}) was not accepted: ${describeOutcome(plain)}.`;
       return { verdict: 'blocked', reason };
     },
   };
 }
 
-/** A user that was left over from an earlier run is deleted, and the same request sent again. */
-function isSentAgain(one: Exchange, { exchanges }: Transcript): boolean {
-  if (errorOf(one)?.code !== 'user_exists') return false;
-  return exchanges.some((other) => other.id > one.id && other.request.body === one.request.body);
+/** Returns the exchange that a request differs from in one edit. */
+function controlOf(exchange: Exchange, { exchanges }: Transcript): Exchange | undefined {
+  return exchanges.find(({ id }) => id === exchange.control);
 }
 
-function notAnObject(one: Exchange): Finding {
-  if (!isAccepted(one)) return outcomeFinding(one, 'a 2xx answer');
-  const type = one.response?.headers['content-type'] ?? '';
-  const hint = type.startsWith('text/event-stream')
-    ? 'The request does not ask for a stream: answer with one JSON object.'
-    : undefined;
-  const start = (one.response?.body ?? '').slice(0, 40);
-  return {
-    exchange: one.id,
-    pointer: '',
-    expected: 'a JSON object',
-    received: start === '' ? 'an empty body' : JSON.stringify(start),
-    ...(hint ? { hint } : {}),
-  };
+function isControlAccepted(exchange: Exchange, transcript: Transcript): boolean {
+  const control = controlOf(exchange, transcript);
+  return control !== undefined && isAccepted(control);
 }
 
-/** Judges only edits of requests that were accepted: else the refusal may have another cause. */
+/** Judges an edited request only if its control was accepted; otherwise the edit proves nothing. */
 export function requireControlAccepted(check: Check): Check {
   return {
     ...check,
     evidence: (transcript) =>
-      check.evidence(transcript).filter((one) => {
-        const control = controlOf(one, transcript);
-        return control !== undefined && isAccepted(control);
-      }),
+      check.evidence(transcript).filter((exchange) => isControlAccepted(exchange, transcript)),
   };
 }
 
-/** The exchange that a refused one differs from in one edit. */
-function controlOf(one: Exchange, { exchanges }: Transcript): Exchange | undefined {
-  return exchanges.find(({ id }) => id === one.control);
-}
-
 /**
- * Requests with one edit must be refused with `status`, or any 4xx where it is undefined. Only an
- * edit whose control was accepted is evidence: else the refusal may have another cause.
+ * Requires that requests with one edit are refused with `status`, or with any 4xx if it is undefined.
+ * Only an edit whose control was accepted is evidence.
  */
 export function checkRefused(
   endpoint: Endpoint,
@@ -135,72 +153,87 @@ export function checkRefused(
   unjudged: Check['unjudged'],
   hints: RefusalHints,
 ): Check {
-  const edited = (one: Exchange): boolean =>
-    one.endpoint === endpoint && one.intent === 'refuse' && steps.includes(one.step);
-  const refusal = status === undefined ? 'a 4xx answer' : `${status}`;
+  const isEdited = (exchange: Exchange): boolean =>
+    exchange.endpoint === endpoint && exchange.intent === 'refuse' && steps.includes(exchange.step);
+  const expected = status === undefined ? 'a 4xx response' : `${status}`;
   return checkEach(
-    (one, transcript) => {
-      const control = controlOf(one, transcript);
-      return edited(one) && !isRateLimited(one) && control !== undefined && isAccepted(control);
-    },
-    (one) => {
-      const got = one.response?.status ?? 0;
-      const right = status === undefined ? got >= 400 && got < 500 : got === status;
-      if (right) return [];
-      const finding = outcomeFinding(one, `${refusal}, for ${one.step}`, refusalHint(one, hints));
-      return got >= 400 && status !== undefined
-        ? [{ ...finding, repair: statusRepair(endpoint, status) }]
+    (exchange, transcript) =>
+      isEdited(exchange) && !isRateLimited(exchange) && isControlAccepted(exchange, transcript),
+    (exchange) => {
+      const received = exchange.response?.status ?? 0;
+      const isExpected =
+        status === undefined ? received >= 400 && received < 500 : received === status;
+      if (isExpected) return [];
+      const finding = outcomeFinding(
+        exchange,
+        `${expected}, for ${exchange.step}`,
+        refusalHint(exchange, hints),
+      );
+      return received >= 400 && status !== undefined
+        ? [{ ...finding, repair: createStatusRepair(endpoint, status) }]
         : [finding];
     },
     (transcript) => {
-      const control = transcript.exchanges.filter(edited).map((one) => controlOf(one, transcript));
-      const bad = control.find((one) => one && !isAccepted(one));
-      if (!bad) return unjudged(transcript);
-      const reason = `The unedited request (exchange ${bad.id}) was not accepted: ${describeOutcome(bad)}.`;
+      const refused = transcript.exchanges
+        .filter(isEdited)
+        .map((exchange) => controlOf(exchange, transcript))
+        .find((control) => control && !isAccepted(control));
+      if (!refused) return unjudged(transcript);
+      const reason = `The unedited request (exchange ${refused.id}) was not accepted: ${describeOutcome(refused)}.`;
       return { verdict: 'blocked', reason };
     },
   );
 }
 
-function statusRepair(endpoint: Endpoint, status: number): Repair {
+function createStatusRepair(endpoint: Endpoint, status: number): Repair {
   return {
     description: `refuse malformed requests with ${status}`,
-    apply: (one) =>
-      one.endpoint === endpoint && one.intent === 'refuse' && one.response && !isAccepted(one)
-        ? { response: { ...one.response, status } }
+    apply: (exchange) =>
+      exchange.endpoint === endpoint &&
+      exchange.intent === 'refuse' &&
+      exchange.response &&
+      !isAccepted(exchange)
+        ? { response: { ...exchange.response, status } }
         : undefined,
   };
 }
 
 const ERROR_HINT = 'The shape is {"error": {"message", "type", "code"}}.';
 
-/** Which answers are errors in the sandbox's error shape. */
-type ErrorAnswers = (one: Exchange) => boolean;
+type ExchangePredicate = (exchange: Exchange) => boolean;
 
 /**
- * Whether an answer must have the error shape: 429 and 500 wherever they come from, 400 where the
- * specification asks for it. Where it is silent, a sandbox may refuse in words of its own.
+ * Returns whether a response must have the error shape: every 429 and 500, and a 400 if the
+ * specification requires it. If it does not, a sandbox may refuse with a body of its own.
  */
 export function isErrorResponse({ intent, response }: Exchange): boolean {
   const status = response?.status;
   return status === 429 || status === 500 || (status === 400 && intent !== 'open');
 }
 
-/** The body of an error answer must be JSON with an `error` object (spec 7). */
-export function checkErrorShape(answers: ErrorAnswers, absent: Check['unjudged']): Check {
-  const judged = checkShape({
+/** Requires a JSON body with an `error` object (spec 7). */
+export function checkErrorShape(isError: ExchangePredicate, unjudged: Check['unjudged']): Check {
+  const shape = checkShape({
     message: 'SandboxError',
-    answers: (one) => answers(one) && isObject(one.json),
-    at: ['/error'],
-    absent,
+    filter: (exchange) => isError(exchange) && isObject(exchange.json),
+    places: ['/error'],
+    unjudged,
     hint: ERROR_HINT,
   });
   return {
-    ...judged,
-    evidence: ({ exchanges }) => exchanges.filter(answers),
+    ...shape,
+    evidence: ({ exchanges }) => exchanges.filter(isError),
     judge: (evidence, transcript) => [
-      ...evidence.filter(({ json }) => !isObject(json)).map(notAnObject400),
-      ...judged.judge(
+      ...evidence
+        .filter(({ json }) => !isObject(json))
+        .map((exchange) => ({
+          exchange: exchange.id,
+          pointer: '',
+          expected: 'a JSON object with error',
+          received: startOfBody(exchange),
+          hint: ERROR_HINT,
+        })),
+      ...shape.judge(
         evidence.filter(({ json }) => isObject(json)),
         transcript,
       ),
@@ -208,70 +241,64 @@ export function checkErrorShape(answers: ErrorAnswers, absent: Check['unjudged']
   };
 }
 
-function notAnObject400(one: Exchange): Finding {
-  const start = (one.response?.body ?? '').slice(0, 40);
-  return {
-    exchange: one.id,
-    pointer: '',
-    expected: 'a JSON object with error',
-    received: start === '' ? 'an empty body' : JSON.stringify(start),
-    hint: ERROR_HINT,
-  };
-}
-
-/** The `error` object must have its three strings (spec 7). */
-export function checkErrorStrings(answers: ErrorAnswers, absent: Check['unjudged']): Check {
+/** Requires the three strings of the `error` object (spec 7). */
+export function checkErrorStrings(isError: ExchangePredicate, unjudged: Check['unjudged']): Check {
   return checkShape({
     message: 'SandboxError',
-    answers: (one) => answers(one) && isObject(one.json) && isObject(one.json['error']),
-    at: ['/error/message', '/error/type', '/error/code'],
-    absent,
+    filter: (exchange) =>
+      isError(exchange) && isObject(exchange.json) && isObject(exchange.json['error']),
+    places: ['/error/message', '/error/type', '/error/code'],
+    unjudged,
   });
 }
 
-/** An error that has its three strings must carry the pair of type and code of the table (spec 7). */
+/**
+ * Requires the type and the code that the error table lists for an error (spec 7). Responses without
+ * a readable error object are left to other checks by default.
+ */
 export function checkErrorCode(
   code: SandboxErrorCode,
-  answers: ErrorAnswers,
-  absent: Check['unjudged'],
-  shapeless:
-    | 'leave what has no error object'
-    | 'judge what has no error object' = 'leave what has no error object',
+  isError: ExchangePredicate,
+  unjudged: Check['unjudged'],
+  { withoutErrorObject = 'skip' }: { withoutErrorObject?: 'skip' | 'judge' } = {},
 ): Check {
-  const all = shapeless === 'judge what has no error object';
-  const wanted = { type: sandboxErrors[code].type, code };
+  const expected = { type: sandboxErrors[code].type, code };
   return checkEach(
-    (one) => answers(one) && (all || errorOf(one) !== undefined),
-    (one) => {
-      const error = errorOf(one);
+    (exchange) =>
+      isError(exchange) && (withoutErrorObject === 'judge' || errorOf(exchange) !== undefined),
+    (exchange) => {
+      const error = errorOf(exchange);
       return (['type', 'code'] as const)
-        .filter((key) => error?.[key] !== wanted[key])
+        .filter((key) => error?.[key] !== expected[key])
         .map((key) => ({
-          exchange: one.id,
+          exchange: exchange.id,
           pointer: `/error/${key}`,
-          expected: JSON.stringify(wanted[key]),
+          expected: JSON.stringify(expected[key]),
           received: brief(error?.[key]),
         }));
     },
-    absent,
+    unjudged,
   );
 }
 
-/** Whether a wrong key is refused: recorded, since a key is only recommended (spec 5). */
+/** Notes whether a wrong key is refused. The specification only recommends a key (spec 5). */
 export function checkWrongKey(endpoint: Endpoint): Check {
   return checkEach(
-    (one) => one.endpoint === endpoint && one.step === 'wrong key' && one.response !== undefined,
-    (one) =>
-      isAccepted(one)
+    (exchange) =>
+      exchange.endpoint === endpoint &&
+      exchange.step === 'wrong key' &&
+      exchange.response !== undefined,
+    (exchange) =>
+      isAccepted(exchange)
         ? [
             {
-              exchange: one.id,
+              exchange: exchange.id,
               pointer: '',
               expected: 'a refusal',
-              received: 'the key is not checked',
+              received: 'a 2xx response: the key is not checked',
             },
           ]
         : [],
-    unjudgedAs('not_observed', 'The request with a wrong key was not answered.'),
+    unjudgedAs('not_observed', 'The request with a wrong key got no response.'),
   );
 }

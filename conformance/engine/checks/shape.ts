@@ -10,82 +10,89 @@ import { createRepair } from './repair.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted } from '../transcript/reading.ts';
 
-/** Whether the answer is one whose body a message schema may judge. */
+/** Selects the exchanges whose response body a schema judges. */
 export type ExchangeFilter = (exchange: Exchange) => boolean;
 
-/** Answers of an endpoint that took the request and gave a JSON object. */
+/** Matches accepted requests to an endpoint whose response is a JSON object. */
 export function isObjectFrom(endpoint: Endpoint): ExchangeFilter {
-  return (one) =>
-    one.endpoint === endpoint && one.intent !== 'refuse' && isAccepted(one) && isObject(one.json);
+  return (exchange) =>
+    exchange.endpoint === endpoint &&
+    exchange.intent !== 'refuse' &&
+    isAccepted(exchange) &&
+    isObject(exchange.json);
 }
 
-/** All shape checks of an exchange read the same validation. */
-const validated = new WeakMap<Exchange, Map<MessageName, Violation[]>>();
+/** Violations by exchange and message, because many checks read the same validation. */
+const violationCache = new WeakMap<Exchange, Map<MessageName, Violation[]>>();
 
 function violationsOf(exchange: Exchange, message: MessageName): Violation[] {
-  const byMessage = validated.get(exchange) ?? new Map<MessageName, Violation[]>();
-  const found = byMessage.get(message) ?? violations(message, exchange.json);
-  validated.set(exchange, byMessage.set(message, found));
-  return found;
+  const byMessage = violationCache.get(exchange) ?? new Map<MessageName, Violation[]>();
+  const result = byMessage.get(message) ?? violations(message, exchange.json);
+  violationCache.set(exchange, byMessage.set(message, result));
+  return result;
 }
 
-/** What a shape check is about: places in a message, with `*` for any array index. */
+/** What a shape check judges. */
 export interface ShapeOptions {
   message: MessageName;
-  answers: ExchangeFilter;
-  /** Pointers; the value there, its presence included, is judged by the schema. */
-  at: readonly string[];
-  /** What no evidence means: the place is missing everywhere. */
-  absent: Check['unjudged'];
-  hint?: Hint;
+  filter: ExchangeFilter;
+  /** JSON pointers, with `*` for any array index. The schema judges presence and value. */
+  places: readonly string[];
+  /** Returns the reason if no response has one of the places. */
+  unjudged: Check['unjudged'];
+  /** What to do about a violation. */
+  hint?: ValueHint;
 }
 
-/** What usually helps; or what does so against a value that came, nothing where it is no such case. */
-export type Hint = string | ((received: unknown) => string | undefined);
+/** A hint, or a function that returns one for the received value if there is a usual cause. */
+export type ValueHint = string | ((received: unknown) => string | undefined);
 
-/** A hint as a finding has it. */
-export function resolveHint(hint: Hint | undefined, received: unknown): { hint?: string } {
-  const says = typeof hint === 'function' ? hint(received) : hint;
-  return says === undefined ? {} : { hint: says };
+/** Returns the `hint` property of a finding; empty if there is no hint for the value. */
+export function resolveHint(hint: ValueHint | undefined, received: unknown): { hint?: string } {
+  const text = typeof hint === 'function' ? hint(received) : hint;
+  return text === undefined ? {} : { hint: text };
 }
 
 /**
- * A check that holds answers against the schema at some places. An answer is evidence when it has
- * the place, or when the schema finds fault with its absence.
+ * Creates a check that validates responses against the schema at some places. A response is evidence
+ * if it has one of the places or if the schema requires one that is missing.
  */
-export function checkShape({ message, answers, at, absent, hint }: ShapeOptions): Check {
-  const faults = (one: Exchange): Violation[] =>
-    violationsOf(one, message).filter(({ pointer }) => at.some((place) => matches(pointer, place)));
+export function checkShape({ message, filter, places, unjudged, hint }: ShapeOptions): Check {
+  const violationsAt = (exchange: Exchange): Violation[] =>
+    violationsOf(exchange, message).filter(({ pointer }) =>
+      places.some((place) => matches(pointer, place)),
+    );
   return checkEach(
-    (one) =>
-      answers(one) &&
-      (faults(one).length > 0 || at.some((place) => has(one.json, place.split('/').slice(1)))),
-    (one) =>
-      faults(one).map((fault) => ({
-        exchange: one.id,
-        ...fault,
-        ...resolveHint(hint, valueAt(one.json, fault.pointer)),
-        repair: createRepair(fault, one.endpoint),
+    (exchange) =>
+      filter(exchange) &&
+      (violationsAt(exchange).length > 0 ||
+        places.some((place) => hasValueAt(exchange.json, place.split('/').slice(1)))),
+    (exchange) =>
+      violationsAt(exchange).map((violation) => ({
+        exchange: exchange.id,
+        ...violation,
+        ...resolveHint(hint, valueAt(exchange.json, violation.pointer)),
+        repair: createRepair(violation, exchange.endpoint),
       })),
-    absent,
+    unjudged,
   );
 }
 
 function matches(pointer: string, place: string): boolean {
   const keys = pointer.split('/');
-  const wanted = place.split('/');
+  const placeKeys = place.split('/');
   return (
-    keys.length === wanted.length &&
-    wanted.every((key, index) =>
+    keys.length === placeKeys.length &&
+    placeKeys.every((key, index) =>
       key === '*' ? /^\d+$/.test(keys[index] ?? '') : key === keys[index],
     )
   );
 }
 
-/** Whether any value stands at the place. */
-function has(value: unknown, keys: string[]): boolean {
+/** Returns whether the path exists; `*` matches any array item. */
+function hasValueAt(value: unknown, keys: string[]): boolean {
   const [key, ...rest] = keys;
   if (key === undefined) return true;
-  if (key === '*') return Array.isArray(value) && value.some((item) => has(item, rest));
-  return isObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
+  if (key === '*') return Array.isArray(value) && value.some((item) => hasValueAt(item, rest));
+  return isObject(value) && Object.hasOwn(value, key) && hasValueAt(value[key], rest);
 }

@@ -1,41 +1,43 @@
 import { isLoopbackUrl } from '../../../src/platform/loopback.ts';
 import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
-import { unjudgedAs, checkEach, type Check } from './check.ts';
+import { checkEach, type Check } from './check.ts';
 import type { ExchangeFilter } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange, isAccepted, isRateLimited, durationMs } from '../transcript/reading.ts';
 
-/** Answers whose time counts: accepted ones, and those that never came. */
-function timed(endpoint: Endpoint): (one: Exchange) => boolean {
-  // An unhealthy sandbox answers in its time, too; a refused chat says nothing of replies.
-  const counts = (one: Exchange): boolean =>
-    endpoint === 'health' ? one.response !== undefined && !isRateLimited(one) : isAccepted(one);
-  return (one) =>
-    one.endpoint === endpoint &&
-    one.intent === 'valid' &&
-    (counts(one) || one.failure?.kind === 'timeout');
+/** Matches valid requests whose response time counts, including those that timed out. */
+function isTimed(endpoint: Endpoint): (exchange: Exchange) => boolean {
+  // An unhealthy sandbox must respond in time too, but a refused chat did not generate a reply.
+  const hasTime = (exchange: Exchange): boolean =>
+    endpoint === 'health'
+      ? exchange.response !== undefined && !isRateLimited(exchange)
+      : isAccepted(exchange);
+  return (exchange) =>
+    exchange.endpoint === endpoint &&
+    exchange.intent === 'valid' &&
+    (hasTime(exchange) || exchange.failure?.kind === 'timeout');
 }
 
 const inSeconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
 
-/** The median of a run against a target: "half of them come in under". */
+/** Requires that the median response time of a run is below a target. */
 export function checkMedianTime(
   endpoint: Endpoint,
   targetMs: number,
   unjudged: Check['unjudged'],
 ): Check {
   return {
-    evidence: ({ exchanges }) => exchanges.filter(timed(endpoint)),
+    evidence: ({ exchanges }) => exchanges.filter(isTimed(endpoint)),
     judge(evidence) {
-      const sorted = [...evidence].sort((one, other) => durationMs(one) - durationMs(other));
-      const middle = sorted[Math.floor(sorted.length / 2)];
-      if (!middle || durationMs(middle) < targetMs) return [];
+      const sorted = [...evidence].sort((a, b) => durationMs(a) - durationMs(b));
+      const median = sorted[Math.floor(sorted.length / 2)];
+      if (!median || durationMs(median) < targetMs) return [];
       return [
         {
-          exchange: middle.id,
+          exchange: median.id,
           pointer: '',
           expected: `a median under ${inSeconds(targetMs)}`,
-          received: `${inSeconds(durationMs(middle))} over ${evidence.length} requests`,
+          received: `${inSeconds(durationMs(median))} over ${evidence.length} requests`,
         },
       ];
     },
@@ -43,23 +45,23 @@ export function checkMedianTime(
   };
 }
 
-/** The slowest answer of a run against a target. */
+/** Requires that the slowest response of a run is faster than a target. */
 export function checkMaxTime(
   endpoint: Endpoint,
   targetMs: number,
   unjudged: Check['unjudged'],
 ): Check {
   return {
-    evidence: ({ exchanges }) => exchanges.filter(timed(endpoint)),
+    evidence: ({ exchanges }) => exchanges.filter(isTimed(endpoint)),
     judge(evidence) {
-      const [worst] = [...evidence].sort((one, other) => durationMs(other) - durationMs(one));
-      if (!worst || durationMs(worst) < targetMs) return [];
+      const [slowest] = [...evidence].sort((a, b) => durationMs(b) - durationMs(a));
+      if (!slowest || durationMs(slowest) < targetMs) return [];
       return [
         {
-          exchange: worst.id,
+          exchange: slowest.id,
           pointer: '',
           expected: `under ${inSeconds(targetMs)}`,
-          received: inSeconds(durationMs(worst)),
+          received: inSeconds(durationMs(slowest)),
         },
       ];
     },
@@ -67,26 +69,26 @@ export function checkMaxTime(
   };
 }
 
-/** A value that the specification calls typical, or shows as an example. */
+/** Compares a value with the one that the specification calls typical or shows as an example. */
 export function checkTypicalValue(
-  answers: ExchangeFilter,
+  filter: ExchangeFilter,
   place: string,
-  value: unknown,
+  typical: unknown,
   unjudged: Check['unjudged'],
 ): Check {
-  const first = place.replace('*', '0');
-  const found = (one: Exchange): unknown => valueAt(one.json, first);
+  const pointer = place.replace('*', '0');
+  const valueOf = (exchange: Exchange): unknown => valueAt(exchange.json, pointer);
   return checkEach(
-    (one) => answers(one) && found(one) !== undefined,
-    (one) =>
-      found(one) === value
+    (exchange) => filter(exchange) && valueOf(exchange) !== undefined,
+    (exchange) =>
+      valueOf(exchange) === typical
         ? []
         : [
             {
-              exchange: one.id,
-              pointer: first,
-              expected: `typically ${brief(value)}`,
-              received: brief(found(one)),
+              exchange: exchange.id,
+              pointer,
+              expected: `typically ${brief(typical)}`,
+              received: brief(valueOf(exchange)),
             },
           ],
     unjudged,
@@ -95,14 +97,14 @@ export function checkTypicalValue(
 
 const isHttps = (target: string): boolean => URL.parse(target)?.protocol === 'https:';
 
-/** Why plain HTTP is waived for a target, or undefined where it is not. */
+/** Returns why a target may use plain HTTP; undefined if it uses HTTPS or must do so. */
 export function findHttpWaiver(target: string, allowHttp: boolean): string | undefined {
   if (isHttps(target)) return undefined;
   if (isLoopbackUrl(target)) return 'plain HTTP on loopback';
   return allowHttp ? 'plain HTTP by --allow-http' : undefined;
 }
 
-/** The sandbox must be reached over HTTPS (spec 4.5), loopback and --allow-http apart. */
+/** Requires HTTPS (spec 4.5) except on loopback and with --allow-http. */
 export function checkHttps(): Check {
   return {
     evidence: ({ run, exchanges }) =>
@@ -115,20 +117,20 @@ export function checkHttps(): Check {
               pointer: '',
               expected: 'an https:// address',
               received: run.target,
-              hint: 'Inside a private network of a CI run, waive this with --allow-http.',
+              hint: 'In the private network of a CI run, waive this with --allow-http.',
             },
           ]
         : [],
     unjudged: ({ run }) => {
       const reason = findHttpWaiver(run.target, run.allowHttp);
       return reason
-        ? { verdict: 'not_applicable', reason: `waived: ${reason}` }
-        : unjudgedAs('blocked', 'No request was answered.')({ run, exchanges: [] });
+        ? { verdict: 'not_applicable', reason: `Waived: ${reason}.` }
+        : { verdict: 'blocked', reason: 'No request got a response.' };
     },
   };
 }
 
-/** Whether a body is a JSON object with this value under `status`. */
-export function hasStatus(one: Exchange, status: string): boolean {
-  return isObject(one.json) && one.json['status'] === status;
+/** Returns whether the response body is a JSON object with this `status`. */
+export function hasStatus({ json }: Exchange, status: string): boolean {
+  return isObject(json) && json['status'] === status;
 }

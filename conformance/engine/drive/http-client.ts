@@ -1,15 +1,14 @@
-import { toError } from '../../../src/platform/error-origin.ts';
 import { rootCertificates } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
-import { describeFailure } from '../../../src/platform/error-origin.ts';
+import { describeFailure, toError } from '../../../src/platform/error-origin.ts';
 
-/** What one request came to: the part of an exchange that the network decides. */
+/** The response to a request, or the failure to get one. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
 
-/** A request as it goes out. */
+/** A request to send. */
 export interface Outgoing {
   method: string;
   path: string;
@@ -17,82 +16,90 @@ export interface Outgoing {
   body?: string | Uint8Array;
 }
 
-/** Sends requests to one sandbox. Failures are values, never thrown. */
+/** Sends requests to one peer. Returns failures as values and never rejects. */
 export interface HttpClient {
-  /** A connection for this request alone, or one that is `kept` open for the next. */
+  /** Sends a request on a new connection, or on the keep-alive connection if it is `kept`. */
   send(outgoing: Outgoing, deadlineMs: number, connection?: 'kept'): Promise<Outcome>;
   close(): Promise<void>;
 }
 
-/** How a sandbox is reached. */
+/** How to reach the peer. */
 export interface HttpClientOptions {
-  /** Base URL; paths are appended to it. */
+  /** The base URL. Paths are appended to it. */
   target: string;
   clock: Clock;
-  /** PEM of a CA to trust besides the system's. */
+  /** A CA certificate (PEM) to trust in addition to the built-in ones. */
   ca?: string;
 }
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
 
 /**
- * A client that opens a connection for each request, follows no redirect and reads at most 4 MiB.
- * A connection of its own keeps a sandbox that closes idle ones from looking as if it dropped one.
+ * Creates a client that does not follow redirects and reads at most 4 MiB of a body. It opens a
+ * connection for each request, because a reused one may be closed by the peer at the same moment.
  */
 export function createHttpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
-  const bounds = {
+  const agentOptions = {
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: connector(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    connect: createConnector(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
   };
-  const kept = new Agent({ ...bounds, pipelining: 1, connections: 1 });
+  const kept = new Agent({ ...agentOptions, pipelining: 1, connections: 1 });
   const base = target.replace(/\/+$/, '');
-  const sendBy = async (agent: Agent, outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
+  const sendWith = async (
+    agent: Agent,
+    outgoing: Outgoing,
+    deadlineMs: number,
+  ): Promise<Outcome> => {
     const { method, path, headers, body } = outgoing;
     using deadline = clock.deadline(deadlineMs);
     let status: number | undefined;
     try {
-      const answer = await request(`${base}${path}`, {
+      const response = await request(`${base}${path}`, {
         method,
         headers,
         body: body ?? null,
         dispatcher: agent,
         signal: deadline.signal,
       });
-      status = answer.statusCode;
-      const headersSeen = flattenHeaders(answer.headers);
-      const text = await readBody(answer.body, headersSeen['content-encoding'] ?? '');
-      return { response: { status, headers: headersSeen, body: text } };
+      status = response.statusCode;
+      const responseHeaders = flattenHeaders(response.headers);
+      const text = await readBody(response.body, responseHeaders['content-encoding'] ?? '');
+      return { response: { status, headers: responseHeaders, body: text } };
     } catch (error) {
       return { failure: toFailure(error, status) };
     }
   };
   const sendAlone = async (outgoing: Outgoing, deadlineMs: number): Promise<Outcome> => {
-    // Requests of one agent wait for each other while a connection comes about.
-    const alone = new Agent({ ...bounds, pipelining: 0 });
-    const came = await sendBy(alone, outgoing, deadlineMs);
-    await (came.failure ? alone.destroy() : alone.close());
-    return came;
+    // Requests that share an agent wait for each other while it connects.
+    const agent = new Agent({ ...agentOptions, pipelining: 0 });
+    const outcome = await sendWith(agent, outgoing, deadlineMs);
+    await (outcome.failure ? agent.destroy() : agent.close());
+    return outcome;
   };
   return {
     async send(outgoing, deadlineMs, connection) {
       if (connection !== 'kept') return sendAlone(outgoing, deadlineMs);
-      const came = await sendBy(kept, outgoing, deadlineMs);
-      // A sandbox may close a connection that idles, just as the next request leaves for it.
-      const closed = came.failure?.kind === 'reset' && came.failure.status === undefined;
-      return closed ? sendAlone(outgoing, deadlineMs) : came;
+      const outcome = await sendWith(kept, outgoing, deadlineMs);
+      // The peer may have closed the idle connection just before it got the request.
+      const { failure } = outcome;
+      const isClosed = failure?.kind === 'reset' && failure.status === undefined;
+      return isClosed ? sendAlone(outgoing, deadlineMs) : outcome;
     },
     close: () => kept.destroy(),
   };
 }
 
-/** The connection is there, and TLS does not come about on it. */
-class SilentTls extends Error {
-  override message = 'the connection is accepted, and the TLS handshake not answered';
+/** The peer accepts the connection but does not complete the TLS handshake. */
+class TlsTimeoutError extends Error {
+  override message = 'the connection is accepted, but the TLS handshake does not complete';
 }
 
-/** Connects, and speaks TLS then: whether nothing accepts or nothing answers are two things. */
-function connector(tls: { ca?: string[] }): buildConnector.connector {
+/**
+ * Creates a connector that opens the TCP connection before TLS, so that a peer that does not accept
+ * connections is told apart from one that does not complete the handshake.
+ */
+function createConnector(tls: { ca?: string[] }): buildConnector.connector {
   const connect = buildConnector({});
   const secure = buildConnector(tls);
   return (options, callback) => {
@@ -110,24 +117,24 @@ function connector(tls: { ca?: string[] }): buildConnector.connector {
         if (failed) {
           socket.destroy();
           const { code } = failed as NodeJS.ErrnoException;
-          callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new SilentTls() : failed, null);
+          callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new TlsTimeoutError() : failed, null);
         } else callback(null, encrypted);
       });
     });
   };
 }
 
-/** The answer is larger than anything that the interface has. */
-class TooLarge extends Error {
-  override message = `the answer is larger than ${BODY_BYTES_MAX} bytes`;
+/** The response is larger than any response of the interface. */
+class ResponseTooLargeError extends Error {
+  override message = `the response is larger than ${BODY_BYTES_MAX} bytes`;
 }
 
-/** The body does not decode as its Content-Encoding says. */
-class WronglyEncoded extends Error {}
+/** The body is not encoded as its Content-Encoding header says. */
+class WrongEncodingError extends Error {}
 
-type Body = AsyncIterable<Buffer> & { destroy(): unknown };
+type ResponseBody = AsyncIterable<Buffer> & { destroy(): unknown };
 
-async function readBody(body: Body, encoding: string): Promise<string> {
+async function readBody(body: ResponseBody, encoding: string): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -135,33 +142,35 @@ async function readBody(body: Body, encoding: string): Promise<string> {
     bytes += chunk.length;
     if (bytes > BODY_BYTES_MAX) {
       body.destroy();
-      throw new TooLarge();
+      throw new ResponseTooLargeError();
     }
   }
-  return decoded(Buffer.concat(chunks), encoding).toString('utf8');
+  return decodeBody(Buffer.concat(chunks), encoding).toString('utf8');
 }
 
-const decoders: Partial<Record<string, (bytes: Buffer, bounds: ZlibOptions) => Buffer>> = {
+const decoders: Partial<Record<string, (bytes: Buffer, options: ZlibOptions) => Buffer>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   deflate: inflateSync,
   br: brotliDecompressSync,
 };
 
-/** None was asked for, but a server may encode all the same. */
-function decoded(bytes: Buffer, encoding: string): Buffer {
+/** Decodes a body. The requests accept no encoding, but some servers encode anyway. */
+function decodeBody(bytes: Buffer, encoding: string): Buffer {
   const decode = decoders[encoding.trim().toLowerCase()];
   if (!decode || bytes.length === 0) return bytes;
   try {
     return decode(bytes, { maxOutputLength: BODY_BYTES_MAX });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLarge();
-    throw new WronglyEncoded(`the body is not ${encoding}, as its Content-Encoding says`);
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new ResponseTooLargeError();
+    throw new WrongEncodingError(
+      `the body is not ${encoding}, although its Content-Encoding says so`,
+    );
   }
 }
 
-/** Headers with one value each. */
+/** Joins repeated headers, so that each has one value. */
 export function flattenHeaders(
   headers: Record<string, string | string[] | undefined>,
 ): Record<string, string> {
@@ -188,36 +197,40 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };
 
-/** What Node adds to an error of TLS, and is no option of ours. */
-
-/** Why there is no whole answer. `status`: that of the answer, where one began. */
+/**
+ * Classifies why there is no complete response. `status` is the status of the incomplete response, if
+ * one began.
+ */
 export function toFailure(
   error: unknown,
   status: number | undefined,
 ): NonNullable<Outcome['failure']> {
-  const came = status === undefined ? {} : { status };
-  if (error instanceof DeadlinePassed) return { kind: 'timeout', message: error.message, ...came };
-  if (error instanceof TooLarge) return { kind: 'too_large', message: error.message, ...came };
-  if (error instanceof SilentTls) return { kind: 'timeout', message: error.message };
-  if (error instanceof WronglyEncoded) {
-    return { kind: 'protocol', message: error.message, ...came };
+  const partial = status === undefined ? {} : { status };
+  if (error instanceof DeadlinePassed)
+    return { kind: 'timeout', message: error.message, ...partial };
+  if (error instanceof ResponseTooLargeError)
+    return { kind: 'too_large', message: error.message, ...partial };
+  if (error instanceof TlsTimeoutError) return { kind: 'timeout', message: error.message };
+  if (error instanceof WrongEncodingError) {
+    return { kind: 'protocol', message: error.message, ...partial };
   }
-  const { code = nameOf(error), message: full } = rootOf(error);
-  const message = describeFailure(full);
+  const { code = codeOf(error), message: fullMessage } = firstCause(error);
+  const message = describeFailure(fullMessage);
   if (/HEADERS?_OVERFLOW/.test(code)) {
-    return { kind: 'too_large', message: 'its headers are larger than 16 kB' };
+    return { kind: 'too_large', message: 'the response headers are larger than 16 kB' };
   }
-  return { kind: kindOf(code, message), message: message || code, ...came };
+  return { kind: kindOf(code, message), message: message || code, ...partial };
 }
 
-/** An error that stands for several, one for each address tried, is told by its first. */
-function rootOf(error: unknown): Error & { code?: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) return rootOf(error.errors[0]);
+/** Returns the first error if several addresses were tried. */
+function firstCause(error: unknown): Error & { code?: string } {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return firstCause(error.errors[0]);
   return toError(error);
 }
 
-/** Of some answers that are not HTTP the parser says no more than its name. */
-function nameOf(error: unknown): string {
+/** Returns a code for the parser errors that have only a name. */
+function codeOf(error: unknown): string {
   return error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '';
 }
 

@@ -1,61 +1,58 @@
-import type { Endpoint } from '../../../src/contract/index.ts';
 import type { Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
 
-/** The keys of a run, and where they and its calls go. */
-export interface Keys {
-  /** The given key; undefined to send none. */
+/** What the requests of a run have in common. */
+export interface RequestSettings {
+  /** The key of the run; undefined to send none. */
   apiKey: string | undefined;
   /** Returns the header that carries a key. */
   authorize: (key: string) => Record<string, string>;
-  /** Path of the voice WebSocket. */
+  /** The path of the voice WebSocket. */
   voicePath: string;
 }
 
 /** The subprotocol of the voice WebSocket (spec 4.9, 5). */
 const VOICE_PROTOCOL = 'voice-agent';
 
-/** The request that a step of a scenario stands for. */
-export function toOutgoing(step: Step, keys: Keys): Outgoing {
-  const { endpoint, body, headers } = step;
+/** The key of requests that send a wrong one. */
+export const WRONG_KEY = 'sandbox-kit-wrong-key';
+
+/** Builds the request of a step. */
+export function toOutgoing(step: Step, settings: RequestSettings): Outgoing {
+  const { endpoint, body } = step;
   const content =
     body && ('bytes' in body ? body.bytes : 'json' in body ? JSON.stringify(body.json) : body.text);
-  const own = {
+  const headers = {
     ...(content === undefined ? {} : { 'content-type': 'application/json' }),
     ...(endpoint === 'voice' && { 'sec-websocket-protocol': VOICE_PROTOCOL }),
-    ...keyOf(step, endpoint, keys),
-    ...headers,
+    ...authHeaders(step, settings),
+    ...step.headers,
   };
   return {
-    ...routeOf(step, keys),
-    headers: withoutEmptyProtocol(own),
+    ...routeOf(step, settings),
+    headers: removeEmptyProtocol(headers),
     ...(content === undefined ? {} : { body: content }),
   };
 }
 
-/** The key of requests that send a wrong one. */
-export const WRONG_KEY = 'sandbox-kit-wrong-key';
-
-function keyOf(
-  { key }: Step,
-  endpoint: Endpoint,
-  { apiKey, authorize }: Keys,
+function authHeaders(
+  { endpoint, key }: Step,
+  { apiKey, authorize }: RequestSettings,
 ): Record<string, string> {
-  const given = typeof key === 'object' ? key.own : apiKey;
-  const value = key === 'wrong' ? WRONG_KEY : key === 'none' ? undefined : given;
-  if (value === undefined || endpoint === 'health') return {};
-  return authorize(value);
+  const stepKey = typeof key === 'object' ? key.own : apiKey;
+  const value = key === 'wrong' ? WRONG_KEY : key === 'none' ? undefined : stepKey;
+  return value === undefined || endpoint === 'health' ? {} : authorize(value);
 }
 
-/** A call asks for no subprotocol by asking for the one without a name. */
-function withoutEmptyProtocol(headers: Record<string, string>): Record<string, string> {
+/** Removes an empty subprotocol: a step sets it to request none. */
+function removeEmptyProtocol(headers: Record<string, string>): Record<string, string> {
   const { 'sec-websocket-protocol': protocol, ...others } = headers;
   return protocol === '' ? others : headers;
 }
 
 function routeOf(
   { endpoint, userId = '', path, method }: Step,
-  { voicePath }: Keys,
+  { voicePath }: RequestSettings,
 ): Pick<Outgoing, 'method' | 'path'> {
   switch (endpoint) {
     case 'chat':

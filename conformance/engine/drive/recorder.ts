@@ -2,22 +2,22 @@ import type { CallEvent, ExchangeRecord } from '../../../src/contract/index.ts';
 import { toExchange, type Exchange } from '../transcript/transcript.ts';
 import type { Outgoing } from './http-client.ts';
 
-/** What is known of an exchange before it gets its place in the transcript. */
-export type Unrecorded = Omit<ExchangeRecord, 'record' | 'id'>;
+/** An exchange before the recorder assigns its id. */
+export type NewExchange = Omit<ExchangeRecord, 'record' | 'id'>;
 
-/** Keeps the exchanges of a run, without any secret, in the order in which they ended. */
+/** Records the exchanges of a run in the order in which they end, with all secrets redacted. */
 export interface Recorder {
   readonly exchanges: Exchange[];
-  record(exchange: Unrecorded): Exchange;
+  record(exchange: NewExchange): Exchange;
 }
 
 const REDACTED = '<redacted>';
 
-/** A shorter key may be a word of the interface; in place of it, a body could not be judged. */
+/** Shorter keys are not redacted in bodies: they may be words of the interface, such as `user`. */
 const SECRET_LENGTH_MIN = 6;
 
-/** A secret as it may stand in a body or a header: as it is, in JSON, in an address, encoded. */
-function formsOf(secret: string): string[] {
+/** Returns a secret in every form in which a peer may echo it: plain, JSON, URL, base64, and hex. */
+function encodingsOf(secret: string): string[] {
   const inJson = JSON.stringify(secret).slice(1, -1);
   const bytes = Buffer.from(secret);
   return [
@@ -31,22 +31,22 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** Finds any of the texts, in small letters or in capitals; nothing where there is none. */
-function anyOf(texts: readonly string[]): RegExp {
-  const longestFirst = [...new Set(texts)].sort((one, other) => other.length - one.length);
+/** Creates a case-insensitive pattern that matches any of the texts; it matches nothing if there are none. */
+function matchAny(texts: readonly string[]): RegExp {
+  const longestFirst = [...new Set(texts)].sort((a, b) => b.length - a.length);
   const escaped = longestFirst.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
   return new RegExp(escaped.join('|') || '(?!)', 'gi');
 }
 
 /**
- * A recorder that replaces each of `secrets` wherever it stands, in requests and in answers. One of
- * fewer than 6 characters is replaced in the header that holds the key alone.
+ * Creates a recorder that redacts `secrets` in requests and responses. A secret with fewer than 6
+ * characters is redacted only in the header that carries the key.
  */
 export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): Recorder {
   const exchanges: Exchange[] = [];
-  const long = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
-  const secret = anyOf(long.flatMap(formsOf));
-  const redact = (text: string): string => text.replaceAll(secret, REDACTED);
+  const longSecrets = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
+  const pattern = matchAny(longSecrets.flatMap(encodingsOf));
+  const redact = (text: string): string => text.replaceAll(pattern, REDACTED);
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
@@ -66,13 +66,13 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
   return {
     exchanges,
     record({ request, response, failure, call, ...rest }) {
-      const { body, ...asked } = request;
+      const { body, ...requestHead } = request;
       const exchange = toExchange({
         record: 'exchange',
         id: exchanges.length + 1,
         ...rest,
         request: {
-          ...asked,
+          ...requestHead,
           headers: redactAll(request.headers),
           ...(body === undefined ? {} : { body: redact(body) }),
         },
@@ -92,21 +92,21 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
   };
 }
 
-/** A text that is longer is not worth keeping: what is special about it is its size. */
-const KEPT_BYTES_MAX = 262_144;
+/** Of a longer body only the start and the size are recorded. */
+const BODY_BYTES_MAX = 262_144;
 const START_LENGTH = 200;
 
-/** A request as it is kept: its bytes as base64 where they are no text, its size where it is huge. */
-export function toRecordedRequest({ body, ...asked }: Outgoing): ExchangeRecord['request'] {
-  if (body === undefined) return asked;
+/** Returns a request as it is recorded: bytes as base64, and a large body as its start and size. */
+export function toRecordedRequest({ body, ...head }: Outgoing): ExchangeRecord['request'] {
+  if (body === undefined) return head;
   const bytes = Buffer.byteLength(body);
-  const type = asked.headers['content-type'] ?? 'no type';
-  const encoding = asked.headers['content-encoding'];
-  const says = `${bytes} bytes of ${type}${encoding === undefined ? '' : `, ${encoding}`}`;
-  if (bytes > KEPT_BYTES_MAX) {
-    const start = typeof body === 'string' ? body.slice(0, START_LENGTH) : says;
-    return { ...asked, body: start, bodyBytes: bytes };
+  const type = head.headers['content-type'] ?? 'no type';
+  const encoding = head.headers['content-encoding'];
+  const summary = `${bytes} bytes of ${type}${encoding === undefined ? '' : `, ${encoding}`}`;
+  if (bytes > BODY_BYTES_MAX) {
+    const start = typeof body === 'string' ? body.slice(0, START_LENGTH) : summary;
+    return { ...head, body: start, bodyBytes: bytes };
   }
-  if (typeof body === 'string') return { ...asked, body };
-  return { ...asked, body: says, bodyBase64: Buffer.from(body).toString('base64') };
+  if (typeof body === 'string') return { ...head, body };
+  return { ...head, body: summary, bodyBase64: Buffer.from(body).toString('base64') };
 }

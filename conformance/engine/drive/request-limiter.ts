@@ -1,22 +1,23 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 
-/** Lets requests pass: so many at once, so many a second, and none during a pause. */
+/** Limits the requests in flight and the requests per second, and can pause all requests. */
 export interface RequestLimiter {
-  pass<Result>(go: () => Promise<Result>): Promise<Result>;
-  /** Holds all requests back for `ms` from now. */
+  /** Runs `send` when the limits allow it. */
+  pass<Result>(send: () => Promise<Result>): Promise<Result>;
+  /** Starts no request for `ms` from now. */
   pause(ms: number): void;
 }
 
-/** The bounds of a turnstile. */
+/** The limits of a request limiter. */
 export interface RequestLimiterOptions {
   clock: Clock;
-  /** In flight at most. */
+  /** Maximum number of requests in flight. */
   concurrency: number;
-  /** Started a second at most; no bound when left out. */
+  /** Maximum number of requests started per second (default: no limit). */
   ratePerSecond?: number;
 }
 
-/** A turnstile that keeps the order of arrival. */
+/** Creates a request limiter that starts requests in the order in which they arrive. */
 export function createRequestLimiter({
   clock,
   concurrency,
@@ -24,37 +25,37 @@ export function createRequestLimiter({
 }: RequestLimiterOptions): RequestLimiter {
   const waiting: (() => void)[] = [];
   let inFlight = 0;
-  let openAtMs = 0;
+  let opensAtMs = 0;
 
   const enter = async (): Promise<void> => {
     if (inFlight >= concurrency) await new Promise<void>((resolve) => waiting.push(resolve));
     else inFlight++;
   };
   const leave = (): void => {
-    const next = waiting.shift();
-    if (next) next();
+    const startNext = waiting.shift();
+    if (startNext) startNext();
     else inFlight--;
   };
-  const untilOpen = async (): Promise<void> => {
+  const waitUntilOpen = async (): Promise<void> => {
     for (;;) {
       const nowMs = clock.monotonicMs();
-      if (nowMs >= openAtMs) break;
-      await clock.sleep(openAtMs - nowMs);
+      if (nowMs >= opensAtMs) break;
+      await clock.sleep(opensAtMs - nowMs);
     }
-    if (ratePerSecond !== undefined) openAtMs = clock.monotonicMs() + 1000 / ratePerSecond;
+    if (ratePerSecond !== undefined) opensAtMs = clock.monotonicMs() + 1000 / ratePerSecond;
   };
   return {
-    async pass(go) {
+    async pass(send) {
       await enter();
       try {
-        await untilOpen();
-        return await go();
+        await waitUntilOpen();
+        return await send();
       } finally {
         leave();
       }
     },
     pause(ms) {
-      openAtMs = Math.max(openAtMs, clock.monotonicMs() + ms);
+      opensAtMs = Math.max(opensAtMs, clock.monotonicMs() + ms);
     },
   };
 }

@@ -1,5 +1,9 @@
-import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
-import type { Area, Endpoint, RunRecord } from '../../../src/contract/index.ts';
+import {
+  SERVICE_API_KEY_HEADER,
+  type Area,
+  type Endpoint,
+  type RunRecord,
+} from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
@@ -9,56 +13,56 @@ import { PREFLIGHT } from '../transcript/reading.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { createHttpClient, type HttpClient } from './http-client.ts';
 import { createRecorder, type Recorder } from './recorder.ts';
-import { sender, type Sender } from './sender.ts';
+import { createSender, type Sender } from './sender.ts';
 import { createRequestLimiter } from './request-limiter.ts';
 import type { Caller } from './call/caller.ts';
 import { resolveVoiceOptions, type VoiceOptions } from './call/options.ts';
 
 /** What to check, and how. */
 export interface RunOptions {
-  /** Base URL of the sandbox. */
+  /** The base URL of the peer. */
   target: string;
   areas: readonly Area[];
-  /** The sandbox's bearer key, or the key of the service; undefined to send none. */
+  /** The bearer key of the sandbox or the key of the service; undefined to send none. */
   apiKey: string | undefined;
-  /** Lower-case name of the header that holds the service's key; `x-service-api-key`. */
+  /** The lowercase name of the header with the service key (default: `x-service-api-key`). */
   apiKeyHeader?: string | undefined;
-  /** Of a service: send what is large, many or slow as well. */
+  /** Also send large, numerous, or slow requests (service only). */
   intrusive?: boolean;
-  /** PEM of a CA to trust besides the system's. */
+  /** A CA certificate (PEM) to trust in addition to the built-in ones. */
   ca: string | undefined;
-  /** Every id of the run follows from it. */
+  /** The random seed. Every id of the run is derived from it. */
   seed: string;
   kitVersion: string;
   clock: Clock;
-  /** Requests in flight at most. */
+  /** Maximum number of requests in flight. */
   concurrency: number;
-  /** Requests a second at most. */
+  /** Maximum number of requests per second; undefined for no limit. */
   ratePerSecond: number | undefined;
-  /** Milliseconds until a chat or users request counts as unanswered. */
+  /** Timeout of a chat or users request. */
   timeoutMs: number;
   allowHttp: boolean;
-  /** How the voice endpoint is reached, where not as it usually is. */
+  /** How to reach the voice endpoint, if not in the usual way. */
   voice?: Partial<VoiceOptions> | undefined;
-  /** Messages that may make the agent use a tool. */
+  /** Messages that are likely to make the agent call a tool. */
   prompts: readonly string[];
   /** Stop after the preflight. */
   preflightOnly: boolean;
   /** Run only these probes and the preflight (default: all). */
   probes?: readonly Probe[] | undefined;
-  /** Told after every exchange. */
+  /** Called after every exchange. */
   onExchange: (exchange: Exchange) => void;
-  /** Interrupts the run: nothing more is sent but what deletes the users that it created. */
+  /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }
 
 /** The name of this set of requirements, recorded with every run. */
 export const SUITE = '2026-11';
 
-/** What `GET /health` may take: the service gives up after 10 s, and a little is ours. */
+/** Timeout of `GET /health`: the 10 s of the specification and a margin for the kit. */
 const HEALTH_DEADLINE_MS = 10_250;
 
-/** What a run will send. */
+/** What a run will send, at most. */
 export interface Plan extends Cost {
   peer: Suite['peer'];
   probes: readonly Probe[];
@@ -87,8 +91,14 @@ export function planRun(
   return { ...total, peer: suite.peer, probes };
 }
 
-const PHASES: readonly Phase[] = [
-  ...(['preflight', 'accepted', 'refused', 'after', 'cleanup', 'last', 'end'] as const),
+const phases: readonly Phase[] = [
+  'preflight',
+  'accepted',
+  'refused',
+  'after',
+  'cleanup',
+  'last',
+  'end',
 ];
 
 /**
@@ -111,7 +121,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     [...key, ...secrets],
     options.apiKeyHeader ?? SERVICE_API_KEY_HEADER,
   );
-  const send = await createSender(suite, options, { client, records, isInterrupted });
+  const send = await createRunSender(suite, options, { client, records, isInterrupted });
   const start = (probe: Probe): Promise<void> =>
     probe.run({
       send: (step: Step) => send(probe, step),
@@ -121,7 +131,7 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     });
   try {
     const { probes } = planRun(suite, options);
-    for (const phase of PHASES) {
+    for (const phase of phases) {
       await Promise.all(probes.filter((probe) => probe.phase === phase).map(start));
       const transcript = { run, exchanges: records.exchanges };
       if (phase === 'preflight' && findBlockingCause(suite, transcript)) break;
@@ -133,8 +143,8 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   return { run: { ...run, ...interrupted }, exchanges: records.exchanges };
 }
 
-/** The sender of a run, with a caller where it has calls to place. */
-async function createSender(
+/** Creates the sender of a run, with a caller if the run places calls. */
+async function createRunSender(
   suite: Suite,
   options: RunOptions,
   run: { client: HttpClient; records: Recorder; isInterrupted: () => boolean },
@@ -146,33 +156,33 @@ async function createSender(
     apiKey,
     apiKeyHeader = SERVICE_API_KEY_HEADER,
   } = options;
-  return sender({
+  return createSender({
     client: run.client,
-    caller: options.areas.includes('voice') ? await callerOf(options) : undefined,
+    caller: options.areas.includes('voice') ? await loadCaller(options) : undefined,
     clock,
     requestLimiter: createRequestLimiter({
       clock,
       concurrency,
       ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     }),
-    callLimiter: createRequestLimiter({ clock, concurrency: CALLS_AT_ONCE }),
+    callLimiter: createRequestLimiter({ clock, concurrency: CONCURRENT_CALLS_MAX }),
     recorder: run.records,
-    keys: {
+    settings: {
       apiKey,
       authorize: (key) => suite.authorize(key, apiKeyHeader),
       voicePath: new URL(resolveVoiceOptions(options.target, options.voice).url).pathname,
     },
-    deadlineMs: deadlines(options.timeoutMs),
+    deadlineMs: createDeadlines(options.timeoutMs),
     onExchange: options.onExchange,
-    stopped: (probe) => run.isInterrupted() && !probe.cleansUp,
+    isStopped: (probe) => run.isInterrupted() && !probe.cleansUp,
   });
 }
 
-/** Calls at once at most: two of them are what is to be kept apart. */
-const CALLS_AT_ONCE = 4;
+/** Maximum number of concurrent calls. The probes need two to test that calls are independent. */
+const CONCURRENT_CALLS_MAX = 4;
 
-/** What calls needs a moment to load, and most runs have none. */
-async function callerOf({ clock, target, voice, ca, signal }: RunOptions): Promise<Caller> {
+/** Loads the caller on demand, because WebRTC loads slowly and most runs place no calls. */
+async function loadCaller({ clock, target, voice, ca, signal }: RunOptions): Promise<Caller> {
   const { createCaller } = await import('./call/caller.ts');
   const { url: voiceUrl, answerForm, mediaAddress, onAudio } = resolveVoiceOptions(target, voice);
   const never = new AbortController().signal;
@@ -209,7 +219,7 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
   };
 }
 
-const deadlines =
+const createDeadlines =
   (timeoutMs: number) =>
   (endpoint: Endpoint): number =>
     endpoint === 'health' ? HEALTH_DEADLINE_MS : timeoutMs;

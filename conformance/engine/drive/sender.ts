@@ -1,114 +1,118 @@
-import type { Endpoint, ExchangeRecord } from '../../../src/contract/index.ts';
-import { httpDateMs, type Clock } from '../../../src/platform/clock.ts';
+import type { Endpoint } from '../../../src/contract/index.ts';
+import { readRetryAfterMs, type Clock } from '../../../src/platform/clock.ts';
 import type { Probe, Step } from '../probe.ts';
 import { isRateLimited, type Exchange } from '../transcript/reading.ts';
 import type { HttpClient, Outcome, Outgoing } from './http-client.ts';
-import { toOutgoing, type Keys } from './outgoing.ts';
+import { toOutgoing, type RequestSettings } from './outgoing.ts';
 import { toRecordedRequest, type Recorder } from './recorder.ts';
 import type { Caller } from './call/caller.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
-/** What a sender is made of. */
-export interface SenderParts {
+/** What a sender uses. */
+export interface SenderOptions {
   client: HttpClient;
-  /** Places calls; undefined in a run without any. */
+  /** Places calls; undefined in a run without calls. */
   caller: Caller | undefined;
   clock: Clock;
   requestLimiter: RequestLimiter;
-  /** Lets calls pass: one lasts as long as many requests, and must not hold these up. */
+  /** Limits calls separately: a call lasts as long as many requests and must not delay them. */
   callLimiter: RequestLimiter;
   recorder: Recorder;
-  keys: Keys;
+  settings: RequestSettings;
   deadlineMs: (endpoint: Endpoint) => number;
-  /** Whether a scenario may send no more: the run was interrupted. */
-  stopped: (probe: Probe) => boolean;
-  /** Told after every exchange. */
+  /** Returns whether a probe must send nothing more because the run was interrupted. */
+  isStopped: (probe: Probe) => boolean;
+  /** Called after every exchange. */
   onExchange(exchange: Exchange): void;
 }
 
-/** The sender that all scenarios of a run share. */
+/** Sends the request of a step. Returns undefined if it was not sent. All probes of a run share it. */
 export type Sender = (probe: Probe, step: Step) => Promise<Exchange | undefined>;
 
+/** After this many timeouts in a row, an endpoint gets no more requests. */
 const TIMEOUTS_IN_A_ROW_MAX = 3;
-/** Connections refused in a row, whatever the endpoint: then there is nobody to send more to. */
+/** After this many refused connections in a row, at any endpoint, nothing more is sent. */
 const REFUSED_IN_A_ROW_MAX = 6;
 const ATTEMPTS_MAX = 6;
-/** Milliseconds that a run waits for 429s, all in all. */
-const WAITED_MS_MAX = 120_000;
+/** Total time that a run waits because of 429 responses. */
+const RETRY_WAIT_MS_MAX = 120_000;
 
 /**
- * Makes the sender. It waits out 429 (Retry-After, else 1, 2, 4, 8 s) within two minutes a run, and
- * gives an endpoint up after three requests in a row without an answer, and all requests, or all
- * calls, after six refused connections in a row, so that a run ends.
+ * Creates a sender. It repeats a request after a 429: after the time in Retry-After, or after 1, 2, 4,
+ * 8, … s, for at most two minutes per run. So that every run ends, it stops sending to an endpoint
+ * after three timeouts in a row, and stops sending requests (or placing calls) after six refused
+ * connections in a row.
  */
-export function sender(parts: SenderParts): Sender {
+export function createSender(options: SenderOptions): Sender {
+  const { clock, caller, client, recorder } = options;
+  const startedMs = clock.monotonicMs();
   const timeoutsInARow = new Map<Endpoint, number>();
-  const inARow = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
-  const startedMs = parts.clock.monotonicMs();
   // Calls may go to another address than requests.
   const refusedInARow = { calls: 0, requests: 0 };
   const kindOf = ({ endpoint }: Step): 'calls' | 'requests' =>
     endpoint === 'voice' ? 'calls' : 'requests';
-  let waitedMs = 0;
+  const countTimeouts = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
   const isGivenUp = (step: Step): boolean =>
-    inARow(step) >= TIMEOUTS_IN_A_ROW_MAX || refusedInARow[kindOf(step)] >= REFUSED_IN_A_ROW_MAX;
+    countTimeouts(step) >= TIMEOUTS_IN_A_ROW_MAX ||
+    refusedInARow[kindOf(step)] >= REFUSED_IN_A_ROW_MAX;
 
   const sendOrCall = async (step: Step, outgoing: Outgoing): Promise<Outcome> => {
-    const deadlineMs = parts.deadlineMs(step.endpoint);
-    if (step.endpoint !== 'voice' || !parts.caller) {
-      return parts.client.send(outgoing, deadlineMs, step.connection);
+    const deadlineMs = options.deadlineMs(step.endpoint);
+    if (step.endpoint !== 'voice' || !caller) {
+      return client.send(outgoing, deadlineMs, step.connection);
     }
-    return parts.caller.place({
+    return caller.place({
       ...{ step, outgoing, deadlineMs },
       sinceRunMs: (atMs) => atMs - startedMs,
-      pass: (go) => parts.requestLimiter.pass(go),
+      pass: (send) => options.requestLimiter.pass(send),
     });
   };
 
   const attempt = async (probe: Probe, step: Step): Promise<Exchange> => {
-    const outgoing = toOutgoing(step, parts.keys);
-    const sentMs = parts.clock.monotonicMs() - startedMs;
-    const came = await sendOrCall(step, outgoing);
-    const exchange = parts.recorder.record({
+    const outgoing = toOutgoing(step, options.settings);
+    const sentMs = clock.monotonicMs() - startedMs;
+    const outcome = await sendOrCall(step, outgoing);
+    const exchange = recorder.record({
       probe: probe.id,
       step: step.step,
       endpoint: step.endpoint,
       intent: step.intent,
       ...(step.control && { control: step.control.id }),
       request: toRecordedRequest(outgoing),
-      ...came,
-      startedMs: rounded(sentMs),
-      endedMs: rounded(parts.clock.monotonicMs() - startedMs),
+      ...outcome,
+      startedMs: roundMs(sentMs),
+      endedMs: roundMs(clock.monotonicMs() - startedMs),
     });
-    parts.onExchange(exchange);
-    const timedOut = exchange.failure?.kind === 'timeout';
-    timeoutsInARow.set(step.endpoint, timedOut ? inARow(step) + 1 : 0);
+    options.onExchange(exchange);
+    const isTimeout = exchange.failure?.kind === 'timeout';
+    timeoutsInARow.set(step.endpoint, isTimeout ? countTimeouts(step) + 1 : 0);
     const isRefused = exchange.failure?.kind === 'refused';
     refusedInARow[kindOf(step)] = isRefused ? refusedInARow[kindOf(step)] + 1 : 0;
     return exchange;
   };
 
+  let waitedMs = 0;
   return async (probe, step) => {
-    for (let tried = 1; ; tried++) {
-      const turnstile = step.endpoint === 'voice' ? parts.callLimiter : parts.requestLimiter;
-      const exchange = await turnstile.pass(async () =>
-        parts.stopped(probe) || isGivenUp(step) ? undefined : attempt(probe, step),
+    const limiter = step.endpoint === 'voice' ? options.callLimiter : options.requestLimiter;
+    for (let attempts = 1; ; attempts++) {
+      const exchange = await limiter.pass(async () =>
+        options.isStopped(probe) || isGivenUp(step) ? undefined : attempt(probe, step),
       );
-      if (!exchange || !isRateLimited(exchange) || step.once || tried === ATTEMPTS_MAX)
+      if (!exchange || !isRateLimited(exchange) || step.once || attempts === ATTEMPTS_MAX) {
         return exchange;
-      const pauseMs = pauseAfter(exchange, tried, parts.clock.nowMs());
-      if (waitedMs + pauseMs > WAITED_MS_MAX) return exchange;
+      }
+      const pauseMs = retryDelayMs(exchange, attempts, clock.nowMs());
+      if (waitedMs + pauseMs > RETRY_WAIT_MS_MAX) return exchange;
       waitedMs += pauseMs;
-      parts.requestLimiter.pause(pauseMs);
+      options.requestLimiter.pause(pauseMs);
     }
   };
 }
 
-const rounded = (ms: number): number => Math.round(ms * 100) / 100;
+const roundMs = (ms: number): number => Math.round(ms * 100) / 100;
 
-function pauseAfter({ response }: ExchangeRecord, tried: number, nowMs: number): number {
-  const after = response?.headers['retry-after'];
-  if (after === undefined) return 1000 * 2 ** (tried - 1);
-  if (/^\d+$/.test(after.trim())) return Number(after) * 1000;
-  return Math.max(0, (httpDateMs(after) ?? nowMs + 1000) - nowMs);
+function retryDelayMs({ response }: Exchange, attempts: number, nowMs: number): number {
+  const header = response?.headers['retry-after'];
+  if (header === undefined) return 1000 * 2 ** (attempts - 1);
+  return Math.max(0, readRetryAfterMs(header, nowMs) ?? 1000);
 }

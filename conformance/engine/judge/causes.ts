@@ -18,14 +18,14 @@ export function findCauses(
   options: JudgeOptions = {},
 ): Cause[] {
   const before = failuresOf(judgement);
-  const causes = repairsOf(judgement)
+  const causes = collectRepairs(judgement)
     .slice(0, CANDIDATES_MAX)
     .map((repair): Cause => {
-      const after = failuresOf(judgeTranscript(suite, mended(transcript, repair), options));
+      const after = failuresOf(judgeTranscript(suite, applyRepair(transcript, repair), options));
       const clears = [...before].filter((id) => !after.has(id));
       return { description: repair.description, clears, verified: clears.length > 0 };
     });
-  return withoutLesser(causes.filter(({ verified }) => verified));
+  return keepStrongest(causes.filter(({ verified }) => verified));
 }
 
 function failuresOf({ requirements }: Judgment): Set<string> {
@@ -37,7 +37,7 @@ function failuresOf({ requirements }: Judgment): Set<string> {
 }
 
 /** The different changes that findings propose, by what they say. */
-function repairsOf({ requirements }: Judgment): Repair[] {
+function collectRepairs({ requirements }: Judgment): Repair[] {
   const bySaying = new Map<string, Repair>();
   for (const judged of requirements.values()) {
     if (judged.verdict !== 'fail') continue;
@@ -46,7 +46,7 @@ function repairsOf({ requirements }: Judgment): Repair[] {
   return [...bySaying.values()];
 }
 
-function mended({ run, exchanges }: Transcript, repair: Repair): Transcript {
+function applyRepair({ run, exchanges }: Transcript, repair: Repair): Transcript {
   return {
     run,
     exchanges: exchanges.map((exchange) => {
@@ -59,7 +59,7 @@ function mended({ run, exchanges }: Transcript, repair: Repair): Transcript {
 }
 
 /** The strongest first; a cause that clears nothing of its own is left out. */
-function withoutLesser(causes: Cause[]): Cause[] {
+function keepStrongest(causes: Cause[]): Cause[] {
   const cleared = new Set<string>();
   return causes
     .sort((one, other) => other.clears.length - one.clears.length)

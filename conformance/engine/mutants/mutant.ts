@@ -82,7 +82,7 @@ export interface Variant extends Distortion {
 }
 
 /** Writes a mutant of an area: its name, what it does wrong, what it turns red, and how. */
-export type MutantOf = (
+export type MutantFactory = (
   name: string,
   description: string,
   kills: RequirementId | readonly RequirementId[],
@@ -91,7 +91,7 @@ export type MutantOf = (
 ) => Mutant;
 
 /** A writer of the mutants of one area, whose ids all begin with its name. */
-export function mutantsOf(area: Area): MutantOf {
+export function createMutantFactory(area: Area): MutantFactory {
   return (name, description, kills, transform, more = {}) => ({
     id: `${area}/${name}`,
     areas: [area],
@@ -103,7 +103,7 @@ export function mutantsOf(area: Area): MutantOf {
 }
 
 /** Writes a legal variant: its name, what is odd about it, and how. */
-export type VariantOf = (
+export type VariantFactory = (
   name: string,
   description: string,
   transform: TransformFactory,
@@ -111,9 +111,12 @@ export type VariantOf = (
 ) => Variant;
 
 /** A writer of the legal variants of a kind, whose ids say it; runs are of the area of that name. */
-export function variantsOf(area: Area): VariantOf;
-export function variantsOf(kind: string, areas: readonly Area[]): VariantOf;
-export function variantsOf(kind: string, areas: readonly Area[] = [kind as Area]): VariantOf {
+export function createVariantFactory(area: Area): VariantFactory;
+export function createVariantFactory(kind: string, areas: readonly Area[]): VariantFactory;
+export function createVariantFactory(
+  kind: string,
+  areas: readonly Area[] = [kind as Area],
+): VariantFactory {
   return (name, description, transform, more = {}) => ({
     id: `legal/${kind}-${name}`,
     areas,

@@ -5,21 +5,21 @@ import {
   type RunRecord,
 } from '../../../src/contract/index.ts';
 
-/** A recorded exchange with what the checks read from it. */
+/** A recorded exchange with its parsed bodies. */
 export interface Exchange extends ExchangeRecord {
-  /** The body of the answer as JSON; undefined where there is none or it is not JSON. */
+  /** The response body as JSON; undefined if it is absent or not JSON. */
   json: unknown;
-  /** The body of the request as JSON; undefined likewise. */
+  /** The request body as JSON; undefined if it is absent or not JSON. */
   sent: unknown;
 }
 
-/** A check run as it is judged: what was asked for, and every exchange in order of its id. */
+/** Everything that a run recorded: its settings, and all exchanges ordered by id. */
 export interface Transcript {
   run: RunRecord;
   exchanges: Exchange[];
 }
 
-/** A recorded exchange as the checks see it. */
+/** Parses the bodies of a recorded exchange. */
 export function toExchange(record: ExchangeRecord): Exchange {
   return {
     ...record,
@@ -37,36 +37,38 @@ function parse(text: string | undefined): unknown {
   }
 }
 
-/** Why a recording can't be read. */
+/** A recording can't be read. The message names the line and what is wrong. */
 export class InvalidRecordingError extends Error {
   override name = 'InvalidRecordingError';
 }
 
 /**
- * Reads a recording: NDJSON, a run record first, then exchange records.
+ * Reads a recording: NDJSON with a run record in the first line, followed by exchange records.
  *
- * @throws {InvalidRecordingError} with the line number and what is wrong there.
+ * @throws {InvalidRecordingError} if a line is not the expected record.
  */
 export function readTranscript(ndjson: string): Transcript {
   const lines = ndjson.split('\n').filter((line) => line.trim() !== '');
-  const [first, ...rest] = lines.map((line, index) => readLine(line, index + 1));
-  if (first?.record !== 'run') throw new InvalidRecordingError('line 1: a run record is expected');
+  const [run, ...rest] = lines.map((line, index) => readLine(line, index + 1));
+  if (run?.record !== 'run') throw new InvalidRecordingError('line 1: expected a run record');
   const exchanges = rest.map((record, index) => {
     if (record.record === 'exchange') return toExchange(record);
-    throw new InvalidRecordingError(`line ${index + 2}: an exchange record is expected`);
+    throw new InvalidRecordingError(`line ${index + 2}: expected an exchange record`);
   });
-  return { run: first, exchanges: exchanges.sort((one, other) => one.id - other.id) };
+  return { run, exchanges: exchanges.sort((a, b) => a.id - b.id) };
 }
 
 function readLine(line: string, number: number): RunRecord | ExchangeRecord {
   const value = parse(line) as { record?: string } | null | undefined;
   if (value === undefined) throw new InvalidRecordingError(`line ${number}: not JSON`);
-  const found = violations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
-  if (found.length > 0) throw new InvalidRecordingError(`line ${number}: ${explain(found)}`);
+  const problems = violations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
+  if (problems.length > 0) {
+    throw new InvalidRecordingError(`line ${number}: ${explain(problems)}`);
+  }
   return value as RunRecord | ExchangeRecord;
 }
 
-/** Writes a transcript as NDJSON, the form that `readTranscript` reads. */
+/** Writes a transcript as NDJSON, in the format that `readTranscript` reads. */
 export function writeTranscript({ run, exchanges }: Transcript): string {
   const records = exchanges.map(({ json, sent, ...record }) => record);
   return [run, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');

@@ -69,7 +69,7 @@ const options = {
 
 type CheckFlags = ValuesOf<typeof positionals & typeof options>;
 type Conformance = typeof conformanceModule;
-type Selection = Parameters<Conformance['planned']>[0];
+type Selection = Parameters<Conformance['planCheck']>[0];
 
 export const check = defineCommand({
   name: 'check',
@@ -147,7 +147,7 @@ async function runCheck(
   const audioDirectory = flags['save-audio'];
   const recorder =
     audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
-  const plan = conformance.planned(selection);
+  const plan = conformance.planCheck(selection);
   const intent = wrap(`${conformance.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
   out.write(`${out.style('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
   const progress = createStepProgress(createTerminal(process.stderr), systemClock, {

@@ -54,7 +54,7 @@ async function runDemo(keep: boolean, out: Terminal): Promise<boolean> {
   const service = await startDemoService();
   try {
     // The call and the simulations take seconds of speech, so they run during the first steps.
-    const calling = conformance.callOnce({
+    const calling = conformance.checkOneCall({
       target: agent.url,
       kitVersion: kitVersion(),
       seed: randomSeed(),
@@ -298,7 +298,7 @@ const toParts = ({ role, content }: { role: string; content: string }): object =
 
 /** Shows the transcript and the audio of a call. Returns whether all checks passed. */
 function showCall(
-  { transcript, report }: Awaited<ReturnType<Conformance['callOnce']>>,
+  { transcript, report }: Awaited<ReturnType<Conformance['checkOneCall']>>,
   out: Terminal,
 ): boolean {
   const call = transcript.exchanges.find(({ step }) => step === 'conversation');

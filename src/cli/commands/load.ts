@@ -195,7 +195,7 @@ export const load = defineCommand({
       lines,
       clock: systemClock,
       acceptNotProven: flags['accept-not-proven'],
-      validateResponse: conformance.brokenMusts,
+      validateResponse: conformance.findBrokenMusts,
       preflight: (signal) =>
         runPreflight(conformance, {
           ...access,

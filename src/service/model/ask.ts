@@ -30,7 +30,7 @@ export async function askWithRetries(
   for (let tries = 1; ; tries++) {
     const reply = await endpoint.ask(question, endsAtMs - clock.monotonicMs(), signal);
     if (reply.ok || !reply.isRetryable) return reply;
-    const waitMs = reply.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
+    const waitMs = Math.max(0, reply.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
     const message = tries === 1 ? reply.message : `${reply.message} It was asked ${tries} times.`;
     const isExhausted = tries > retriesMax || clock.monotonicMs() + waitMs >= endsAtMs;
     if (waitMs > RETRY_AFTER_MS_MAX && tries <= retriesMax) {

@@ -1,5 +1,5 @@
 import type OpenAI from 'openai';
-import { httpDateMs, type Clock } from '../../platform/clock.ts';
+import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 
 /** Largest response that is read. A useful one has a few hundred bytes. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
@@ -166,11 +166,13 @@ function describeFault(
   }
   const message =
     status === 429 ? `${endpoint} is rate limited (429).` : `${endpoint} failed (${status}).`;
+  const headers: unknown = fault.headers;
+  const retryAfter = headers instanceof Headers ? headers.get('retry-after') : undefined;
   return {
     ok: false,
     message,
     isRetryable: true,
-    retryAfterMs: readRetryAfterMs(fault.headers, clock),
+    retryAfterMs: readRetryAfterMs(retryAfter, clock.nowMs()),
   };
 }
 
@@ -180,15 +182,6 @@ const failRetryably = (message: string): EndpointReply => ({
   isRetryable: true,
 });
 const fail = (message: string): EndpointReply => ({ ok: false, message, isRetryable: false });
-
-/** Reads Retry-After as seconds or as a date; undefined if it is absent or invalid. */
-function readRetryAfterMs(headers: unknown, clock: Clock): number | undefined {
-  const value = headers instanceof Headers ? headers.get('retry-after')?.trim() : undefined;
-  if (!value) return undefined;
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(value)) return Number(value) * 1000;
-  const atMs = httpDateMs(value);
-  return atMs === undefined ? undefined : Math.max(0, atMs - clock.nowMs());
-}
 
 /** `fetch` with a limit for the size of the response. */
 const boundedFetch: typeof fetch = async (input, init) => {

@@ -4,7 +4,7 @@ import {
   type ChatRequest,
   type UserCreateRequest,
 } from '../../contract/index.ts';
-import { httpDateMs, type Clock } from '../../platform/clock.ts';
+import { readRetryAfterMs } from '../../platform/clock.ts';
 import { readReply } from './read-reply.ts';
 import {
   openHttp,
@@ -48,7 +48,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     for (let tries = 1; ; tries += 1) {
       const response = await http.send(request, timeoutMs, signal);
       if (response.status !== 429) return response;
-      const waitMs = readRetryAfterMs(response, clock) ?? FIRST_WAIT_MS * 2 ** (tries - 1);
+      const retryAfterMs = readRetryAfterMs(response.retryAfter, clock.nowMs());
+      const waitMs = Math.max(0, retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
       if (tries > RETRIES_MAX) throw rateLimited(`It was asked ${tries} times.`);
       if (waitMs > RETRY_AFTER_MS_MAX) {
         throw rateLimited(`It asks to wait ${Math.ceil(waitMs / 1000)} s.`);
@@ -140,12 +141,4 @@ function assertHealthy({ status, json }: SandboxResponse): void {
 function isDuplicate({ status, json }: SandboxResponse): boolean {
   if (status < 400 || !isMessage('SandboxError', json)) return false;
   return json.error.code === 'user_exists';
-}
-
-/** Reads Retry-After as seconds or as a date; undefined if it is absent or invalid. */
-function readRetryAfterMs({ retryAfter }: SandboxResponse, clock: Clock): number | undefined {
-  if (retryAfter === undefined) return undefined;
-  if (/^\d{1,9}(\.\d{1,9})?$/.test(retryAfter)) return Number(retryAfter) * 1000;
-  const atMs = httpDateMs(retryAfter);
-  return atMs === undefined ? undefined : Math.max(0, atMs - clock.nowMs());
 }

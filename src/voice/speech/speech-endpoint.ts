@@ -1,5 +1,4 @@
-import type { Clock } from '../../platform/clock.ts';
-import { httpDateMs } from '../../platform/clock.ts';
+import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechError } from './spoken-line.ts';
 
@@ -50,7 +49,7 @@ export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
   for (let tries = 1; ; tries += 1) {
     const fetched = await fetchOnce(line);
     if (fetched.ok) return fetched.file;
-    const waitMs = fetched.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1);
+    const waitMs = Math.max(0, fetched.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
     const isLast = tries >= ATTEMPTS_MAX || clock.monotonicMs() + waitMs >= endsAtMs;
     if (!fetched.again || isLast || signal.aborted) {
       throw new SpeechError(tries > 1 ? `${fetched.why}, ${tries} times` : fetched.why);
@@ -112,21 +111,13 @@ function refused({ status, headers }: Response, clock: Clock): Fetched {
   }
   if (status === 429 || status === 408 || status >= 500) {
     const why = status === 429 ? 'is asked too often' : 'fails';
-    const afterMs = waitAskedFor(headers.get('retry-after'), clock);
+    const afterMs = readRetryAfterMs(headers.get('retry-after'), clock.nowMs());
     return { ...again(`the speech endpoint ${why} (${status})`), afterMs };
   }
   return final(
     `the speech endpoint rejects the request (${status}); ` +
       'see SANDBOX_KIT_SPEECH_MODEL and SANDBOX_KIT_SPEECH_VOICE',
   );
-}
-
-/** Parses Retry-After, in seconds or as a date; returns undefined if it is missing or invalid. */
-function waitAskedFor(retryAfter: string | null, clock: Clock): number | undefined {
-  if (retryAfter === null) return undefined;
-  if (/^\s*\d{1,9}\s*$/.test(retryAfter)) return Number(retryAfter) * 1_000;
-  const atMs = httpDateMs(retryAfter);
-  return atMs === undefined ? undefined : Math.max(0, atMs - clock.nowMs());
 }
 
 const again = (why: string) => ({ ok: false, why, again: true }) as const;

@@ -1,9 +1,9 @@
 import t from 'tap';
-import { createRecorder, type Unrecorded } from '../../../conformance/engine/drive/recorder.ts';
+import { createRecorder, type NewExchange } from '../../../conformance/engine/drive/recorder.ts';
 import { writeTranscript } from '../../../conformance/engine/transcript/transcript.ts';
 
 /** An exchange in which the sandbox says `body`, to a request that carried `bearer`. */
-function exchange(bearer: string, body: string): Unrecorded {
+function exchange(bearer: string, body: string): NewExchange {
   return {
     probe: 'chat/forms',
     step: 'full',

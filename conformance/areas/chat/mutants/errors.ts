@@ -14,11 +14,15 @@ import {
   type Edit,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
+import {
+  createMutantFactory,
+  type Mutant,
+  type TransformFactory,
+} from '../../../engine/mutants/mutant.ts';
 import { isNotJsonObject, where } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 
-const mutant = mutantsOf('chat');
+const mutant = createMutantFactory('chat');
 
 const chat = to('chat');
 const refusal = (name: string, description: string, kills: ChatRequirementId, edit: Edit): Mutant =>

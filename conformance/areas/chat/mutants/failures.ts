@@ -6,13 +6,17 @@ import {
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
+import {
+  createMutantFactory,
+  type Mutant,
+  type TransformFactory,
+} from '../../../engine/mutants/mutant.ts';
 import { hasKeys, messagesTextOf, stringAt } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { REFERENCE_PHRASE } from '../requests.ts';
 import { malformedChats } from './malformed.ts';
 
-const mutant = mutantsOf('chat');
+const mutant = createMutantFactory('chat');
 
 const hasText =
   (pattern: RegExp): When =>

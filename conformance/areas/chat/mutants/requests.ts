@@ -7,7 +7,11 @@ import {
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import { mutantsOf, type ProxyRequest, type Mutant } from '../../../engine/mutants/mutant.ts';
+import {
+  createMutantFactory,
+  type ProxyRequest,
+  type Mutant,
+} from '../../../engine/mutants/mutant.ts';
 import {
   hasKeys,
   isNotJsonObject,
@@ -22,7 +26,7 @@ import type { ChatRequirementId } from '../requirements.ts';
 import { malformedChatSteps, type MalformedChatStep } from '../steps.ts';
 import { malformedChats } from './malformed.ts';
 
-const mutant = mutantsOf('chat');
+const mutant = createMutantFactory('chat');
 
 const refuses = (
   name: string,

@@ -8,7 +8,7 @@ import {
   type Edit,
 } from '../../../engine/mutants/combinators.ts';
 import {
-  mutantsOf,
+  createMutantFactory,
   type ProxyResponse,
   type ProxyRequest,
   type Mutant,
@@ -16,7 +16,7 @@ import {
 } from '../../../engine/mutants/mutant.ts';
 import { stringAt } from '../../../engine/mutants/requests.ts';
 
-const mutant = mutantsOf('chat');
+const mutant = createMutantFactory('chat');
 
 const CONTENT = '/choices/0/message/content';
 const sessionOf = (request: ProxyRequest): string | undefined => stringAt('session_id', request);

@@ -71,12 +71,12 @@ function closes(matches: (exchange: Exchange) => boolean): Check {
   };
 }
 
-const hasField = (pointer: string, answers: (exchange: Exchange) => boolean): Check =>
+const hasField = (pointer: string, filter: (exchange: Exchange) => boolean): Check =>
   checkShape({
     message: 'ClosedConversation',
-    answers,
-    at: [pointer],
-    absent: unjudgedAs('not_observed', 'No close response queued any evals.'),
+    filter,
+    places: [pointer],
+    unjudged: unjudgedAs('not_observed', 'No close response queued any evals.'),
   });
 
 function returnsConversationId(): Check {

@@ -4,10 +4,10 @@ import { checkEach, unjudgedAs, outcomeFinding, type Check } from '../../../engi
 import {
   isAccepted,
   isRateLimited,
+  retryAfterMsOf,
   type Exchange,
   type Transcript,
 } from '../../../engine/transcript/reading.ts';
-import { retryAfterMs } from '../../../engine/transcript/retry-after.ts';
 import { requireIntrusiveRun } from '../findings.ts';
 import { isStep, type TracesStep } from '../steps.ts';
 import { hasControlApi } from '../transcript.ts';
@@ -135,7 +135,7 @@ function hasRetryAfter(): Check {
     (exchange) => exchange.endpoint === 'traces' && isRateLimited(exchange),
     (exchange, transcript) => {
       const nowMs = (instantMs(transcript.run.startedAt) ?? 0) + exchange.endedMs;
-      const delayMs = retryAfterMs(exchange, nowMs);
+      const delayMs = retryAfterMsOf(exchange, nowMs);
       const header = exchange.response?.headers['retry-after'];
       const isDate = /GMT\s*$/.test(header ?? '');
       // A date has a precision of one second, so it may equal the current time.

@@ -1,8 +1,12 @@
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
 import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
-import { type Exchange, isAccepted, isRateLimited } from '../../../engine/transcript/reading.ts';
-import { retryAfterMs } from '../../../engine/transcript/retry-after.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isRateLimited,
+  retryAfterMsOf,
+} from '../../../engine/transcript/reading.ts';
 import { advanceClock } from '../clock.ts';
 import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
 import { createTracesStep } from '../requests.ts';
@@ -53,7 +57,7 @@ function retryDelayMs(
   context: ServiceProbeContext,
 ): number | undefined {
   const refused = burst.findLast(isRateLimited);
-  const ms = refused && retryAfterMs(refused, context.service.nowMs());
+  const ms = refused && retryAfterMsOf(refused, context.service.nowMs());
   return ms === undefined || ms <= 0 || ms > HOUR_MS ? undefined : ms;
 }
 

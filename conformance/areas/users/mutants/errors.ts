@@ -14,12 +14,16 @@ import {
   type Edit,
   type When,
 } from '../../../engine/mutants/combinators.ts';
-import { mutantsOf, type Mutant, type TransformFactory } from '../../../engine/mutants/mutant.ts';
+import {
+  createMutantFactory,
+  type Mutant,
+  type TransformFactory,
+} from '../../../engine/mutants/mutant.ts';
 import { isNotJsonObject, where } from '../../../engine/mutants/requests.ts';
 import { onDuplicate } from './requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 
-const mutant = mutantsOf('users');
+const mutant = createMutantFactory('users');
 
 const isMalformed: When = (request) =>
   Object.values(malformedCreates).some(({ when }) => when(request));

@@ -1,13 +1,13 @@
 import type { UsersRequirementId } from '../requirements.ts';
 import { errorResponse } from '../../../engine/mutants/combinators.ts';
 import {
-  mutantsOf,
+  createMutantFactory,
   type Mutant,
   type ProxyResult,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 
-const mutant = mutantsOf('users');
+const mutant = createMutantFactory('users');
 
 // Longer than the check waits for a response.
 const HANG_MS = 60_000;

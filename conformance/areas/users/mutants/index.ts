@@ -14,7 +14,7 @@ import {
   type Edit,
 } from '../../../engine/mutants/combinators.ts';
 import {
-  mutantsOf,
+  createMutantFactory,
   type ProxyRequest,
   type Mutant,
   type TransformFactory,
@@ -22,7 +22,7 @@ import {
 import { stringAt, userIdOf } from '../../../engine/mutants/requests.ts';
 import { withKnownUsers } from './requests.ts';
 
-const mutant = mutantsOf('users');
+const mutant = createMutantFactory('users');
 
 const created = (
   name: string,

@@ -11,7 +11,7 @@ import {
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import {
-  mutantsOf,
+  createMutantFactory,
   type ProxyResponse,
   type ProxyRequest,
   type Mutant,
@@ -29,7 +29,7 @@ import type { UsersRequirementId } from '../requirements.ts';
 import { refusedCreateSteps, type MalformedCreateStep } from '../steps.ts';
 import { malformedCreates } from './malformed.ts';
 
-const mutant = mutantsOf('users');
+const mutant = createMutantFactory('users');
 
 /** Returns a response in place of the sandbox, or undefined to forward the request. */
 type Responder = (

@@ -25,7 +25,7 @@ import {
 } from '../../../engine/transcript/call-messages.ts';
 import { checkEach, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { createMessageRepair } from '../../../engine/checks/repair.ts';
-import { resolveHint, type Hint } from '../../../engine/checks/shape.ts';
+import { resolveHint, type ValueHint } from '../../../engine/checks/shape.ts';
 import { explainSocketFailure } from '../absence.ts';
 import { isVoiceStep } from '../steps.ts';
 
@@ -194,7 +194,7 @@ export interface MessageShape {
   /** JSON pointers to the values whose presence and type the schema defines. */
   at: readonly string[];
   absent: Check['unjudged'];
-  hint?: Hint;
+  hint?: ValueHint;
 }
 
 const cachedViolations = new WeakMap<ParsedMessage, Violation[]>();

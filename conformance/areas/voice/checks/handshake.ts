@@ -144,7 +144,7 @@ function checkTls(): Check {
     unjudged(transcript) {
       const reason = waiverOf(transcript);
       if (!reason) return explainNoCall(transcript);
-      return { verdict: 'not_applicable', reason: `Waived: ${reason}` };
+      return { verdict: 'not_applicable', reason: `Waived: ${reason}.` };
     },
   };
 }

@@ -3,7 +3,7 @@ import { parseMessage, type CallMessage } from '../../../../src/voice/call/index
 import type { Edit } from '../../../engine/mutants/combinators.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
 import {
-  mutantsOf,
+  createMutantFactory,
   type ProxyResponse,
   type ProxyRequest,
   type Mutant,
@@ -19,7 +19,7 @@ import type {
 /** Forwards HTTP requests unchanged. */
 export const passThrough: TransformFactory = () => (request, forward) => forward(request);
 
-const mutant = mutantsOf('voice');
+const mutant = createMutantFactory('voice');
 
 /** Creates a mutant that changes WebSockets and calls but no HTTP responses. */
 export const voiceMutant = (

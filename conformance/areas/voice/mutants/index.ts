@@ -1,5 +1,5 @@
 import { parseMessage } from '../../../../src/voice/call/index.ts';
-import { mutantsOf, type Mutant } from '../../../engine/mutants/mutant.ts';
+import { createMutantFactory, type Mutant } from '../../../engine/mutants/mutant.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import {
   ANY,
@@ -19,7 +19,7 @@ import { voiceMediaMutants } from './media.ts';
 import { voiceOfferMutants } from './offers.ts';
 import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
 
-const mutant = mutantsOf('voice');
+const mutant = createMutantFactory('voice');
 const READY = 'call_ready';
 const inReady = createMessageMutants(READY);
 

@@ -50,9 +50,9 @@ const pageMessages: Readonly<Record<ResultsEndpoint, MessageName>> = {
 export function hasSessionFields(endpoint: ResultsEndpoint, ...pointers: string[]): Check {
   return checkShape({
     message: pageMessages[endpoint],
-    answers: isResultsPage(endpoint),
-    at: pointers.map((pointer) => `/items/*${pointer}`),
-    absent: noSessions,
+    filter: isResultsPage(endpoint),
+    places: pointers.map((pointer) => `/items/*${pointer}`),
+    unjudged: noSessions,
   });
 }
 

@@ -77,23 +77,23 @@ function applyFault(
 /** Returns the error response of a fault; undefined for a fault without one. */
 export function requestErrorOf(fault: AgentFault): RequestError | undefined {
   const { kind, retry_after_s: seconds = RETRY_AFTER_SECONDS_DEFAULT } = fault;
-  switch (kind) {
-    case 'rate_limit':
-      return new RequestError(
-        'rate_limit_exceeded',
-        `Too many requests. Try again in ${seconds} s. A rate_limit fault is set on this agent.`,
-        { 'retry-after': String(seconds) },
-      );
-    case 'server_error':
-      return new RequestError('server_error', 'A server_error fault is set on this agent.');
-    case 'health_check_failed':
-      return new RequestError(
-        'health_check_failed',
-        'The health check failed. A health_check_failed fault is set on this agent.',
-      );
-    default:
-      return undefined;
+  if (kind === 'rate_limit') {
+    return new RequestError(
+      'rate_limit_exceeded',
+      `Too many requests. Try again in ${seconds} s. A rate_limit fault is set on this agent.`,
+      { 'retry-after': String(seconds) },
+    );
   }
+  if (kind === 'server_error') {
+    return new RequestError('server_error', 'A server_error fault is set on this agent.');
+  }
+  if (kind === 'health_check_failed') {
+    return new RequestError(
+      'health_check_failed',
+      'The health check failed. A health_check_failed fault is set on this agent.',
+    );
+  }
+  return undefined;
 }
 
 /** Serializes the first half of a response's JSON, which never parses: every response is an object. */

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, ChatResponse } from '../../src/contract/index.ts';
+import type { ChatMessage, ChatRequest } from '../../src/contract/index.ts';
 import type { Log } from '../../src/platform/log.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.ts';

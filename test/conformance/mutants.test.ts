@@ -17,7 +17,7 @@ import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 const areas = httpAreas;
 

@@ -24,7 +24,7 @@ import { recordedRun, withCheckedService, withoutControl } from '../helpers/chec
 import { run } from '../helpers/command.ts';
 import { damaged, randomJson } from '../helpers/random-json.ts';
 
-t.setTimeout(180_000);
+t.setTimeout(600_000);
 
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';

@@ -3,7 +3,7 @@ import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import { readSandboxKey } from '../flags/environment.ts';
 import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';

@@ -6,7 +6,7 @@ import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import { readCa, readTargetKey } from '../flags/environment.ts';
 import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';

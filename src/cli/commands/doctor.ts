@@ -2,7 +2,7 @@ import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import { readCa, readTargetKey } from '../flags/environment.ts';
 import * as values from '../flags/values.ts';
 import { callOptions } from '../flags/voice-options.ts';

@@ -2,7 +2,7 @@ import type * as conformanceModule from '../../../conformance/index.ts';
 import { isoTime, systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import { conformanceReports } from '../flags/common.ts';
+import { conformanceReports } from '../flags/shared-options.ts';
 import * as values from '../flags/values.ts';
 import { readTextFile } from '../input/files.ts';
 import { readKnownFailures } from '../input/report-files.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand } from '../command.ts';
 import { exitCodes } from '../errors.ts';
-import { jsonReport } from '../flags/common.ts';
+import { jsonReport } from '../flags/shared-options.ts';
 import { option } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { readBytes, writeJsonFile } from '../input/files.ts';

@@ -8,7 +8,7 @@ import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import { readCa, readSandboxKey } from '../flags/environment.ts';
 import { group, option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';

@@ -7,7 +7,7 @@ import { isMessage } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import { readServiceKey } from '../flags/environment.ts';
 import { option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';

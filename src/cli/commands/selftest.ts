@@ -1,7 +1,7 @@
 import { systemClock } from '../../platform/clock.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
-import { jsonReport } from '../flags/common.ts';
+import { jsonReport } from '../flags/shared-options.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { writeJsonFile } from '../input/files.ts';

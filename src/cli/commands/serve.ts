@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import { readModelEndpoint, readServiceKey, readSpeechEndpoint } from '../flags/environment.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';

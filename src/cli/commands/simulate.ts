@@ -5,7 +5,7 @@ import { stderrLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
-import * as common from '../flags/common.ts';
+import * as common from '../flags/shared-options.ts';
 import {
   readCa,
   readModelEndpoint,

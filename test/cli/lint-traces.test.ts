@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { run, type Ran, type RunOptions } from '../helpers/command.ts';
-import { aProtobufRequest, aRequest, aSpan } from '../helpers/otlp.ts';
+import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 
 /** The output of `--json`. */
 interface Diagnosis {
@@ -15,9 +15,16 @@ interface Diagnosis {
 }
 
 const json = Buffer.from(
-  JSON.stringify(aRequest([aSpan(), aSpan({ status: 2 }), aSpan({ operation: null }), aSpan()])),
+  JSON.stringify(
+    makeTraceRequest([
+      makeSpan(),
+      makeSpan({ status: 2 }),
+      makeSpan({ operation: null }),
+      makeSpan(),
+    ]),
+  ),
 );
-const protobuf = aProtobufRequest();
+const protobuf = makeProtobufRequest();
 
 /** Writes a file, lints it, and returns the output. */
 async function lint(t: Test, bytes: Uint8Array | string, options: string[] = []) {
@@ -52,7 +59,7 @@ void t.test('protobuf and gzip are recognized by their first bytes', async (t) =
 void t.test('protobuf whose first bytes look like JSON is still read as protobuf', async (t) => {
   // Protobuf starts with the length of the first field; the character code of a brace is 0x7b.
   const padded = Array.from({ length: 60 }, (_, length) =>
-    aProtobufRequest({ conversationId: 'c'.repeat(length) }),
+    makeProtobufRequest({ conversationId: 'c'.repeat(length) }),
   ).find((bytes) => bytes[1] === 0x7b);
   t.equal(padded?.toString('latin1', 0, 2), '\n{');
   const { code, diagnosis } = await lint(t, padded ?? '');
@@ -69,14 +76,14 @@ void t.test('a text that is not JSON is reported as such; empty names are omitte
     stderr,
     /This is a text file, but not JSON\. Pass an OTLP trace request as JSON or\s+protobuf\./,
   );
-  const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
+  const ignored = await lint(t, JSON.stringify(makeTraceRequest([makeSpan({ operation: null })])));
   t.notMatch(ignored.stderr, /\w +,|scope ,/);
 });
 
 void t.test(
   'a missing conversation id is rejected, unless --conversation-id supplies it',
   async (t) => {
-    const text = JSON.stringify(aRequest([aSpan({ conversationId: null })]));
+    const text = JSON.stringify(makeTraceRequest([makeSpan({ conversationId: null })]));
     const without = await lint(t, text);
     t.equal(without.code, 1);
     t.match(without.diagnosis.refused, { code: 'no_conversation_id' });
@@ -90,7 +97,10 @@ void t.test(
 void t.test(
   'a request of which nothing would be stored gives exit code 1 and what to do',
   async (t) => {
-    const ignored = await lint(t, JSON.stringify(aRequest([aSpan({ operation: null })])));
+    const ignored = await lint(
+      t,
+      JSON.stringify(makeTraceRequest([makeSpan({ operation: null })])),
+    );
     t.equal(ignored.code, 1);
     t.match(ignored.diagnosis, { spans: 0, notes: [{ level: 'warn', code: 'ignored_spans' }] });
     t.match(ignored.stderr, /gen_ai\.operation\.name \(chat, [^]* gen_ai\.conversation\.id/);

@@ -5,8 +5,8 @@ import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import { readYamlFile } from '../../src/cli/input/documents.ts';
 import { run } from '../helpers/command.ts';
-import { aSpan } from '../helpers/otlp.ts';
-import { anEval, isRefusal, withService } from '../helpers/service.ts';
+import { makeSpan } from '../helpers/otlp.ts';
+import { makeContainsEval, assertError, withService } from '../helpers/service.ts';
 
 t.setTimeout(60_000);
 
@@ -28,7 +28,9 @@ void t.test(
     const inputs = ['Where is order A-1001?', 'And when does it arrive?'];
     const startMs = Date.UTC(2026, 10, 20);
     for (const [turn, user] of inputs.entries()) {
-      await context.trace(aSpan({ user, agent: 'On its way.', startMs: startMs + turn * 2_000 }));
+      await context.trace(
+        makeSpan({ user, agent: 'On its way.', startMs: startMs + turn * 2_000 }),
+      );
     }
     await context.end('conv-1');
     await context.drain();
@@ -78,7 +80,7 @@ void t.test(
 
 void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
   const context = await withService(t);
-  await context.admin('POST /evals', anEval('says', 'Hello'));
+  await context.admin('POST /evals', makeContainsEval('says', 'Hello'));
   await context.admin('POST /transcripts', {
     session_id: 'up/1',
     evals: ['says'],
@@ -93,9 +95,9 @@ void t.test('an uploaded, an open, and an unknown conversation', async (t) => {
     scenario: { id: 'from-up-1', metadata: { time_of_day: 'evening' }, user: { opening: 'Hi' } },
     notes: [/The eval says .*no longer exists/, /no evals yet/],
   });
-  await context.trace(aSpan({ user: 'Still open', agent: 'Yes.' }));
+  await context.trace(makeSpan({ user: 'Still open', agent: 'Yes.' }));
   t.match(await scenarioOf('conv-1'), { scenario: { user: { opening: 'Still open' } } });
-  isRefusal(t, await context.send('GET /__admin/conversations/none/scenario'), 404, /"none"/);
+  assertError(t, await context.send('GET /__admin/conversations/none/scenario'), 404, /"none"/);
 
   const { url } = context.service;
   for (const [args, message] of [

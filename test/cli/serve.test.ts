@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { isRefused, run, start, type RunOptions, type Started } from '../helpers/command.ts';
-import { aRequest, aSpan } from '../helpers/otlp.ts';
+import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { until } from '../helpers/until.ts';
 
 /** The first line of `serve --json`. */
@@ -86,7 +86,7 @@ void t.test('serve: what was acknowledged before SIGTERM is there after it', asy
     const { status } = await ask(
       first.said,
       'POST /v1/traces',
-      aRequest([aSpan({ conversationId })]),
+      makeTraceRequest([makeSpan({ conversationId })]),
     );
     if (status === 200) acknowledged.push(conversationId);
   });
@@ -110,11 +110,11 @@ void t.test('serve: logs hold no conversation text and no key', async (t) => {
   const definition = { id: 'says', name: 'Says it', kind: 'contains', params: { text: word } };
   await ask(said, 'POST /__admin/evals', definition);
   await ask(said, 'PUT /__admin/settings', { evals: ['says'] });
-  const spans = [aSpan({ user: text, agent: 'my-secret-answer', ...tag }), { traceId: text }];
-  t.equal((await ask(said, 'POST /v1/traces', aRequest(spans))).status, 200);
+  const spans = [makeSpan({ user: text, agent: 'my-secret-answer', ...tag }), { traceId: text }];
+  t.equal((await ask(said, 'POST /v1/traces', makeTraceRequest(spans))).status, 200);
   t.equal((await ask(said, 'POST /v1/traces', { resourceSpans: text })).status, 400);
   const stranger = { ...said, apiKey: 'my-secret-key' };
-  t.equal((await ask(stranger, 'POST /v1/traces', aRequest())).status, 401);
+  t.equal((await ask(stranger, 'POST /v1/traces', makeTraceRequest())).status, 401);
   t.equal((await ask(said, `POST /v1/sessions/conv-1/end?x=${text}`)).status, 200);
   t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
   t.equal(await served.end('SIGTERM'), 0);

@@ -90,7 +90,7 @@ void t.test('a file that is wrong: one sentence with line and column, 2', async 
   const ran = await run(['simulate', double.url, '--scenario', path]);
   t.equal(ran.code, 2, 'a wrong pattern of an eval beside them');
   t.match(ran.stderr, /b\.eval\.yaml:10:12: \/params\/pattern is not a regular expression/);
-  t.same(double.seen, [], 'nothing is sent');
+  t.same(double.requests, [], 'nothing is sent');
 });
 
 void t.test('10 at a time where a session is by voice, 5 where all are by chat', async (t) => {

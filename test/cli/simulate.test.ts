@@ -6,7 +6,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { violations, type SimulationReport } from '../../src/contract/index.ts';
 import { run, start, type Ran } from '../helpers/command.ts';
 import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
-import { withoutTimes } from '../helpers/simulation.ts';
+import { omitTimes } from '../helpers/simulation.ts';
 
 t.setTimeout(120_000);
 
@@ -55,7 +55,7 @@ void t.test('the starter set against the reference agent: 0, twice the same', as
     reports.push(read(json));
   }
   const [one, two] = reports as [SimulationReport, SimulationReport];
-  t.equal(withoutTimes(one), withoutTimes(two));
+  t.equal(omitTimes(one), omitTimes(two));
 });
 
 void t.test('some of the starter set by id, samples, JSON on stdout', async (t) => {
@@ -135,7 +135,7 @@ void t.test('--compare shows regressions first', async (t) => {
   const before = join(FOLDER, 'before.json');
   const args = ['simulate', double.url, '--scenario', path];
   t.equal((await run([...args, '--json', before])).code, 1);
-  double.act({ chat: reply('two') });
+  double.setBehavior({ chat: reply('two') });
   const now = join(FOLDER, 'now.json');
   const ran = await run([...args, '--compare', before, '--json', now]);
   t.equal(ran.code, 1);
@@ -189,10 +189,10 @@ void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
   const double = await withSandboxDouble(t, { chat: hang });
   const json = join(FOLDER, 'stopped.json');
   const { end } = await start(t, ['simulate', double.url, '--scenario', path, '--json', json]);
-  await double.untilSeen('chat', 1);
+  await double.waitForRequests('chat', 1);
   t.equal(await end('SIGINT'), 3);
   t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
-  t.equal(double.seen.at(-1)?.route, 'delete', 'the user is deleted');
+  t.equal(double.requests.at(-1)?.route, 'delete', 'the user is deleted');
 });
 
 void t.test(
@@ -202,7 +202,7 @@ void t.test(
     const double = await withSandboxDouble(t, { chat: hang });
     const args = ['--samples', '50', '--concurrency', '2', '--json', join(FOLDER, 'early.json')];
     const { end, stderr } = await start(t, ['simulate', double.url, '--scenario', path, ...args]);
-    await double.untilSeen('chat', 2);
+    await double.waitForRequests('chat', 2);
     t.equal(await end('SIGINT'), 3);
     t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two were under way');
     t.match(read(join(FOLDER, 'early.json')).sentence, /; 50 of 50 sessions were cancelled\.$/);

@@ -25,7 +25,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import type { Area, ExchangeRecord } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { damaged, randomJson } from '../helpers/random-json.ts';
+import { damageJson, randomJson } from '../helpers/random-json.ts';
 
 const prompts = ['Where is my order A-1001?', 'What are your opening hours?'];
 
@@ -244,7 +244,7 @@ function otherAnswer(record: ExchangeRecord, chance: Random): ExchangeRecord {
     case 4:
       return { ...asked, failure: { kind: 'reset', message: randomJson(chance) } };
     default:
-      return { ...asked, response: { status: 200, headers, body: damaged(body, chance) } };
+      return { ...asked, response: { status: 200, headers, body: damageJson(body, chance) } };
   }
 }
 
@@ -254,7 +254,7 @@ function otherCall(record: ExchangeRecord, chance: Random): ExchangeRecord {
   const { events, media } = record.call;
   const said = events.flatMap((event) => {
     if (event.text === undefined || chance.integer(0, 3) > 0) return [event];
-    const text = chance.integer(0, 1) === 0 ? randomJson(chance) : damaged(event.text, chance);
+    const text = chance.integer(0, 1) === 0 ? randomJson(chance) : damageJson(event.text, chance);
     return chance.integer(0, 4) === 0 ? [] : [{ ...event, text }];
   });
   const packets = (media?.packets ?? []).map((packet) => ({
@@ -280,7 +280,7 @@ void t.test('checks are total: no recording makes one throw', async (t) => {
       record.response
         ? {
             ...record,
-            response: { ...record.response, body: damaged(record.response.body, chance) },
+            response: { ...record.response, body: damageJson(record.response.body, chance) },
           }
         : record,
     );

@@ -22,7 +22,7 @@ import { violations, type CheckReport } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordedRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
 import { run } from '../helpers/command.ts';
-import { damaged, randomJson } from '../helpers/random-json.ts';
+import { damageJson, randomJson } from '../helpers/random-json.ts';
 
 t.setTimeout(600_000);
 
@@ -186,7 +186,9 @@ void t.test('no recording makes a check throw', async (t) => {
       exchanges: transcript.exchanges.map(({ json, sent, ...record }) => {
         const { response, request } = record;
         const body =
-          random.integer(0, 3) === 0 ? randomJson(random) : damaged(response?.body ?? '', random);
+          random.integer(0, 3) === 0
+            ? randomJson(random)
+            : damageJson(response?.body ?? '', random);
         const status = random.integer(0, 4) === 0 ? random.integer(200, 599) : 200;
         const asked = random.integer(0, 5) === 0 ? { body: randomJson(random) } : {};
         return toExchange({

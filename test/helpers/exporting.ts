@@ -18,7 +18,7 @@ export interface ExportOptions {
 }
 
 /** An OpenTelemetry SDK that sends to a service. */
-export interface Exporting {
+export interface TestExporter {
   provider: BasicTracerProvider;
   tracer: Tracer;
   /** Sends what has ended; rejects when it could not be sent. */
@@ -26,11 +26,11 @@ export interface Exporting {
 }
 
 /** Sets the SDK up with a BatchSpanProcessor; it ends with the test. */
-export function exportingTo(
+export function startExporter(
   t: Test,
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
   { exporter = 'OTLP/JSON', conversationId, resource = {} }: ExportOptions = {},
-): Exporting {
+): TestExporter {
   const settings = {
     url: `${url}/v1/traces`,
     headers: {
@@ -60,9 +60,10 @@ export function exportingTo(
  * What OpenTelemetry's parts complain about, from info on: at that level exporters say that they
  * gave up. One list for the whole process, as there is one listener.
  */
-export function listenToComplaints(): string[] {
+export function collectDiagnostics(): string[] {
   const heard: string[] = [];
-  const hear = (...said: unknown[]): void => void heard.push(said.map(String).join(' '));
+  const hear = (...toMessagesJson: unknown[]): void =>
+    void heard.push(toMessagesJson.map(String).join(' '));
   const nothing = (): void => {};
   const listener = { verbose: nothing, debug: nothing, info: hear, warn: hear, error: hear };
   diag.setLogger(listener, { logLevel: DiagLogLevel.INFO, suppressOverrideMessage: true });

@@ -8,11 +8,11 @@ import type { ScoredSession } from '../../src/service/scoring/scored-session.ts'
 import type { Judge, Score } from '../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { linesOf } from './log-lines.ts';
-import { memoryJobs, type MemoryJobs } from './memory-jobs.ts';
-import { evalOf, sessionOf } from './scoring.ts';
+import { createMemoryJobs, type MemoryJobs } from './memory-jobs.ts';
+import { makeEval, makeSession } from './scoring.ts';
 
 /** A queue, a clock that stands still, and runners upon them. */
-export interface World {
+export interface RunnerSetup {
   jobs: MemoryJobs;
   clock: ManualClock;
   /** Every log line as JSON. */
@@ -22,11 +22,11 @@ export interface World {
 }
 
 /** A session that passes the evals of `memoryJobs`. */
-export const shipped = sessionOf({ agentResponse: 'It has shipped.' });
+export const shippedSession = makeSession({ agentResponse: 'It has shipped.' });
 
 /** An empty one. */
-export function runnerWorld(t: Test): World {
-  const jobs = memoryJobs();
+export function setUpRunner(t: Test): RunnerSetup {
+  const jobs = createMemoryJobs();
   const clock = manualClock(0);
   const { log, lines } = linesOf();
   return {
@@ -36,7 +36,7 @@ export function runnerWorld(t: Test): World {
     start(options = {}) {
       const runner = startJobRunner({
         store: { jobs },
-        readSession: () => Promise.resolve(shipped),
+        readSession: () => Promise.resolve(shippedSession),
         judge: undefined,
         clock,
         machineClock: clock,
@@ -61,7 +61,7 @@ export async function settle(): Promise<void> {
 }
 
 /** A judge whose answers the test gives, one for each question. */
-export function heldJudge(): {
+export function createPendingJudge(): {
   judge: Judge;
   asked: PromiseWithResolvers<Score>[];
   sessions: string[];
@@ -83,11 +83,12 @@ export function heldJudge(): {
 }
 
 /** An eval for the judge. */
-export const judged = evalOf('judge', { criteria: 'It greets.' });
+export const judgeEval = makeEval('judge', { criteria: 'It greets.' });
 /** What a judge may say. */
 export const pass: Score = { outcome: 'pass', reasoning: 'It greets.' };
 /** Sessions that bear their own id. */
-export const byId = (_owner: string, sessionId: string): Promise<ScoredSession> =>
-  Promise.resolve({ ...shipped, sessionId });
+export const readSessionById = (_owner: string, sessionId: string): Promise<ScoredSession> =>
+  Promise.resolve({ ...shippedSession, sessionId });
 /** Reading a session fails, with a message that must not be logged. */
-export const failing = (): Promise<never> => Promise.reject(new TypeError('customer said "hello"'));
+export const failToReadSession = (): Promise<never> =>
+  Promise.reject(new TypeError('customer said "hello"'));

@@ -1,6 +1,6 @@
 import type { EvalDefinition } from '../../src/contract/index.ts';
 import type { Job, JobStore, Outcome } from '../../src/service/store/store.ts';
-import { evalOf } from './scoring.ts';
+import { makeEval } from './scoring.ts';
 
 interface Kept {
   job: Job;
@@ -27,11 +27,11 @@ export interface MemoryJobs extends JobStore {
   refuseGroups(): void;
 }
 
-const definition: EvalDefinition = evalOf('contains', { text: 'shipped' });
+const definition: EvalDefinition = makeEval('contains', { text: 'shipped' });
 const valid = { ownerId: 'owner', sessionId: 's1', definition, attempt: 0 };
 
 /** An empty queue. */
-export function memoryJobs(): MemoryJobs {
+export function createMemoryJobs(): MemoryJobs {
   const kept = new Map<number, Kept>();
   const written: MemoryJobs['written'] = [];
   const givenBack: MemoryJobs['givenBack'] = [];

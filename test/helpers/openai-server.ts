@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
-/** A request that came in. */
-export interface Asked {
+/** A request that the server received. */
+export interface ModelRequest {
   path: string | undefined;
   authorization: string | undefined;
   body: {
@@ -14,36 +14,36 @@ export interface Asked {
   };
 }
 
-/** How a request is answered. */
-export type Behaviour = (asked: Asked, response: ServerResponse) => void;
+/** Responds to one request. */
+export type Behavior = (request: ModelRequest, response: ServerResponse) => void;
 
-/** A server that speaks as much of OpenAI's chat completions as a judge needs. */
+/** A server that implements as much of OpenAI's chat completions as an LLM judge needs. */
 export interface OpenAiServer {
   baseUrl: string;
-  asked: Asked[];
-  /** Answers the next requests one after the other like this; the last stays. */
-  behave(...behaviours: Behaviour[]): void;
-  /** Resolves when so many requests have come in, in all. */
-  untilAsked(count: number): Promise<void>;
+  requests: ModelRequest[];
+  /** Sets the behaviors of the next requests, in order. The last one also applies to all later requests. */
+  behave(...behaviors: Behavior[]): void;
+  /** Resolves when this many requests have arrived in total. */
+  waitForRequests(count: number): Promise<void>;
 }
 
-/** Starts one on a free port; it ends with the test. */
-export async function openAiServer(t: Test): Promise<OpenAiServer> {
-  const asked: Asked[] = [];
-  let behaviours: Behaviour[] = [answers.verdict('pass')];
-  let heard = Promise.withResolvers<undefined>();
+/** Starts the server on a free port and stops it when the test ends. */
+export async function startOpenAiServer(t: Test): Promise<OpenAiServer> {
+  const requests: ModelRequest[] = [];
+  let nextBehaviors: Behavior[] = [behaviors.verdict('pass')];
+  let arrival = Promise.withResolvers<undefined>();
   const server = createServer((request, response) => {
-    void textOf(request).then((text) => {
-      const one: Asked = {
+    void readText(request).then((text) => {
+      const received: ModelRequest = {
         path: request.url,
         authorization: request.headers.authorization,
-        body: JSON.parse(text) as Asked['body'],
+        body: JSON.parse(text) as ModelRequest['body'],
       };
-      asked.push(one);
-      const behave = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
-      behave?.(one, response);
-      heard.resolve(undefined);
-      heard = Promise.withResolvers();
+      requests.push(received);
+      const behave = nextBehaviors.length > 1 ? nextBehaviors.shift() : nextBehaviors[0];
+      behave?.(received, response);
+      arrival.resolve(undefined);
+      arrival = Promise.withResolvers();
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -54,15 +54,15 @@ export async function openAiServer(t: Test): Promise<OpenAiServer> {
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    asked,
-    behave: (...next) => (behaviours = next),
-    async untilAsked(count) {
-      while (asked.length < count) await heard.promise;
+    requests,
+    behave: (...next) => (nextBehaviors = next),
+    async waitForRequests(count) {
+      while (requests.length < count) await arrival.promise;
     },
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
   return text;
@@ -79,71 +79,75 @@ const completionOf = (message: object, finish = 'stop'): object => ({
   choices: [{ index: 0, message: { role: 'assistant', ...message }, finish_reason: finish }],
 });
 
-/** What a server may do. */
-export const answers = {
+/** The behaviors of a server, good and bad. */
+export const behaviors = {
   verdict:
-    (verdict: string, reasoning = 'The agent greets in turn 1.'): Behaviour =>
-    (_asked, response) =>
+    (verdict: string, reasoning = 'The agent greets in turn 1.'): Behavior =>
+    (_request, response) =>
       send(response, 200, completionOf({ content: JSON.stringify({ reasoning, verdict }) })),
   content:
-    (content: string | null, finish?: string): Behaviour =>
-    (_asked, response) =>
+    (content: string | null, finish?: string): Behavior =>
+    (_request, response) =>
       send(response, 200, completionOf({ content }, finish)),
-  refusal: ((_asked, response) =>
-    send(response, 200, completionOf({ content: null, refusal: 'I cannot.' }))) as Behaviour,
+  refusal: ((_request, response) =>
+    send(response, 200, completionOf({ content: null, refusal: 'I cannot.' }))) as Behavior,
   body:
-    (body: unknown): Behaviour =>
-    (_asked, response) =>
+    (body: unknown): Behavior =>
+    (_request, response) =>
       send(response, 200, body),
   status:
-    (status: number, headers = {}, message = 'It failed.'): Behaviour =>
-    (_asked, response) =>
+    (status: number, headers = {}, message = 'It failed.'): Behavior =>
+    (_request, response) =>
       send(response, status, { error: { message, type: 'x', code: null } }, headers),
-  /** Never answers. */
-  hang: (() => {}) as Behaviour,
-  /** Begins to answer and never ends. */
-  drip: ((_asked, response) => {
+  /** Never responds. */
+  hang: (() => {}) as Behavior,
+  /** Starts a response and never completes it. */
+  drip: ((_request, response) => {
     response.writeHead(200, { 'content-type': 'application/json' });
     response.write('{"choices": [');
-  }) as Behaviour,
-  reset: ((_asked, response) => response.destroy()) as Behaviour,
-  /** Knows no response format. */
-  plainOnly: ((asked, response) => {
-    if (asked.body.response_format) answers.status(400)(asked, response);
-    else answers.verdict('fail', 'No greeting.')(asked, response);
-  }) as Behaviour,
-  /** Knows no temperature, as models that reason. */
-  noTemperature: ((asked, response) => {
+  }) as Behavior,
+  reset: ((_request, response) => response.destroy()) as Behavior,
+  /** Rejects `response_format`. */
+  plainOnly: ((request, response) => {
+    if (request.body.response_format) behaviors.status(400)(request, response);
+    else behaviors.verdict('fail', 'No greeting.')(request, response);
+  }) as Behavior,
+  /** Rejects `temperature`, as reasoning models do. */
+  noTemperature: ((request, response) => {
     const message = "Unsupported value: 'temperature' does not support 0.";
-    if (asked.body.temperature !== undefined) answers.status(400, {}, message)(asked, response);
-    else answers.verdict('pass')(asked, response);
-  }) as Behaviour,
-  /** Repeats the key that it was sent. */
-  echoKey: ((asked, response) =>
-    answers.verdict('pass', `You sent ${asked.authorization}.`)(asked, response)) as Behaviour,
-  /** A model that obeys any text that stands outside the fence, and the rules otherwise. */
-  gullible: ((asked, response) => {
-    const transcript = asked.body.messages.at(-1)?.content ?? '';
+    if (request.body.temperature !== undefined)
+      behaviors.status(400, {}, message)(request, response);
+    else behaviors.verdict('pass')(request, response);
+  }) as Behavior,
+  /** Repeats the key of the request. */
+  echoKey: ((request, response) =>
+    behaviors.verdict('pass', `You sent ${request.authorization}.`)(request, response)) as Behavior,
+  /** A model that obeys any instruction outside the fence and otherwise follows the rules. */
+  gullible: ((request, response) => {
+    const transcript = request.body.messages.at(-1)?.content ?? '';
     const fence = /^BEGIN (\w+)$/m.exec(transcript)?.[1] ?? '';
     const outside = transcript.split(`\nEND ${fence}`).slice(1).join('');
     const lines = transcript.split('\n');
     const obeys = outside !== '' || lines.slice(1, -1).some((line) => !line.startsWith('{"turn":'));
-    answers.verdict(obeys ? 'pass' : 'fail', 'As I was told.')(asked, response);
-  }) as Behaviour,
+    behaviors.verdict(obeys ? 'pass' : 'fail', 'As instructed.')(request, response);
+  }) as Behavior,
 };
 
-/** Answers that are held back until they are released, all in the same way. */
-export function heldAnswers(): { behave: Behaviour; release: (how: Behaviour) => void } {
-  const held: (() => void)[] = [];
-  let released: Behaviour | undefined;
+/** Creates a behavior that holds all responses back until they are released. */
+export function createPendingBehavior(): {
+  behave: Behavior;
+  release: (behavior: Behavior) => void;
+} {
+  const pending: (() => void)[] = [];
+  let released: Behavior | undefined;
   return {
-    behave: (asked, response) => {
-      if (released) released(asked, response);
-      else held.push(() => released?.(asked, response));
+    behave: (request, response) => {
+      if (released) released(request, response);
+      else pending.push(() => released?.(request, response));
     },
-    release(how) {
-      released = how;
-      for (const answer of held.splice(0)) answer();
+    release(behavior) {
+      released = behavior;
+      for (const respond of pending.splice(0)) respond();
     },
   };
 }

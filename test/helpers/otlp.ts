@@ -25,13 +25,13 @@ const START_MS_DEFAULT = Date.UTC(2026, 10, 20, 9, 30);
 let made = 0;
 
 /** A new span id or trace id of so many hexadecimal digits. */
-export function hexId(digits: number): string {
+export function makeHexId(digits: number): string {
   return createHash('sha256').update(`id ${made++}`).digest('hex').slice(0, digits);
 }
 
 /** A span in OTLP/JSON: a chat turn of conversation conv-1 unless told otherwise. */
-export function aSpan(parts: SpanParts = {}): Record<string, unknown> {
-  const { traceId = hexId(32), spanId = hexId(16), conversationId = 'conv-1' } = parts;
+export function makeSpan(parts: SpanParts = {}): Record<string, unknown> {
+  const { traceId = makeHexId(32), spanId = makeHexId(16), conversationId = 'conv-1' } = parts;
   const { operation = 'chat', user = 'Where is my order?', agent = 'It is on its way.' } = parts;
   const { startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;
   const said = (role: string, content: string): string =>
@@ -57,8 +57,8 @@ export function aSpan(parts: SpanParts = {}): Record<string, unknown> {
 }
 
 /** An export request in OTLP/JSON with those spans; one chat turn when there are none. */
-export function aRequest(
-  spans: readonly Record<string, unknown>[] = [aSpan()],
+export function makeTraceRequest(
+  spans: readonly Record<string, unknown>[] = [makeSpan()],
   resource: Record<string, unknown> = {},
 ): Record<string, unknown> {
   const attributes = Object.entries(resource).map(([key, value]) => ({
@@ -77,8 +77,8 @@ function toValue(value: unknown): Record<string, unknown> {
 }
 
 /** The smallest request in protobuf that holds a chat span, written by hand from the wire format. */
-export function aProtobufRequest(parts: SpanParts = {}): Buffer {
-  const { traceId = hexId(32), spanId = hexId(16), conversationId = 'conv-1' } = parts;
+export function makeProtobufRequest(parts: SpanParts = {}): Buffer {
+  const { traceId = makeHexId(32), spanId = makeHexId(16), conversationId = 'conv-1' } = parts;
   const { operation = 'chat', startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;
   const attributes = [
     ...(operation === null ? [] : [['gen_ai.operation.name', operation] as const]),

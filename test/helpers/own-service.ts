@@ -11,7 +11,7 @@ import {
   type ProductionSessionPage,
 } from '../../src/contract/index.ts';
 import { startAgent, startService } from '../../src/index.ts';
-import { aRequest, aSpan } from './otlp.ts';
+import { makeTraceRequest, makeSpan } from './otlp.ts';
 
 const [name = ''] = process.argv.slice(2);
 const [service, agent] = await Promise.all([startService(), startAgent()]);
@@ -44,8 +44,8 @@ for (const [turn, user] of turns.entries()) {
   deepEqual(violations('ChatResponse', answer), []);
   equal(answer.session_id, name);
   const reply = answer.choices[0].message.content;
-  const span = aSpan({ user, agent: reply, startMs: startMs + turn * 2_000 });
-  await ask(`${service.url}/v1/traces`, serviceKey, aRequest([span]));
+  const span = makeSpan({ user, agent: reply, startMs: startMs + turn * 2_000 });
+  await ask(`${service.url}/v1/traces`, serviceKey, makeTraceRequest([span]));
 }
 const settings = `${service.adminUrl}/settings`;
 await fetch(settings, { method: 'PUT', headers: json, body: '{"evals":["mine"]}' });

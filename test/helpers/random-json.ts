@@ -47,7 +47,7 @@ export function randomJson(chance: Random): string {
 }
 
 /** The same JSON with a few places changed; text that is none stays as it is. */
-export function damaged(text: string, chance: Random): string {
+export function damageJson(text: string, chance: Random): string {
   let value: unknown;
   try {
     value = JSON.parse(text);

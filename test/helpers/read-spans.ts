@@ -5,7 +5,7 @@ import {
   type RequestContext,
 } from '../../src/service/ingest/read-spans.ts';
 import type { IngestLogEntry, TraceRequestRows } from '../../src/service/store/store.ts';
-import { requestOf, spanOf, START_MS, type SpanSketch } from './span-sketch.ts';
+import { makeWireRequest, makeWireSpan, START_MS, type SpanSketch } from './span-sketch.ts';
 
 export const conversation = (id: string): Record<string, unknown> => ({
   'gen_ai.conversation.id': id,
@@ -17,13 +17,13 @@ export const operation = (name: unknown): Record<string, unknown> => ({
 export const plain: Partial<Span> = { attributes: [] };
 
 /** Reads a request with these spans. */
-export function read(
+export function readSketches(
   spans: readonly (SpanSketch | Span)[],
   context: Partial<RequestContext> = {},
   resource: Record<string, unknown> = {},
 ): TraceRequestRows | RejectedSpans {
-  const wire = spans.map((span) => ('traceId' in span ? span : spanOf(span)));
-  return readRequest(readTraceRequest(requestOf(wire, resource)), context);
+  const wire = spans.map((span) => ('traceId' in span ? span : makeWireSpan(span)));
+  return readRequest(readTraceRequest(makeWireRequest(wire, resource)), context);
 }
 
 export function readRequest(
@@ -40,20 +40,22 @@ export function readRequest(
 }
 
 /** Returns the rows of an accepted request. */
-export function accepted(result: TraceRequestRows | RejectedSpans): TraceRequestRows {
+export function expectAccepted(result: TraceRequestRows | RejectedSpans): TraceRequestRows {
   if ('rejection' in result) throw new Error(`Rejected: ${result.rejection.message}`);
   return result;
 }
 
 /** Returns the conversation of each span by its short id. */
-export function conversationsOf(result: TraceRequestRows | RejectedSpans): Record<string, string> {
-  const { spans } = accepted(result);
+export function listConversations(
+  result: TraceRequestRows | RejectedSpans,
+): Record<string, string> {
+  const { spans } = expectAccepted(result);
   return Object.fromEntries(
     spans.map(({ spanId, conversationId }) => [spanId.replace(/^0+/, ''), conversationId]),
   );
 }
 
-export function codes({ logEntries }: { logEntries: readonly IngestLogEntry[] }): string[] {
+export function listCodes({ logEntries }: { logEntries: readonly IngestLogEntry[] }): string[] {
   return logEntries.map(({ code }) => code);
 }
 

@@ -3,47 +3,50 @@ import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { isMessage, type ChatRequest } from '../../src/contract/index.ts';
 
-/** A request that came in. */
-export interface Seen {
+/** A request that the sandbox received. */
+export interface ReceivedRequest {
   route: 'health' | 'create' | 'chat' | 'delete';
-  /** The body as JSON; undefined when it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   body: unknown;
   path: string;
   authorization: string | undefined;
 }
 
-/** How a request is answered. */
-export type Act = (response: ServerResponse, seen: Seen) => void;
+/** Responds to one request. */
+export type RouteBehavior = (response: ServerResponse, request: ReceivedRequest) => void;
 
-/** What a sandbox does on each route; what is left out is done as it should be. */
-export type Acts = Partial<Record<Seen['route'], Act>>;
+/** The behavior of each route; absent routes behave correctly. */
+export type RouteBehaviors = Partial<Record<ReceivedRequest['route'], RouteBehavior>>;
 
-/** A sandbox that does whatever a test says. */
+/** A sandbox whose behavior is set by the test. */
 export interface SandboxDouble {
   url: string;
-  seen: Seen[];
-  /** The chat requests that came in. */
+  requests: ReceivedRequest[];
+  /** Returns the valid chat requests received so far. */
   chats: () => ChatRequest[];
-  /** Changes what it does. */
-  act: (acts: Acts) => void;
-  /** Connections that are open. */
-  open: () => Promise<number>;
-  /** Resolves when so many requests of a route have come in. */
-  untilSeen: (route: Seen['route'], count: number) => Promise<void>;
+  /** Changes the behavior of the routes. */
+  setBehavior: (behaviors: RouteBehaviors) => void;
+  /** Returns the number of open connections. */
+  countConnections: () => Promise<number>;
+  /** Resolves when a route has received this many requests. */
+  waitForRequests: (route: ReceivedRequest['route'], count: number) => Promise<void>;
 }
 
-/** Starts one on a free port; it ends with the test. */
-export async function withSandboxDouble(t: Test, given: Acts = {}): Promise<SandboxDouble> {
-  let acts: Required<Acts> = { ...proper, ...given };
-  const seen: Seen[] = [];
-  let heard = Promise.withResolvers<undefined>();
+/** Starts the sandbox on a free port and stops it when the test ends. */
+export async function withSandboxDouble(
+  t: Test,
+  initial: RouteBehaviors = {},
+): Promise<SandboxDouble> {
+  let behaviors: Required<RouteBehaviors> = { ...correctBehaviors, ...initial };
+  const requests: ReceivedRequest[] = [];
+  let arrival = Promise.withResolvers<undefined>();
   const server = createServer((request, response) => {
-    void textOf(request).then((text) => {
-      const one = seenOf(request, text);
-      seen.push(one);
-      heard.resolve(undefined);
-      heard = Promise.withResolvers();
-      acts[one.route](response, one);
+    void readText(request).then((text) => {
+      const received = parseRequest(request, text);
+      requests.push(received);
+      arrival.resolve(undefined);
+      arrival = Promise.withResolvers();
+      behaviors[received.route](response, received);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,39 +56,40 @@ export async function withSandboxDouble(t: Test, given: Acts = {}): Promise<Sand
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    seen,
-    chats: () => seen.flatMap(({ route, body }) => (isChat(route, body) ? body : [])),
-    act: (next) => (acts = { ...proper, ...next }),
-    open: () =>
+    requests,
+    chats: () => requests.flatMap(({ route, body }) => (isChat(route, body) ? body : [])),
+    setBehavior: (next) => (behaviors = { ...correctBehaviors, ...next }),
+    countConnections: () =>
       new Promise((resolve, reject) =>
         server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
       ),
-    async untilSeen(route, count) {
-      while (seen.filter((one) => one.route === route).length < count) await heard.promise;
+    async waitForRequests(route, count) {
+      while (requests.filter((received) => received.route === route).length < count)
+        await arrival.promise;
     },
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request.setEncoding('utf8')) text += String(chunk);
   return text;
 }
 
-function seenOf(request: IncomingMessage, text: string): Seen {
+function parseRequest(request: IncomingMessage, text: string): ReceivedRequest {
   const { url: path = '', method, headers } = request;
-  const talks = path === '/v1/chat/completions';
+  const isChatPath = path === '/v1/chat/completions';
   const route =
-    method === 'GET' ? 'health' : talks ? 'chat' : method === 'DELETE' ? 'delete' : 'create';
-  const body = parsed(text);
+    method === 'GET' ? 'health' : isChatPath ? 'chat' : method === 'DELETE' ? 'delete' : 'create';
+  const body = parseJson(text);
   return { route, body, path, authorization: headers.authorization };
 }
 
-function isChat(route: Seen['route'], body: unknown): body is ChatRequest {
+function isChat(route: ReceivedRequest['route'], body: unknown): body is ChatRequest {
   return route === 'chat' && isMessage('ChatRequest', body);
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -93,40 +97,49 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Answers with a status and a body: JSON, or a text as it is. */
+/** Responds with a status and a body: a value as JSON, a string unchanged. */
 export const answer =
-  (status: number, body: unknown, headers: Record<string, string> = {}): Act =>
+  (status: number, body: unknown, headers: Record<string, string> = {}): RouteBehavior =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   };
 
-/** A chat reply that says this. */
-export const reply = (content: string): Act =>
+/** Responds with a chat reply. */
+export const reply = (content: string): RouteBehavior =>
   answer(200, { choices: [{ message: { role: 'assistant', content } }] });
 
-/** A refusal in the sandbox error shape. */
-export const refusal = (status: number, code: string, headers: Record<string, string> = {}): Act =>
+/** Responds with an error in the format of the sandbox interface. */
+export const refusal = (
+  status: number,
+  code: string,
+  headers: Record<string, string> = {},
+): RouteBehavior =>
   answer(status, { error: { message: 'No.', type: 'internal_error', code } }, headers);
 
-/** Never answers. */
-export const hang: Act = () => {};
+/** Never responds. */
+export const hang: RouteBehavior = () => {};
 
-/** Hangs up without an answer. */
-export const hangUp: Act = (response) => {
+/** Closes the connection without a response. */
+export const hangUp: RouteBehavior = (response) => {
   response.destroy();
 };
 
 const TIMESTAMP = '2026-11-20T09:30:00Z';
 
-const proper: Required<Acts> = {
+const correctBehaviors: Required<RouteBehaviors> = {
   health: answer(200, { status: 'healthy', timestamp: TIMESTAMP }),
   create: (response, { body }) => {
     const { user_id: id } = body as { user_id: string };
-    answer(201, { user_id: id, created_at: TIMESTAMP, status: 'active' })(response, seenNothing);
+    answer(201, { user_id: id, created_at: TIMESTAMP, status: 'active' })(response, emptyRequest);
   },
   chat: reply('Done.'),
   delete: answer(200, { user_id: 'sim_user_1', deleted_at: TIMESTAMP, status: 'deleted' }),
 };
 
-const seenNothing: Seen = { route: 'create', body: undefined, path: '', authorization: undefined };
+const emptyRequest: ReceivedRequest = {
+  route: 'create',
+  body: undefined,
+  path: '',
+  authorization: undefined,
+};

@@ -5,7 +5,7 @@ import type { ScoredSession, ScoredTurn } from '../../src/service/scoring/scored
 export type TurnParts = Partial<Omit<ScoredTurn, 'sequence'>>;
 
 /** A session of these turns. */
-export function sessionOf(...turns: TurnParts[]): ScoredSession {
+export function makeSession(...turns: TurnParts[]): ScoredSession {
   return {
     sessionId: 'session-1',
     turns: turns.map((parts, index) => ({
@@ -19,12 +19,12 @@ export function sessionOf(...turns: TurnParts[]): ScoredSession {
 }
 
 /** A call of a tool. */
-export function callOf(name: string, given: unknown = {}, result: unknown = {}) {
+export function makeToolCall(name: string, given: unknown = {}, result: unknown = {}) {
   return { name, arguments: given, result };
 }
 
 /** An eval of a kind with its parameters. */
-export function evalOf(
+export function makeEval(
   kind: EvalDefinition['kind'],
   params: Record<string, unknown>,
 ): EvalDefinition {

@@ -10,7 +10,7 @@ import {
   type SimulationSessionPage,
 } from '../../src/contract/index.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
-import { aRequest } from './otlp.ts';
+import { makeTraceRequest } from './otlp.ts';
 
 /** What came back. */
 export interface Answer {
@@ -22,14 +22,14 @@ export interface Answer {
 }
 
 /** What to send: `body` as JSON, or `raw` as it is; `key` null for none. */
-export interface Sending {
+export interface SendOptions {
   body?: unknown;
   raw?: string | Uint8Array;
   headers?: Record<string, string>;
   key?: string | null;
 }
 
-export type Send = (route: string, sending?: Sending) => Promise<Answer>;
+export type Send = (route: string, sending?: SendOptions) => Promise<Answer>;
 
 /** A service under test and how to talk to it over real HTTP. */
 export interface Bench {
@@ -61,7 +61,7 @@ export async function withService(t: Test, options: Partial<ServiceOptions> = {}
   const send = sender(service, dispatcher);
   const page = async <Page>(message: MessageName, path: string): Promise<Page> => {
     const answer = await send(`GET ${path}`);
-    isAnswer(t, answer, 200, message);
+    assertResponse(t, answer, 200, message);
     return answer.json as Page;
   };
   const admin: Bench['admin'] = async (route, body) => {
@@ -76,12 +76,12 @@ export async function withService(t: Test, options: Partial<ServiceOptions> = {}
     send,
     admin,
     trace: async (...spans) => {
-      const answer = await send('POST /v1/traces', { body: aRequest(spans) });
+      const answer = await send('POST /v1/traces', { body: makeTraceRequest(spans) });
       t.equal(answer.status, 200, answer.text);
     },
     end: async (conversationId) => {
       const answer = await send(`POST /v1/sessions/${encodeURIComponent(conversationId)}/end`);
-      isAnswer(t, answer, 200, 'ClosedConversation');
+      assertResponse(t, answer, 200, 'ClosedConversation');
       return answer.json as ClosedConversation;
     },
     drain: async () => {
@@ -122,20 +122,25 @@ function parsed(text: string): unknown {
 }
 
 /** Asserts status and shape: the body conforms to the schema of the message. */
-export function isAnswer(t: Test, answer: Answer, status: number, message: MessageName): void {
+export function assertResponse(
+  t: Test,
+  answer: Answer,
+  status: number,
+  message: MessageName,
+): void {
   t.equal(answer.status, status, `status ${status}: ${answer.text.slice(0, 200)}`);
   t.same(violations(message, answer.json), [], `conforms to ${message}`);
 }
 
 /** Asserts a refusal: the status, `application/json` to the letter and a message that says it. */
-export function isRefusal(t: Test, answer: Answer, status: number, says: RegExp = /./): void {
-  isAnswer(t, answer, status, 'ServiceError');
+export function assertError(t: Test, answer: Answer, status: number, says: RegExp = /./): void {
+  assertResponse(t, answer, status, 'ServiceError');
   t.equal(answer.headers.get('content-type'), 'application/json');
   t.match(answer.json, { message: says });
 }
 
 /** An eval that passes when the agent says the text. */
-export function anEval(
+export function makeContainsEval(
   id: string,
   text: string,
   more: Partial<EvalDefinition> = {},
@@ -144,7 +149,7 @@ export function anEval(
 }
 
 /** Asserts that each body is refused with 400 and a message. */
-export async function refuses(
+export async function assertRejected(
   t: Test,
   { send }: Bench,
   route: string,
@@ -152,6 +157,6 @@ export async function refuses(
 ): Promise<void> {
   const [method = '', path = ''] = route.split(' ');
   for (const body of bodies) {
-    isRefusal(t, await send(`${method} /__admin${path}`, { body, key: null }), 400);
+    assertError(t, await send(`${method} /__admin${path}`, { body, key: null }), 400);
   }
 }

@@ -5,7 +5,7 @@ export interface ShownSession {
 }
 
 /** Reads the page that a deep link leads to. */
-export async function shownAt(link: string): Promise<ShownSession> {
+export async function readSessionPage(link: string): Promise<ShownSession> {
   const page = await (await fetch(link)).text();
   return {
     turns: [...page.matchAll(/<li class="turn">([^]*?)<\/li>/g)].map(([, turn = '']) => ({

@@ -9,17 +9,17 @@ import {
 import { simulate, type SimulateOptions } from '../../src/service/index.ts';
 
 /** A scenario that is valid: one line, and nothing scores it. */
-export function aScenario(changes: Partial<Scenario> = {}): Scenario {
+export function makeScenario(changes: Partial<Scenario> = {}): Scenario {
   return { id: 'a', name: 'A scenario', user: { opening: 'Hello' }, ...changes };
 }
 
 /** A scenario of a user. */
-export const aUser = (user: Scenario['user'], more: Partial<Scenario> = {}): Scenario =>
-  aScenario({ user, ...more });
+export const makeUserScenario = (user: Scenario['user'], more: Partial<Scenario> = {}): Scenario =>
+  makeScenario({ user, ...more });
 
 /** A scenario of a user who calls, has two lines and passes. */
-export const aCaller = (id: string, more: Partial<Scenario> = {}): Scenario =>
-  aUser(
+export const makeCallerScenario = (id: string, more: Partial<Scenario> = {}): Scenario =>
+  makeUserScenario(
     { opening: 'Hi.', steps: [{ say: 'Yes.' }] },
     {
       ...{ id, channel: 'voice' },
@@ -29,7 +29,7 @@ export const aCaller = (id: string, more: Partial<Scenario> = {}): Scenario =>
   );
 
 /** What a session is like that could not be held. */
-export const failed = (end: EndReason, error: RegExp): object => ({
+export const failedSession = (end: EndReason, error: RegExp): object => ({
   ...{ status: 'failed', end_reason: end, verdict: 'undecided', error, eval_outcomes: [] },
 });
 
@@ -51,7 +51,7 @@ export async function simulateOn(
 }
 
 /** The only session of a run of one scenario. */
-export async function sessionOn(
+export async function simulateSession(
   t: Test,
   sandbox: string,
   scenario: Scenario,
@@ -63,11 +63,11 @@ export async function sessionOn(
 }
 
 /** What the user said, line by line. */
-export const linesOf = ({ traces }: SimulatedSessionReport): string[] =>
+export const listUserLines = ({ traces }: SimulatedSessionReport): string[] =>
   traces.map((turn) => turn.user_input);
 
 /** A report without its times: all that a seed decides. */
-export function withoutTimes(report: SimulationReport): string {
+export function omitTimes(report: SimulationReport): string {
   return JSON.stringify(report, (key, value: unknown) =>
     /(_at|At|_ms)$/.test(key) ? undefined : value,
   );

@@ -1,23 +1,23 @@
 import type { AnyValue, KeyValue, Span, TraceExportRequest } from '../../src/contract/index.ts';
 
 /** A plain value as an OTLP/JSON value: objects as key-value lists, integers as strings. */
-export function anyValueOf(value: unknown): AnyValue {
+export function toAnyValue(value: unknown): AnyValue {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
   if (typeof value === 'bigint') return { intValue: value.toString() };
   if (typeof value === 'number') {
     return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
   }
-  if (Array.isArray(value)) return { arrayValue: { values: value.map(anyValueOf) } };
+  if (Array.isArray(value)) return { arrayValue: { values: value.map(toAnyValue) } };
   if (typeof value === 'object' && value !== null) {
-    return { kvlistValue: { values: attributesOf(value) } };
+    return { kvlistValue: { values: toAttributes(value) } };
   }
   return {};
 }
 
 /** Plain attributes as OTLP/JSON ones. */
-export function attributesOf(attributes: object): KeyValue[] {
-  return Object.entries(attributes).map(([key, value]) => ({ key, value: anyValueOf(value) }));
+export function toAttributes(attributes: object): KeyValue[] {
+  return Object.entries(attributes).map(([key, value]) => ({ key, value: toAnyValue(value) }));
 }
 
 /** What a test says of a span; ids are written short, e.g. `a1`. */
@@ -38,7 +38,7 @@ export interface SpanSketch {
 export const START_MS = 1_795_168_800_000;
 
 /** A span in OTLP/JSON: a chat span, unless its attributes say otherwise. */
-export function spanOf(sketch: SpanSketch): Span {
+export function makeWireSpan(sketch: SpanSketch): Span {
   const { id, trace = 'f', parent, atMs = 0, forMs = 1000, status, attributes = {} } = sketch;
   const nanos = (ms: number): string => `${START_MS + ms}000000`;
   return {
@@ -48,14 +48,14 @@ export function spanOf(sketch: SpanSketch): Span {
     name: 'chat',
     startTimeUnixNano: nanos(atMs),
     endTimeUnixNano: nanos(atMs + forMs),
-    attributes: attributesOf({ 'gen_ai.operation.name': 'chat', ...attributes }),
+    attributes: toAttributes({ 'gen_ai.operation.name': 'chat', ...attributes }),
     ...(status !== undefined && { status: { code: status } }),
     ...sketch.wire,
   };
 }
 
 /** A request with these spans, all of one resource. */
-export function requestOf(
+export function makeWireRequest(
   spans: readonly Span[],
   resource: Record<string, unknown> = { 'service.name': 'shop' },
 ): TraceExportRequest {
@@ -63,7 +63,7 @@ export function requestOf(
   return {
     resourceSpans: [
       {
-        resource: { attributes: attributesOf(resource) },
+        resource: { attributes: toAttributes(resource) },
         scopeSpans: [{ scope, spans: [...spans] }],
       },
     ],
@@ -88,11 +88,11 @@ export const values: Record<string, unknown> = {
 };
 
 /** A request with everything that is read. */
-export function richRequest(): TraceExportRequest {
-  const request = requestOf([
-    spanOf({ id: 'a1', parent: 'b2', status: 2, attributes: values }),
-    spanOf({ id: 'a2', wire: { endTimeUnixNano: '18446744073709551615' } }),
+export function makeFullRequest(): TraceExportRequest {
+  const request = makeWireRequest([
+    makeWireSpan({ id: 'a1', parent: 'b2', status: 2, attributes: values }),
+    makeWireSpan({ id: 'a2', wire: { endTimeUnixNano: '18446744073709551615' } }),
   ]);
-  const second = requestOf([spanOf({ id: 'a3', status: 1 })], { 'host.name': 'h' });
+  const second = makeWireRequest([makeWireSpan({ id: 'a3', status: 1 })], { 'host.name': 'h' });
   return { resourceSpans: [...(request.resourceSpans ?? []), ...(second.resourceSpans ?? [])] };
 }

@@ -43,7 +43,7 @@ export async function withStore(t: Test): Promise<OpenStore> {
  * A connection of one's own to the file, closed with the test. By the same library: two copies of
  * SQLite in one process do not see each other's locks, and harm the file.
  */
-export function withFile(t: Test, file: string): ReturnType<typeof openFile> {
+export function openDatabase(t: Test, file: string): ReturnType<typeof openFile> {
   const db = openFile(file, { busyMs: 5_000 });
   t.teardown(() => {
     db.close();
@@ -52,7 +52,7 @@ export function withFile(t: Test, file: string): ReturnType<typeof openFile> {
 }
 
 /** The first column of the first row. */
-export function valueOf(db: ReturnType<typeof openFile>, query: string): unknown {
+export function readValue(db: ReturnType<typeof openFile>, query: string): unknown {
   return db.prepare(query).pluck().get();
 }
 
@@ -107,7 +107,10 @@ export function newAgent(id: string, secret: string | undefined): NewDocument {
 }
 
 /** A closing of `conversation-1` with two evals. */
-export function newClosing(ownerId: string, changes: Partial<CloseRequest> = {}): CloseRequest {
+export function newCloseRequest(
+  ownerId: string,
+  changes: Partial<CloseRequest> = {},
+): CloseRequest {
   const conversationId = changes.conversationId ?? 'conversation-1';
   return {
     ownerId,
@@ -151,7 +154,7 @@ export function newSession(
 }
 
 /** A session of a simulation with a scenario, a persona and an agent. */
-export function newSimulated(
+export function newSimulatedSession(
   ownerId: string,
   id: string,
   changes: Partial<NewSession> = {},

@@ -2,7 +2,7 @@ import type { StoredSpan } from '../../src/service/store/store.ts';
 import { START_MS } from './span-sketch.ts';
 
 /** What a test says of a kept span; ids are written short. Times are ms after `startMs`. */
-export interface KeptSketch extends Partial<
+export interface StoredSpanSketch extends Partial<
   Pick<StoredSpan, 'operation' | 'name' | 'failed' | 'late' | 'attributes'>
 > {
   id: string;
@@ -16,7 +16,7 @@ export interface KeptSketch extends Partial<
 }
 
 /** A kept span: a chat span of 1 s unless told otherwise. */
-export function keptSpan(sketch: KeptSketch): StoredSpan {
+export function makeStoredSpan(sketch: StoredSpanSketch): StoredSpan {
   const { id, trace = 't', parent, atMs = 0, forMs = 1000, input, output, ...rest } = sketch;
   const startNs = BigInt(START_MS + atMs) * 1_000_000n;
   return {
@@ -48,43 +48,56 @@ interface Json {
   [key: string]: unknown;
 }
 
-export const user = (content: string): Json => said('user', content);
-export const agent = (content: string): Json => said('assistant', content);
-export const system = (content: string): Json => said('system', content);
+export const user = (content: string): Json => makeMessage('user', content);
+export const agent = (content: string): Json => makeMessage('assistant', content);
+export const system = (content: string): Json => makeMessage('system', content);
 
-function said(role: string, content: string): Json {
+function makeMessage(role: string, content: string): Json {
   return { role, parts: [{ type: 'text', content }] };
 }
 
 /** The agent asks for a tool; `id` may be left out. */
-export const asks = (name: string, args: unknown, id?: string): Json => ({
+export const makeToolCallMessage = (name: string, args: unknown, id?: string): Json => ({
   role: 'assistant',
   parts: [{ type: 'tool_call', name, arguments: args, ...(id !== undefined && { id }) }],
 });
 
 /** What a tool gave back. */
-export const gives = (response: unknown, id?: string, role = 'tool'): Json => ({
+export const makeToolResultMessage = (response: unknown, id?: string, role = 'tool'): Json => ({
   role,
   parts: [{ type: 'tool_call_response', response, ...(id !== undefined && { id }) }],
 });
 
 /** A tool loop of three model calls, each in the trace that is given. */
-export function loop(
+export function makeToolLoop(
   traces: readonly [string, string, string],
   ids: readonly string[],
-): KeptSketch[] {
+): StoredSpanSketch[] {
   const [first, second] = ids;
   const start = [user('Where?')];
-  const more = [...start, asks('find', { n: 1 }, first), gives({ ok: 1 }, first)];
-  const most = [...more, asks('track', { n: 2 }, second), gives({ ok: 2 }, second)];
+  const more = [
+    ...start,
+    makeToolCallMessage('find', { n: 1 }, first),
+    makeToolResultMessage({ ok: 1 }, first),
+  ];
+  const most = [
+    ...more,
+    makeToolCallMessage('track', { n: 2 }, second),
+    makeToolResultMessage({ ok: 2 }, second),
+  ];
   return [
-    { id: 'a', trace: traces[0], input: start, output: [asks('find', { n: 1 }, first)] },
+    {
+      id: 'a',
+      trace: traces[0],
+      input: start,
+      output: [makeToolCallMessage('find', { n: 1 }, first)],
+    },
     {
       id: 'b',
       trace: traces[1],
       atMs: 2000,
       input: more,
-      output: [asks('track', { n: 2 }, second)],
+      output: [makeToolCallMessage('track', { n: 2 }, second)],
     },
     { id: 'c', trace: traces[2], atMs: 4000, input: most, output: [agent('Here')] },
   ];

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
 import { isAnswer, withAgent, type Send } from '../helpers/agent.ts';
 import { answerOf, callsOf, openLine, placeCall, sdpOf, withCall } from '../helpers/caller.ts';
-import { damaged, randomJson } from '../helpers/random-json.ts';
+import { damageJson, randomJson } from '../helpers/random-json.ts';
 import { until } from '../helpers/until.ts';
 
 const SEED = process.env['FUZZ_SEED'] ?? 'voice';
@@ -46,7 +46,9 @@ void t.test(`messages of any kind, ${ROUNDS} calls of seed ${SEED}`, async (t) =
       const kind = chance.integer(0, 4);
       if (kind === 0) line.socket.send(Buffer.from(randomJson(chance)));
       else
-        line.send(kind === 1 ? randomJson(chance) : kind === 2 ? pick() : damaged(pick(), chance));
+        line.send(
+          kind === 1 ? randomJson(chance) : kind === 2 ? pick() : damageJson(pick(), chance),
+        );
     }
     if (chance.integer(0, 1) === 0) line.socket.close(1000);
     else line.socket.terminate();

@@ -4,9 +4,9 @@ import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { start } from '../../helpers/command.ts';
-import { answers, openAiServer } from '../../helpers/openai-server.ts';
-import { aRequest, aSpan } from '../../helpers/otlp.ts';
-import { isRefusal, START_MS, withService } from '../../helpers/service.ts';
+import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
+import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
+import { assertError, START_MS, withService } from '../../helpers/service.ts';
 
 const DAY_MS = 86_400_000;
 const COUNT = 40;
@@ -37,8 +37,8 @@ async function ask(
 void t.test(
   'Jobs queued while the clock was two days ahead are scored after kill -9 and a restart',
   async (t) => {
-    const server = await openAiServer(t);
-    server.behave(answers.hang);
+    const server = await startOpenAiServer(t);
+    server.behave(behaviors.hang);
     const env = { SANDBOX_KIT_JUDGE_URL: server.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'small' };
     const args = ['serve', '--port', '0', '--json', '--data', t.testdir({})];
     const first = await start(t, args, { env });
@@ -46,13 +46,13 @@ void t.test(
     await ask(one, 'POST', `${one.adminUrl}/evals`, judged);
     await ask(one, 'PUT', `${one.adminUrl}/settings`, { evals: ['greets'] });
     await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * DAY_MS });
-    const spans = ids.map((conversationId) => aSpan({ conversationId }));
-    await ask(one, 'POST', `${one.url}/v1/traces`, aRequest(spans));
+    const spans = ids.map((conversationId) => makeSpan({ conversationId }));
+    await ask(one, 'POST', `${one.url}/v1/traces`, makeTraceRequest(spans));
     for (const id of ids) await ask(one, 'POST', `${one.url}/v1/sessions/${id}/end`);
-    await server.untilAsked(1);
+    await server.waitForRequests(1);
     await first.end('SIGKILL');
 
-    server.behave(answers.verdict('pass'));
+    server.behave(behaviors.verdict('pass'));
     const second = await start(t, args, { env });
     const two = JSON.parse(second.firstLine) as Address;
     await ask(two, 'POST', `${two.adminUrl}/drain`);
@@ -67,7 +67,7 @@ void t.test(
     const dataDir = t.testdir();
     const first = await startService({ dataDir, clock: manualClock(START_MS) });
     await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * DAY_MS });
-    await ask(first, 'POST', `${first.url}/v1/traces`, aRequest());
+    await ask(first, 'POST', `${first.url}/v1/traces`, makeTraceRequest());
     await first.stop();
     const second = await startService({ dataDir, clock: manualClock(START_MS) });
     t.teardown(() => second.stop());
@@ -91,7 +91,7 @@ void t.test('The clock cannot pass the year 9999', async (t) => {
   const end = { now: '9999-12-31T23:59:59.999Z', now_ms: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
   t.same(await admin('POST /clock', { set_ms: end.now_ms }), end);
   const further = await send('POST /__admin/clock', { body: { advance_ms: 1 } });
-  isRefusal(t, further, 400, /advance_ms.*9999/);
+  assertError(t, further, 400, /advance_ms.*9999/);
   clock.advance(DAY_MS);
   t.same(await admin('GET /clock'), end, 'it stands still there');
   await admin('POST /clock', { set_ms: START_MS });

@@ -3,7 +3,13 @@ import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { anEval, isRefusal, refuses, START_MS, withService } from '../../helpers/service.ts';
+import {
+  makeContainsEval,
+  assertError,
+  assertRejected,
+  START_MS,
+  withService,
+} from '../../helpers/service.ts';
 
 /** The status of a request with headers that fetch would not send. */
 async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
@@ -37,31 +43,31 @@ void t.test(
 void t.test('/__admin accepts only JSON bodies', async (t) => {
   const { send } = await withService(t);
   const form = { 'content-type': 'text/plain' };
-  isRefusal(t, await send('POST /__admin/reset', { raw: '{"to":"empty"}', headers: form }), 415);
+  assertError(t, await send('POST /__admin/reset', { raw: '{"to":"empty"}', headers: form }), 415);
   const headers = { 'content-type': 'application/json' };
-  isRefusal(t, await send('POST /__admin/reset', { raw: '{', headers }), 400, /JSON/);
-  isRefusal(t, await send('POST /__admin/nothing', { body: {} }), 404);
+  assertError(t, await send('POST /__admin/reset', { raw: '{', headers }), 400, /JSON/);
+  assertError(t, await send('POST /__admin/nothing', { body: {} }), 404);
 });
 
 void t.test('Evals can be added, replaced, listed, and deleted', async (t) => {
   const bench = await withService(t);
   const { admin, send } = bench;
-  await admin('POST /evals', anEval('one', 'a'));
-  await admin('POST /evals', anEval('one', 'b'));
+  await admin('POST /evals', makeContainsEval('one', 'a'));
+  await admin('POST /evals', makeContainsEval('one', 'b'));
   t.match(await admin('GET /evals'), { evals: [{ id: 'one', params: { text: 'b' } }] });
   t.match(await admin('GET /evals/one'), { id: 'one' });
   t.same(await admin('DELETE /evals/one'), { deleted: 'one' });
-  isRefusal(t, await send('DELETE /__admin/evals/one'), 404, /"one"/);
-  isRefusal(t, await send('GET /__admin/evals/one'), 404);
-  await refuses(t, bench, 'POST /evals', [
+  assertError(t, await send('DELETE /__admin/evals/one'), 404, /"one"/);
+  assertError(t, await send('GET /__admin/evals/one'), 404);
+  await assertRejected(t, bench, 'POST /evals', [
     undefined,
     {},
     [],
-    anEval('a b', 'x'),
+    makeContainsEval('a b', 'x'),
     { id: 'x', name: 'x', kind: 'guess' },
     { id: 'x', name: 'x', kind: 'contains' },
     { id: 'x', name: 'x', kind: 'regex', params: { pattern: '(' } },
-    { ...anEval('x', 'x'), more: 1 },
+    { ...makeContainsEval('x', 'x'), more: 1 },
   ]);
 });
 
@@ -71,7 +77,7 @@ void t.test(
     const bench = await withService(t);
     const { admin, send } = bench;
     const ids = ['a', 'b', 'c', 'd', 'e', 'f'];
-    for (const id of ids) await admin('POST /evals', anEval(id, id));
+    for (const id of ids) await admin('POST /evals', makeContainsEval(id, id));
     t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
     await admin('PUT /settings', { evals: ids.slice(0, 5) });
     t.same(await admin('PUT /settings', { run_name: 'Shop' }), {
@@ -79,9 +85,9 @@ void t.test(
       run_name: 'Shop',
     });
     const sixth = await send('PUT /__admin/settings', { body: { evals: ids } });
-    isRefusal(t, sixth, 400, /at most 5/);
-    isRefusal(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
-    await refuses(t, bench, 'PUT /settings', [
+    assertError(t, sixth, 400, /at most 5/);
+    assertError(t, await send('PUT /__admin/settings', { body: { evals: ['z'] } }), 400, /"z"/);
+    await assertRejected(t, bench, 'PUT /settings', [
       { evals: ['a', 'a'] },
       { evals: 'a' },
       { run_name: '' },
@@ -100,8 +106,8 @@ void t.test(
   async (t) => {
     const bench = await withService(t);
     const { admin, drain, production } = bench;
-    await admin('POST /evals', anEval('hello', 'Hello'));
-    await admin('POST /evals', anEval('bye', 'Bye'));
+    await admin('POST /evals', makeContainsEval('hello', 'Hello'));
+    await admin('POST /evals', makeContainsEval('bye', 'Bye'));
     await admin('PUT /settings', { evals: ['hello'] });
     const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
     const upload = { session_id: 't-1', started_at: '2026-11-19T23:00:00-02:00', turns };
@@ -123,7 +129,7 @@ void t.test(
       outcome_summary: { total_evaluations: 2, passed_count: 1 },
       traces: [{ session_sequence: 1, user_input: 'Hi', agent_response: 'Hello' }],
     });
-    await refuses(t, bench, 'POST /transcripts', [
+    await assertRejected(t, bench, 'POST /transcripts', [
       {},
       { ...upload, turns: [] },
       { ...upload, evals: ['nothing'] },
@@ -144,7 +150,7 @@ void t.test('The clock can be read, advanced, and set forward and back', async (
   t.match(await now(), { now_ms: START_MS + 10_000 }, 'it runs on from the new time');
   t.match(await admin('POST /clock', { set_ms: 0 }), { now: '1970-01-01T00:00:00.000Z' });
   await admin('POST /clock', { set_ms: START_MS + 86_400_000 });
-  await refuses(t, bench, 'POST /clock', [
+  await assertRejected(t, bench, 'POST /clock', [
     {},
     { advance_ms: 1, set_ms: 1 },
     { advance_ms: -1 },
@@ -161,15 +167,15 @@ void t.test('Keys can be added for owners and removed', async (t) => {
   const route = 'GET /api/simulations/sessions';
   t.equal((await send(route, { key: 'team-b-test-key' })).status, 200);
   const taken = { key: 'team-b-test-key', owner: 'team-c' };
-  isRefusal(t, await send('POST /__admin/keys', { body: taken }), 409);
-  await admin('POST /evals?owner=team-b', anEval('theirs', 'x'));
+  assertError(t, await send('POST /__admin/keys', { body: taken }), 409);
+  await admin('POST /evals?owner=team-b', makeContainsEval('theirs', 'x'));
   t.same(await admin('GET /evals'), { evals: [] });
   t.match(await admin('GET /evals?owner=team-b'), { evals: [{ id: 'theirs' }] });
-  isRefusal(t, await send('GET /__admin/evals?owner=nobody'), 404, /nobody/);
-  isRefusal(t, await send('GET /__admin/evals?owner=a&owner=b'), 400);
+  assertError(t, await send('GET /__admin/evals?owner=nobody'), 404, /nobody/);
+  assertError(t, await send('GET /__admin/evals?owner=a&owner=b'), 400);
   await admin('DELETE /keys', granted);
-  isRefusal(t, await send(route, { key: 'team-b-test-key' }), 401);
-  isRefusal(t, await send('DELETE /__admin/keys', { body: granted }), 404);
+  assertError(t, await send(route, { key: 'team-b-test-key' }), 401);
+  assertError(t, await send('DELETE /__admin/keys', { body: granted }), 404);
   await simulations();
 });
 
@@ -180,7 +186,7 @@ void t.test('Sessions of a deleted simulation have no link', async (t) => {
   t.type((await simulations()).items[0]?.url, 'string');
   await admin('DELETE /simulations/sim');
   t.match((await simulations()).items, [{ url: null, simulation: 'Sim' }]);
-  isRefusal(t, await send('DELETE /__admin/simulations/sim'), 404);
+  assertError(t, await send('DELETE /__admin/simulations/sim'), 404);
 });
 
 void t.test('The journal lists requests without keys and query strings', async (t) => {
@@ -203,8 +209,12 @@ void t.test('The journal lists requests without keys and query strings', async (
 
 void t.test('Invalid faults are rejected', async (t) => {
   const bench = await withService(t);
-  await refuses(t, bench, 'POST /faults', [{}, { kind: 'x' }, { kind: 'slow', delay_ms: 0 }]);
-  await refuses(t, bench, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
+  await assertRejected(t, bench, 'POST /faults', [
+    {},
+    { kind: 'x' },
+    { kind: 'slow', delay_ms: 0 },
+  ]);
+  await assertRejected(t, bench, 'PUT /faults', [{}, Array(101).fill({ kind: 'slow' })]);
   await bench.admin('PUT /faults', [{ kind: 'slow' }]);
   t.same(await bench.admin('DELETE /faults'), { faults: [] });
 });

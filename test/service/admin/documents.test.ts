@@ -5,7 +5,7 @@ import t from 'tap';
 import { schemas, type Persona, type Scenario } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
-import { anEval, isRefusal, withService } from '../../helpers/service.ts';
+import { makeContainsEval, assertError, withService } from '../../helpers/service.ts';
 
 const API_KEY = 'the-key-of-the-sandbox';
 const agent = { id: 'shop', name: 'Shop agent', url: 'https://shop.example/agent' };
@@ -34,9 +34,9 @@ void t.test('Documents can be added, replaced, listed, read, and deleted per own
     t.same(await admin(`DELETE /${path}/${first.id}`), { deleted: first.id });
     t.same(await admin(`GET /${path}`), { [path]: [] });
     t.same(await admin(`GET /${path}?owner=team-b`), { [path]: [{ ...first, ...shown }] });
-    isRefusal(t, await send(`DELETE /__admin/${path}/${first.id}`), 404, new RegExp(first.id));
-    isRefusal(t, await send(`GET /__admin/${path}/${first.id}`), 404);
-    isRefusal(t, await send(`GET /__admin/${path}?owner=nobody`), 404, /nobody/);
+    assertError(t, await send(`DELETE /__admin/${path}/${first.id}`), 404, new RegExp(first.id));
+    assertError(t, await send(`GET /__admin/${path}/${first.id}`), 404);
+    assertError(t, await send(`GET /__admin/${path}?owner=nobody`), 404, /nobody/);
   }
 });
 
@@ -64,7 +64,7 @@ void t.test('No response contains the API key of an agent', async (t) => {
     { ...agent, url: 'x', api_key: API_KEY },
   ]) {
     const answer = await send('POST /__admin/agents', { body });
-    isRefusal(t, answer, 400);
+    assertError(t, answer, 400);
     answers.push(answer.text);
   }
   await service.stop();
@@ -103,7 +103,7 @@ void t.test('An agent without an id is identified by its name, also after a rest
 
 void t.test('Every schema example is accepted', async (t) => {
   const { admin } = await withService(t);
-  await admin('POST /evals', anEval('order-found', 'x'));
+  await admin('POST /evals', makeContainsEval('order-found', 'x'));
   for (const example of schemas.Persona.examples) await admin('POST /personas', example);
   for (const example of schemas.Scenario.examples) await admin('POST /scenarios', example);
   for (const example of schemas.TestedAgent.examples) await admin('POST /agents', example);
@@ -146,7 +146,7 @@ void t.test('An inconsistent scenario is rejected with a JSON pointer to the err
     [{ ...scenario, colour: 'red' }, /\/colour must be absent/],
   ];
   for (const [body, says] of rows) {
-    isRefusal(t, await send('POST /__admin/scenarios', { body }), 400, says);
+    assertError(t, await send('POST /__admin/scenarios', { body }), 400, says);
   }
   t.same(await admin('GET /scenarios'), { scenarios: [] });
 });
@@ -155,8 +155,8 @@ void t.test('An owner has at most 1000 documents of a kind', async (t) => {
   const { admin, send } = await withService(t);
   const personas = Array.from({ length: 1000 }, (_, nth) => ({ id: `p-${nth}`, name: 'P' }));
   await admin('POST /seed', { personas });
-  isRefusal(t, await send('POST /__admin/personas', { body: persona }), 400, /At most 1000/);
-  isRefusal(t, await send('POST /__admin/seed', { body: { personas: [persona] } }), 400, /1000/);
+  assertError(t, await send('POST /__admin/personas', { body: persona }), 400, /At most 1000/);
+  assertError(t, await send('POST /__admin/seed', { body: { personas: [persona] } }), 400, /1000/);
   await admin('POST /personas', { ...personas[0], name: 'Replaced' });
   await admin('POST /personas?owner=team-b', persona);
 });
@@ -164,7 +164,7 @@ void t.test('An owner has at most 1000 documents of a kind', async (t) => {
 void t.test('Seed data can contain documents, and a reset treats them like evals', async (t) => {
   const seed = {
     agents: [{ ...agent, api_key: API_KEY }, { name: 'A name alone' }],
-    evals: [anEval('polite', 'please')],
+    evals: [makeContainsEval('polite', 'please')],
     personas: [persona],
     scenarios: [{ ...scenario, persona: 'impatient', evals: ['polite'] }],
   };
@@ -188,7 +188,7 @@ void t.test('Seed data can contain documents, and a reset treats them like evals
   await admin('POST /reset', { to: 'empty' });
   t.same(await all(), [{ agents: [] }, { personas: [] }, { scenarios: [] }]);
   const keyAlone = { agents: [{ name: 'A', api_key: API_KEY }] };
-  isRefusal(t, await send('POST /__admin/seed', { body: keyAlone }), 400, /\/agents\/0\/url/);
+  assertError(t, await send('POST /__admin/seed', { body: keyAlone }), 400, /\/agents\/0\/url/);
 });
 
 void t.test('Only its owner can read the data directory', async (t) => {

@@ -1,15 +1,15 @@
 /** Evals with odd parameters, through the front door: refused when they are made, or harmless. */
 import t from 'tap';
-import { aSpan } from '../../helpers/otlp.ts';
-import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
 type Params = Record<string, unknown>;
 
-const refuse = async (t: Parameters<typeof isRefusal>[0], { send }: Bench, row: Row) => {
+const refuse = async (t: Parameters<typeof assertError>[0], { send }: Bench, row: Row) => {
   const [kind, params, says] = row;
   const body = { id: 'odd', name: 'Odd', kind, params };
   const answer = await send('POST /__admin/evals', { body, key: null });
-  isRefusal(t, answer, 400, says);
+  assertError(t, answer, 400, says);
   t.ok(answer.text.length < 500, `${kind}: the message is short`);
 };
 type Row = [kind: string, params: Params | undefined, says: RegExp];
@@ -41,7 +41,7 @@ void t.test('An eval that cannot be scored is rejected when it is created', asyn
   t.same(await bench.admin('GET /evals'), { evals: [] });
   const evals = [{ id: 'p', name: 'P', kind: 'json_path', params: { path: 'x', equals: 1 } }];
   const seeded = await bench.send('POST /__admin/seed', { body: { evals }, key: null });
-  isRefusal(t, seeded, 400, /\/params\/path/);
+  assertError(t, seeded, 400, /\/params\/path/);
 });
 
 void t.test('Excessively nested JSON is rejected on every route', async (t) => {
@@ -52,7 +52,7 @@ void t.test('Excessively nested JSON is rejected on every route', async (t) => {
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   for (const depth of [500, 200_000]) {
     const answer = await send('POST /__admin/evals', { raw: bodyOf(nested(depth)), headers });
-    isRefusal(t, answer, 400, /nested more than 200 levels deep/);
+    assertError(t, answer, 400, /nested more than 200 levels deep/);
   }
   const fine = `[${Array(1000).fill('[]').join()},${nested(150)},"${nested(500)}"]`;
   const answer = await send('POST /__admin/evals', { raw: bodyOf(fine), headers });
@@ -110,12 +110,12 @@ void t.test('Tool calls and times from spans are scored', async (t) => {
   const traceId = 'ab'.repeat(16);
   const startMs = Date.UTC(2026, 10, 20, 9, 30);
   const tool = (name: string, given: string, atMs: number) =>
-    aSpan({
+    makeSpan({
       ...{ traceId, operation: 'execute_tool', startMs: startMs + atMs, endMs: startMs + atMs + 9 },
       attributes: { 'gen_ai.tool.name': name, 'gen_ai.tool.call.arguments': given },
     });
   await trace(
-    aSpan({ traceId, startMs, endMs: startMs + 1_000 }),
+    makeSpan({ traceId, startMs, endMs: startMs + 1_000 }),
     tool('find', '{"id":"A-1","deep":{"list":[1,{"a":1,"b":2}],"more":null}}', 100),
     tool('mail', '{}', 200),
   );

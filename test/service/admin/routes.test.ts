@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, isRefusal, START_MS, withService } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, assertError, START_MS, withService } from '../../helpers/service.ts';
 
 const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
@@ -13,7 +13,7 @@ const simulations = [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }
 /** Routes that are about an owner, in an order in which each finds what it needs. */
 const ofOwner: [route: string, body?: unknown][] = [
   ['POST /keys', { key: 'team-b-test-key' }],
-  ['POST /evals', anEval('polite', 'Hello')],
+  ['POST /evals', makeContainsEval('polite', 'Hello')],
   ['GET /evals'],
   ['GET /evals/polite'],
   ['PUT /settings', { evals: ['polite'] }],
@@ -66,7 +66,7 @@ void t.test('Every route exists, and changes for one owner are invisible to anot
   const { admin, send, simulations, production } = await withService(t);
   for (const [route, body] of ofOwner) await admin(`${route}?owner=team-b`, body);
   const bad = { body: { resourceSpans: 7 }, key: 'team-b-test-key' };
-  isRefusal(t, await send('POST /v1/traces', bad), 400);
+  assertError(t, await send('POST /v1/traces', bad), 400);
   t.same(await admin('GET /evals'), { evals: [] });
   t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
   for (const kind of ['agents', 'personas', 'scenarios']) {
@@ -81,9 +81,9 @@ void t.test('Every route exists, and changes for one owner are invisible to anot
     const answer = await send(`GET /api/${path}/sessions`, { key: 'team-b-test-key' });
     t.match(answer.json, { total: 1 }, path);
   }
-  isRefusal(t, await send('POST /__admin/score-backlog'), 409, /PUT \/__admin\/settings/);
+  assertError(t, await send('POST /__admin/score-backlog'), 409, /PUT \/__admin\/settings/);
   for (const [route, body] of ofService) await admin(route, body);
-  isRefusal(t, await send('DELETE /__admin/simulations/sim'), 404);
+  assertError(t, await send('DELETE /__admin/simulations/sim'), 404);
   await admin('POST /reset', { to: 'empty' });
   t.match(await admin('GET /evals?owner=team-b'), { evals: { length: 1 } });
   for (const [route, body] of atTheEnd) await admin(`${route}?owner=team-b`, body);
@@ -118,11 +118,11 @@ void t.test('Every route rejects bodies that are not JSON', async (t) => {
     const sent = route.replace(' ', ' /__admin');
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const headers = { 'content-type': type };
-      isRefusal(t, await send(sent, { raw: JSON.stringify(body), headers }), 415, /application/);
+      assertError(t, await send(sent, { raw: JSON.stringify(body), headers }), 415, /application/);
     }
     const headers = { 'content-type': 'application/json' };
-    isRefusal(t, await send(sent, { raw: '{"a":', headers }), 400, /JSON/);
-    isRefusal(t, await send(sent, { body: 7 }), 400);
+    assertError(t, await send(sent, { raw: '{"a":', headers }), 400, /JSON/);
+    assertError(t, await send(sent, { body: 7 }), 400);
   }
 });
 
@@ -139,11 +139,11 @@ void t.test('Beyond loopback, every route requires the service key', async (t) =
 
 void t.test('The clock can be read and set; only POST advances it', async (t) => {
   const { admin, send, trace, drain, production } = await withService(t);
-  await admin('POST /evals', anEval('polite', 'Hello'));
+  await admin('POST /evals', makeContainsEval('polite', 'Hello'));
   await admin('PUT /settings', { evals: ['polite'] });
-  await trace(aSpan({ agent: 'Hello' }));
-  isRefusal(t, await send('PUT /__admin/clock', { body: { advance_ms: 1 } }), 400, /set_ms/);
-  isRefusal(t, await send('PUT /__admin/clock', { body: {} }), 400, /set_ms/);
+  await trace(makeSpan({ agent: 'Hello' }));
+  assertError(t, await send('PUT /__admin/clock', { body: { advance_ms: 1 } }), 400, /set_ms/);
+  assertError(t, await send('PUT /__admin/clock', { body: {} }), 400, /set_ms/);
   const dayLater = { now: '2026-11-21T10:00:00.000Z', now_ms: START_MS + 86_400_000 };
   t.same(await admin('PUT /clock', { set_ms: dayLater.now_ms }), dayLater);
   t.same(await admin('GET /clock'), dayLater);

@@ -8,7 +8,7 @@ import type {
 } from '../../../src/contract/index.ts';
 import { startService, type RunningService } from '../../../src/service/index.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
-import { openAiServer } from '../../helpers/openai-server.ts';
+import { startOpenAiServer } from '../../helpers/openai-server.ts';
 import { START_MS } from '../../helpers/service.ts';
 
 type Turns = TranscriptUpload['turns'];
@@ -50,7 +50,7 @@ async function heldBy({ url, apiKey, adminUrl }: RunningService) {
 
 void t.test('Three starts with the same seed data leave the same state, scored once', async (t) => {
   const dataDir = t.testdir();
-  const server = await openAiServer(t);
+  const server = await startOpenAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small' };
   const held = [];
   for (let day = 0; day < 3; day += 1) {
@@ -65,12 +65,12 @@ void t.test('Three starts with the same seed data leave the same state, scored o
   t.equal(first?.sessions, 5);
   t.same(second, first);
   t.same(third, first);
-  t.equal(server.asked.length, 3, 'and the judge is not asked again');
+  t.equal(server.requests.length, 3, 'and the judge is not asked again');
 });
 
 void t.test('Changed seed data replaces earlier seed data', async (t) => {
   const dataDir = t.testdir();
-  const server = await openAiServer(t);
+  const server = await startOpenAiServer(t);
   const options = { dataDir, judge: { baseUrl: server.baseUrl, model: 'small' } };
   const first = await startService({ ...options, seed });
   await heldBy(first);
@@ -81,8 +81,8 @@ void t.test('Changed seed data replaces earlier seed data', async (t) => {
   const second = await startService({ ...options, seed: { ...seed, transcripts } });
   t.teardown(() => second.stop());
   t.equal((await heldBy(second)).sessions, 5);
-  t.equal(server.asked.length, 4, 'only what has changed is scored again');
-  t.match(server.asked[3]?.body.messages[1]?.content, /Good morning/);
+  t.equal(server.requests.length, 4, 'only what has changed is scored again');
+  t.match(server.requests[3]?.body.messages[1]?.content, /Good morning/);
 });
 
 void t.test('A transcript submitted again after a restart replaces the first', async (t) => {

@@ -1,15 +1,20 @@
 /** Seeds: planted as a whole or not at all, and gone back to by a reset. */
 import t from 'tap';
 import type { SeedDocument, TranscriptUpload } from '../../../src/contract/index.ts';
-import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, isRefusal, refuses, withService } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import {
+  makeContainsEval,
+  assertError,
+  assertRejected,
+  withService,
+} from '../../helpers/service.ts';
 
 void t.test(
   'Reset deletes everything but the keys, and restores the seed data on request',
   async (t) => {
     const seed = {
       keys: [{ key: 'team-a-test-key' }],
-      evals: [anEval('seeded', 'x')],
+      evals: [makeContainsEval('seeded', 'x')],
       settings: { evals: ['seeded'], run_name: 'Seeded' },
       simulations: [
         {
@@ -21,29 +26,29 @@ void t.test(
     };
     const { admin, trace, send, simulations } = await withService(t, { seed });
     const before = await simulations();
-    await trace(aSpan());
-    await admin('POST /evals', anEval('more', 'x'));
+    await trace(makeSpan());
+    await admin('POST /evals', makeContainsEval('more', 'x'));
     await admin('POST /faults', { kind: 'server_error' });
     await admin('POST /reset', { to: 'seed' });
-    isRefusal(t, await send('POST /v1/sessions/conv-1/end', { key: 'team-a-test-key' }), 404);
+    assertError(t, await send('POST /v1/sessions/conv-1/end', { key: 'team-a-test-key' }), 404);
     t.match(await admin('GET /evals'), { evals: { length: 1 } });
     t.match(await admin('GET /settings'), { run_name: 'Seeded' });
     t.same((await simulations()).items, before.items, 'with the same ids');
     await admin('POST /reset', { to: 'empty' });
     t.same(await simulations(), { items: [], total: 0, skip: 0, limit: 50 });
     t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
-    isRefusal(t, await send('POST /__admin/reset', { body: { to: 'start' } }), 400, /"seed"/);
+    assertError(t, await send('POST /__admin/reset', { body: { to: 'start' } }), 400, /"seed"/);
   },
 );
 
 void t.test('Seed data is validated completely before any of it is stored', async (t) => {
   const bench = await withService(t);
   const { admin, drain, production } = bench;
-  const evals = [anEval('planted', 'Hello')];
+  const evals = [makeContainsEval('planted', 'Hello')];
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const simulation = { name: 'S', agent: 'A' };
-  await refuses(t, bench, 'POST /seed', [
+  await assertRejected(t, bench, 'POST /seed', [
     { evals, more: [] },
     { evals: [...evals, ...evals] },
     { evals, settings: { evals: ['nothing'] } },
@@ -53,7 +58,9 @@ void t.test('Seed data is validated completely before any of it is stored', asyn
       evals,
       simulations: [{ ...simulation, sessions: [{ ...session, outcomes: [{ outcome: 'pass' }] }] }],
     },
-    { evals: [{ ...anEval('x', 'x'), kind: 'regex', params: { pattern: '[' } }, ...evals] },
+    {
+      evals: [{ ...makeContainsEval('x', 'x'), kind: 'regex', params: { pattern: '[' } }, ...evals],
+    },
   ]);
   t.same(await admin('GET /evals'), { evals: [] });
   const planted = await admin('POST /seed', {
@@ -71,27 +78,27 @@ void t.test('Seed data that fails halfway stores nothing', async (t) => {
   await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   const seed = {
-    evals: [anEval('planted', 'Hello')],
+    evals: [makeContainsEval('planted', 'Hello')],
     settings: { evals: ['planted'], run_name: 'Planted' },
     transcripts: [{ session_id: 't-1', turns }],
     keys: [{ key: 'key-of-a-third', owner: 'third' }, { key: 'team-b-test-key' }],
   };
-  isRefusal(t, await send('POST /__admin/seed', { body: seed }), 409, /^\/keys\/1\/key/);
+  assertError(t, await send('POST /__admin/seed', { body: seed }), 409, /^\/keys\/1\/key/);
   t.same(await admin('GET /evals'), { evals: [] });
   t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
   t.equal((await production()).total, 0);
   const route = 'GET /api/simulations/sessions';
-  isRefusal(t, await send(route, { key: 'key-of-a-third' }), 401);
+  assertError(t, await send(route, { key: 'key-of-a-third' }), 401);
 });
 
 void t.test(
   'Seed data that refers to something a reset deletes is rejected, and nothing is lost',
   async (t) => {
     const { admin, send } = await withService(t);
-    await admin('POST /evals', anEval('mine', 'x'));
+    await admin('POST /evals', makeContainsEval('mine', 'x'));
     await admin('POST /seed', { settings: { evals: ['mine'] } });
     const answer = await send('POST /__admin/reset', { body: { to: 'seed' } });
-    isRefusal(t, answer, 400, /^\/settings\/evals\/0 .*"mine"/);
+    assertError(t, answer, 400, /^\/settings\/evals\/0 .*"mine"/);
     t.match(await admin('GET /evals'), { evals: { length: 1 } });
   },
 );
@@ -100,10 +107,10 @@ void t.test(
   'Transcripts in seed data are scored with the eval definitions of the seed data',
   async (t) => {
     const { admin, drain, production } = await withService(t);
-    await admin('POST /evals', anEval('says', 'Goodbye'));
+    await admin('POST /evals', makeContainsEval('says', 'Goodbye'));
     const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
     await admin('POST /seed', {
-      evals: [anEval('says', 'Hello')],
+      evals: [makeContainsEval('says', 'Hello')],
       settings: { evals: ['says'] },
       transcripts: [
         { session_id: 'live', turns },
@@ -130,7 +137,7 @@ void t.test(
   async (t) => {
     const turns: TranscriptUpload['turns'] = [{ user_input: 'Hi', agent_response: 'Hello' }];
     const seed: SeedDocument = {
-      evals: [anEval('says', 'Hello')],
+      evals: [makeContainsEval('says', 'Hello')],
       settings: { evals: ['says'] },
       transcripts: Array.from({ length: 3000 }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
     };

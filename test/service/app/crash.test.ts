@@ -12,7 +12,12 @@ import type { ProductionSession, ProductionSessionPage } from '../../../src/cont
 import { randomSeed, seededRandom, type Random } from '../../../src/platform/random.ts';
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
 import { start, type Started } from '../../helpers/command.ts';
-import { converse, plan, type Planned, type Route } from '../../helpers/crash-clients.ts';
+import {
+  sendConversation,
+  planConversation,
+  type PlannedConversation,
+  type Route,
+} from '../../helpers/crash-clients.ts';
 
 const { CRASH_ROUNDS = '10', CRASH_SEED = randomSeed() } = process.env;
 const ROUNDS = Number(CRASH_ROUNDS);
@@ -53,8 +58,8 @@ async function talkUntilKilled(
   service: Running,
   round: number,
   { chance, dispatcher }: { chance: Random; dispatcher: Agent },
-): Promise<Planned[]> {
-  const planned: Planned[] = [];
+): Promise<PlannedConversation[]> {
+  const planned: PlannedConversation[] = [];
   const answersBefore = chance.integer(1, ANSWERS_MAX);
   let answers = 0;
   let killed: Promise<number | null> | undefined;
@@ -67,9 +72,9 @@ async function talkUntilKilled(
     const route: Route = { url: service.url, dispatcher, key };
     for (let nth = 0; planned.length < CONVERSATIONS_MAX; nth += 1) {
       const startMs = FIRST_ROUND_MS + round * ROUND_MS + own.integer(0, ROUND_MS / 2);
-      const conversation = plan(own, `r${round}-c${client}-${nth}`, startMs);
+      const conversation = planConversation(own, `r${round}-c${client}-${nth}`, startMs);
       planned.push(conversation);
-      if (!(await converse(conversation, route, onAnswer))) return;
+      if (!(await sendConversation(conversation, route, onAnswer))) return;
     }
   };
   await Promise.all(keys.map(talk));
@@ -109,14 +114,14 @@ async function drain({ adminUrl }: Running): Promise<void> {
 }
 
 /** Asserts that every session is there once, with its turns, and each of its outcomes once. */
-function areScoredOnce(t: Test, planned: Planned[], items: ProductionSession[]): void {
+function areScoredOnce(t: Test, planned: PlannedConversation[], items: ProductionSession[]): void {
   const byId = new Map(items.map((item) => [item.source_session_id, item]));
   t.equal(items.length, planned.length, 'each conversation once');
   const names = evals
     .map(({ name }) => name)
     .sort()
     .join();
-  const wrong = planned.filter(({ conversationId, said }) => {
+  const wrong = planned.filter(({ conversationId, userLines }) => {
     const item = byId.get(conversationId);
     const told = item?.traces?.map((turn) => turn.user_input).join();
     const scored = item?.eval_outcomes
@@ -124,20 +129,20 @@ function areScoredOnce(t: Test, planned: Planned[], items: ProductionSession[]):
       .sort()
       .join();
     const { total_evaluations: total, passed_count: passed } = item?.outcome_summary ?? {};
-    const passes = said.length <= 2 ? 2 : 1;
+    const passes = userLines.length <= 2 ? 2 : 1;
     const isRight = item?.status === 'completed' && total === evals.length && passed === passes;
-    return !isRight || told !== said.join() || scored !== names;
+    return !isRight || told !== userLines.join() || scored !== names;
   });
   t.same(
-    wrong.map((one) => [one.conversationId, one.said, byId.get(one.conversationId)]),
+    wrong.map((one) => [one.conversationId, one.userLines, byId.get(one.conversationId)]),
     [],
     'each has its turns and its outcomes, each once',
   );
 }
 
 /** Of what was answered, the closings add up: evals were queued at most once for each. */
-function closingsOf(planned: readonly Planned[]): { queued: number; repeated: number } {
-  const closings = planned.map(({ close }) => close.answer as Record<string, unknown>);
+function closingsOf(planned: readonly PlannedConversation[]): { queued: number; repeated: number } {
+  const closings = planned.map(({ close }) => close.response as Record<string, unknown>);
   const repeated = closings.filter((closing) => closing['already_closed'] === true).length;
   const queued = closings.reduce((sum, one) => sum + Number(one['evaluations_queued']), 0);
   return { queued, repeated };
@@ -168,7 +173,7 @@ void t.test(
 
       const { url } = service;
       const resent = cut.map((one, nth) =>
-        converse(one, { url, dispatcher, key: keys[nth % keys.length] ?? '' }),
+        sendConversation(one, { url, dispatcher, key: keys[nth % keys.length] ?? '' }),
       );
       t.same(new Set(await Promise.all(resent)), new Set(cut.length > 0 ? [true] : []), 'resent');
       const beganMs = systemClock.monotonicMs();

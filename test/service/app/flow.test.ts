@@ -1,19 +1,22 @@
 /** Ingest, close, score, read: the whole way through the front door. */
 import t from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
-import { aRequest, aSpan, aProtobufRequest } from '../../helpers/otlp.ts';
-import { anEval, isAnswer, withService } from '../../helpers/service.ts';
+import { makeTraceRequest, makeSpan, makeProtobufRequest } from '../../helpers/otlp.ts';
+import { makeContainsEval, assertResponse, withService } from '../../helpers/service.ts';
 
 void t.test(
   'Spans are ingested, the conversation is closed, evals are scored, and results are served',
   async (t) => {
     const { service, admin, trace, end, drain, production } = await withService(t);
-    await admin('POST /evals', anEval('on-its-way', 'on its way', { category: 'task_completion' }));
-    await admin('POST /evals', anEval('sorry', 'sorry'));
+    await admin(
+      'POST /evals',
+      makeContainsEval('on-its-way', 'on its way', { category: 'task_completion' }),
+    );
+    await admin('POST /evals', makeContainsEval('sorry', 'sorry'));
     await admin('PUT /settings', { evals: ['on-its-way', 'sorry'] });
     await trace(
-      aSpan({ user: 'Hello', agent: 'Good morning!' }),
-      aSpan({ startMs: Date.UTC(2026, 10, 20, 9, 31) }),
+      makeSpan({ user: 'Hello', agent: 'Good morning!' }),
+      makeSpan({ startMs: Date.UTC(2026, 10, 20, 9, 31) }),
     );
 
     const closed = await end('conv-1');
@@ -65,9 +68,9 @@ void t.test(
   'Responses use the format of the request, and a repeated span changes nothing',
   async (t) => {
     const { send, end, admin, drain, production } = await withService(t);
-    await admin('POST /evals', anEval('any', ''));
+    await admin('POST /evals', makeContainsEval('any', ''));
     await admin('PUT /settings', { evals: ['any'] });
-    const raw = aProtobufRequest({ spanId: '00000000000000aa' });
+    const raw = makeProtobufRequest({ spanId: '00000000000000aa' });
     for (const round of ['first', 'again']) {
       const answer = await send('POST /v1/traces', {
         raw,
@@ -78,11 +81,11 @@ void t.test(
       t.equal(answer.text, '');
     }
     const json = await send('POST /v1/traces', {
-      body: aRequest([aSpan({ spanId: '00000000000000AA', conversationId: 'conv-2' })]),
+      body: makeTraceRequest([makeSpan({ spanId: '00000000000000AA', conversationId: 'conv-2' })]),
     });
     t.same([json.status, json.text], [200, '{}']);
     t.equal(json.headers.get('content-type'), 'application/json');
-    isAnswer(t, await send('POST /v1/sessions/conv-2/end'), 404, 'ServiceError');
+    assertResponse(t, await send('POST /v1/sessions/conv-2/end'), 404, 'ServiceError');
 
     await end('conv-1');
     await drain();
@@ -93,13 +96,13 @@ void t.test(
 
 void t.test('The complete flow also works on the system clock', async (t) => {
   const bench = await withService(t, { clock: systemClock });
-  await bench.admin('POST /evals', anEval('any', ''));
+  await bench.admin('POST /evals', makeContainsEval('any', ''));
   await bench.admin('PUT /settings', { evals: ['any'] });
-  await bench.trace(aSpan());
+  await bench.trace(makeSpan());
   await bench.end('conv-1');
   await bench.drain();
   t.match((await bench.production()).items, [{ status: 'completed' }]);
-  await bench.trace(aSpan({ conversationId: 'idle' }));
+  await bench.trace(makeSpan({ conversationId: 'idle' }));
   await bench.admin('POST /clock', { advance_ms: 86_400_000 });
   await bench.drain();
   t.equal((await bench.production()).total, 2);

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { aRequest, aSpan } from '../../helpers/otlp.ts';
-import { anEval, withService } from '../../helpers/service.ts';
+import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService } from '../../helpers/service.ts';
 
 const headersOf = (key: string): Record<string, string> => ({
   'x-service-api-key': key,
@@ -20,7 +20,7 @@ void t.test(
     await fetch(`${first.url}/v1/traces`, {
       method: 'POST',
       headers: headersOf(first.apiKey),
-      body: JSON.stringify(aRequest()),
+      body: JSON.stringify(makeTraceRequest()),
     });
     await first.stop();
     const second = await startService({ dataDir });
@@ -164,9 +164,9 @@ void t.test(
   async (t) => {
     const idsOf = async (order: string[]): Promise<string[]> => {
       const { admin, trace, end, drain, production } = await withService(t, { chanceSeed: 'same' });
-      await admin('POST /evals', anEval('any', ''));
+      await admin('POST /evals', makeContainsEval('any', ''));
       await admin('PUT /settings', { evals: ['any'] });
-      for (const id of order) await trace(aSpan({ conversationId: id }));
+      for (const id of order) await trace(makeSpan({ conversationId: id }));
       await Promise.all(order.map(end));
       await drain();
       const { items } = await production();
@@ -185,7 +185,7 @@ void t.test('Data acknowledged before a stop is available afterward', async (t) 
     const answer = await fetch(`${service.url}/v1/traces`, {
       method: 'POST',
       headers: headersOf(service.apiKey),
-      body: JSON.stringify(aRequest([aSpan({ conversationId: `c-${nth}` })])),
+      body: JSON.stringify(makeTraceRequest([makeSpan({ conversationId: `c-${nth}` })])),
     }).catch(() => undefined);
     return answer?.status === 200 ? `c-${nth}` : undefined;
   });

@@ -1,7 +1,7 @@
 /** Requests without a key, or with a wrong one: they leave a trace where one asks why nothing appears. */
 import t from 'tap';
-import { aRequest, aSpan } from '../../helpers/otlp.ts';
-import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
+import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
 interface Entry {
   level: string;
@@ -20,8 +20,8 @@ void t.test(
   async (t) => {
     const bench = await withService(t, { apiKeyHeader: 'X-My-Key' });
     const { send, clock, service } = bench;
-    const wrong = { body: aRequest(), headers: { 'x-my-key': 'my-secret-key' } };
-    for (let nth = 0; nth < 5; nth += 1) isRefusal(t, await send(TRACES, wrong), 401);
+    const wrong = { body: makeTraceRequest(), headers: { 'x-my-key': 'my-secret-key' } };
+    for (let nth = 0; nth < 5; nth += 1) assertError(t, await send(TRACES, wrong), 401);
     t.match(await entriesOf(bench), {
       length: 1,
       0: {
@@ -33,12 +33,12 @@ void t.test(
     });
     t.notMatch(JSON.stringify(await entriesOf(bench)), /my-secret-key|sk_dev/);
     clock.advance(3_600_000);
-    isRefusal(t, await send(TRACES, wrong), 401);
+    assertError(t, await send(TRACES, wrong), 401);
     t.equal((await entriesOf(bench)).length, 1, 'the same row');
 
-    const right = { body: aRequest([aSpan()]), headers: { 'x-my-key': service.apiKey } };
+    const right = { body: makeTraceRequest([makeSpan()]), headers: { 'x-my-key': service.apiKey } };
     t.equal((await send(TRACES, right)).status, 200);
-    isRefusal(t, await send('GET /api/prod-evaluations/sessions/'), 401);
+    assertError(t, await send('GET /api/prod-evaluations/sessions/'), 401);
     t.match(await entriesOf(bench), [
       { message: /the header is missing/ },
       { message: /the key is unknown/ },
@@ -53,7 +53,7 @@ void t.test(
     const { send, clock, admin } = bench;
     const alternate = async (): Promise<void> => {
       for (let nth = 0; nth < 3; nth += 1) {
-        isRefusal(t, await send('POST /v1/sessions/x/end', { key: 'nobodys-key' }), 401);
+        assertError(t, await send('POST /v1/sessions/x/end', { key: 'nobodys-key' }), 401);
         t.equal((await send('GET /api/simulations/sessions/')).status, 200);
       }
     };
@@ -71,8 +71,8 @@ void t.test(
 void t.test('A key in the wrong header gets a hint that does not repeat the key', async (t) => {
   const bench = await withService(t);
   const headers = { authorization: `Bearer ${bench.service.apiKey}` };
-  const answer = await bench.send(TRACES, { key: null, body: aRequest(), headers });
-  isRefusal(
+  const answer = await bench.send(TRACES, { key: null, body: makeTraceRequest(), headers });
+  assertError(
     t,
     answer,
     401,

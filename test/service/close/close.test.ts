@@ -1,38 +1,44 @@
 /** Closing: by the end call, by idleness, and what each does to the queue (spec 3.1, 4.2). */
 import t from 'tap';
-import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, isRefusal, START_MS, withService, type Bench } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import {
+  makeContainsEval,
+  assertError,
+  START_MS,
+  withService,
+  type Bench,
+} from '../../helpers/service.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Makes evals of those ids and lets them score live traces. */
 async function liveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
-  for (const id of ids) await admin('POST /evals', anEval(id, ''));
+  for (const id of ids) await admin('POST /evals', makeContainsEval(id, ''));
   await admin('PUT /settings', { evals: ids });
 }
 
 void t.test('An unknown conversation returns 404, whatever its id looks like', async (t) => {
   const { send } = await withService(t);
   for (const id of ['nothing', '%20', 'a%2Fb', '%F0%9F%98%80', 'x'.repeat(5000), '%2e%2e']) {
-    isRefusal(t, await send(`POST /v1/sessions/${id}/end`), 404);
+    assertError(t, await send(`POST /v1/sessions/${id}/end`), 404);
   }
-  isRefusal(t, await send('POST /v1/sessions//end'), 404);
-  isRefusal(t, await send('POST /v1/sessions/%zz/end'), 400);
-  isRefusal(t, await send('POST /v1/sessions/%ff/end'), 400);
-  isRefusal(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
+  assertError(t, await send('POST /v1/sessions//end'), 404);
+  assertError(t, await send('POST /v1/sessions/%zz/end'), 400);
+  assertError(t, await send('POST /v1/sessions/%ff/end'), 400);
+  assertError(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
 });
 
 void t.test('Ids are percent-encoded in paths and returned decoded', async (t) => {
   const { trace, end } = await withService(t);
   for (const id of ['a/b', 'a b?c#d', 'Gespräch 😀', '../x', '100%', 'a+b']) {
-    await trace(aSpan({ conversationId: id }));
+    await trace(makeSpan({ conversationId: id }));
     t.equal((await end(id)).conversation_id, id);
   }
 });
 
 void t.test('The end call ignores its body and content type', async (t) => {
   const { send, trace } = await withService(t);
-  await trace(aSpan());
+  await trace(makeSpan());
   for (const [raw, headers] of [
     ['{', { 'content-type': 'application/json' }],
     ['', { 'content-type': 'application/json' }],
@@ -51,7 +57,7 @@ void t.test('The end call ignores its body and content type', async (t) => {
 void t.test('Without evals, closing queues nothing and keeps the traces', async (t) => {
   const bench = await withService(t);
   const { trace, end, send, admin, drain, production } = bench;
-  await trace(aSpan(), aSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
+  await trace(makeSpan(), makeSpan({ conversationId: 'conv-2', startMs: START_MS - 2 * DAY_MS }));
   const closed = await end('conv-1');
   t.same(closed.evaluations_queued, 0);
   t.notOk('already_closed' in closed);
@@ -59,7 +65,7 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   await drain();
   t.same((await production()).total, 0);
 
-  isRefusal(t, await send('POST /__admin/score-backlog', { key: null }), 409, /settings/);
+  assertError(t, await send('POST /__admin/score-backlog', { key: null }), 409, /settings/);
   await liveEvals(bench, 'any');
   t.same(await admin('POST /score-backlog'), {
     conversations: 2,
@@ -83,7 +89,7 @@ void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
   const { trace, end, admin } = bench;
   await liveEvals(bench, 'stays', 'goes');
   await admin('DELETE /evals/goes');
-  await trace(aSpan());
+  await trace(makeSpan());
   t.equal((await end('conv-1')).evaluations_queued, 1);
   t.match(JSON.stringify(await admin('GET /ingest-log')), /eval_deleted.*"goes"/);
 });
@@ -95,9 +101,9 @@ void t.test(
     await admin('PUT /settings', { run_name: 'Shop' });
     const lastMs = Date.UTC(2026, 10, 19, 23, 59, 59, 999);
     await trace(
-      aSpan({ conversationId: 'late', startMs: lastMs + 1 }),
-      aSpan({ conversationId: 'early', startMs: lastMs }),
-      aSpan({ conversationId: 'early', startMs: lastMs + 5000 }),
+      makeSpan({ conversationId: 'late', startMs: lastMs + 1 }),
+      makeSpan({ conversationId: 'early', startMs: lastMs }),
+      makeSpan({ conversationId: 'early', startMs: lastMs + 5000 }),
     );
     t.equal((await end('early')).run, 'Shop 2026-11-19');
     t.equal((await end('late')).run, 'Shop 2026-11-20');
@@ -111,7 +117,7 @@ void t.test(
   async (t) => {
     const bench = await withService(t);
     await liveEvals(bench, 'a', 'b');
-    await bench.trace(aSpan());
+    await bench.trace(makeSpan());
     const answers = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
     t.equal(answers.filter(({ already_closed: already }) => !already).length, 1);
     t.equal(
@@ -127,10 +133,10 @@ void t.test('Spans after the close are stored and not scored', async (t) => {
   const bench = await withService(t);
   const { trace, end, drain, production } = bench;
   await liveEvals(bench, 'any');
-  await trace(aSpan());
+  await trace(makeSpan());
   await end('conv-1');
   await drain();
-  await trace(aSpan({ user: 'Late', startMs: START_MS + 1000 }));
+  await trace(makeSpan({ user: 'Late', startMs: START_MS + 1000 }));
   t.match(await end('conv-1'), { already_closed: true, evaluations_queued: 0 });
   await drain();
   const { items, total } = await production('?include_traces=true');
@@ -146,9 +152,9 @@ void t.test(
     const { trace, end, admin, drain, production } = bench;
     await liveEvals(bench, 'any');
     // Its own times are long past; they do not count.
-    await trace(aSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
+    await trace(makeSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
     await admin('POST /clock', { advance_ms: DAY_MS / 2 });
-    await trace(aSpan({ conversationId: 'fresh' }));
+    await trace(makeSpan({ conversationId: 'fresh' }));
     await admin('POST /clock', { advance_ms: DAY_MS / 2 - 1 });
     await drain();
     t.equal((await production()).total, 0, 'one millisecond short of it');
@@ -167,9 +173,9 @@ void t.test(
 
 void t.test('One clock change closes any number of idle conversations', async (t) => {
   const { trace, admin, drain, production } = await withService(t);
-  await admin('POST /evals', anEval('any', ''));
+  await admin('POST /evals', makeContainsEval('any', ''));
   await admin('PUT /settings', { evals: ['any'] });
-  const spans = Array.from({ length: 250 }, (_, nth) => aSpan({ conversationId: `c-${nth}` }));
+  const spans = Array.from({ length: 250 }, (_, nth) => makeSpan({ conversationId: `c-${nth}` }));
   await trace(...spans);
   await admin('POST /clock', { advance_ms: DAY_MS });
   await drain();
@@ -178,9 +184,9 @@ void t.test('One clock change closes any number of idle conversations', async (t
 
 void t.test('Idle conversations are also closed as time passes', async (t) => {
   const { trace, clock, admin, drain, production } = await withService(t);
-  await admin('POST /evals', anEval('any', ''));
+  await admin('POST /evals', makeContainsEval('any', ''));
   await admin('PUT /settings', { evals: ['any'] });
-  await trace(aSpan());
+  await trace(makeSpan());
   clock.advance(DAY_MS);
   for (let look = 0; look < 1000 && (await production()).total === 0; look += 1) await drain();
   t.equal((await production()).total, 1);

@@ -6,13 +6,13 @@ import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai';
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { OpenAI } from 'openai';
 import t, { type Test } from 'tap';
-import { exporters, exportingTo, listenToComplaints, said } from '../../helpers/exporting.ts';
-import { answers, openAiServer, type Behaviour } from '../../helpers/openai-server.ts';
-import { anEval, withService, type Bench } from '../../helpers/service.ts';
-import { shownAt } from '../../helpers/session-page.ts';
+import { exporters, startExporter, collectDiagnostics, said } from '../../helpers/exporting.ts';
+import { behaviors, startOpenAiServer, type Behavior } from '../../helpers/openai-server.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
+import { readSessionPage } from '../../helpers/session-page.ts';
 import { until } from '../../helpers/until.ts';
 
-const complaints = listenToComplaints();
+const complaints = collectDiagnostics();
 t.beforeEach(() => void complaints.splice(0));
 
 const wanted = { order_id: 'A-17' };
@@ -22,7 +22,7 @@ const found = { order_id: 'A-17', status: 'shipped' };
 async function withEval(t: Test): Promise<Bench> {
   const bench = await withService(t);
   const params = { name: 'find_order', arguments: wanted };
-  await bench.admin('POST /evals', anEval('looks', '', { kind: 'tool_args', params }));
+  await bench.admin('POST /evals', makeContainsEval('looks', '', { kind: 'tool_args', params }));
   await bench.admin('PUT /settings', { evals: ['looks'] });
   return bench;
 }
@@ -37,7 +37,7 @@ async function scored({ end, drain, production }: Bench, conversationId: string)
     throw new Error(`expected one session, ${conversationId}, got ${items.length}`);
   }
   const said = (item.traces ?? []).map((turn) => [turn.user_input, turn.agent_response]);
-  return { item, said, shown: await shownAt(item.url) };
+  return { item, said, shown: await readSessionPage(item.url) };
 }
 
 /** The answers to requests for traces, in the order in which they were given. */
@@ -86,7 +86,7 @@ for (const exporter of exporters) {
   void t.test(`${exporter}: an id on the root span, turns, tools, and tags`, async (t) => {
     const bench = await withEval(t);
     const resource = { 'deployment.environment': 'test' };
-    const { tracer, flush } = exportingTo(t, bench.service, { exporter, resource });
+    const { tracer, flush } = startExporter(t, bench.service, { exporter, resource });
     toolTurn(tracer, 'conv-7');
     const failing = span(tracer, 'chat', {
       'gen_ai.conversation.id': 'conv-7',
@@ -121,7 +121,7 @@ for (const exporter of exporters) {
     const bench = await withEval(t);
     const conversationId = 'by header: größer';
     const header = Buffer.from(conversationId).toString('latin1');
-    const { tracer, flush } = exportingTo(t, bench.service, { exporter, conversationId: header });
+    const { tracer, flush } = startExporter(t, bench.service, { exporter, conversationId: header });
     const hello = { 'gen_ai.input.messages': said('user', 'Hello') };
     span(tracer, 'chat', { ...hello, 'gen_ai.output.messages': said('assistant', 'Hi!') }).end();
     await flush();
@@ -129,19 +129,22 @@ for (const exporter of exporters) {
     t.same(complaints, []);
   });
 
-  void t.test(`${exporter}: the exporter retries a rejected batch, which is stored once`, async (t) => {
-    const bench = await withEval(t);
-    for (const kind of ['rate_limit', 'unavailable']) {
-      const fault = { kind, route: 'traces', times: 1, retry_after_s: 1 };
-      await bench.admin('POST /faults', fault);
-    }
-    const { tracer, flush } = exportingTo(t, bench.service, { exporter });
-    toolTurn(tracer, 'conv-8');
-    await flush();
-    t.same(await statuses(bench), [429, 503, 200]);
-    t.same((await scored(bench, 'conv-8')).said, [['Where is A-17?', 'It has shipped.']]);
-    t.same(complaints, []);
-  });
+  void t.test(
+    `${exporter}: the exporter retries a rejected batch, which is stored once`,
+    async (t) => {
+      const bench = await withEval(t);
+      for (const kind of ['rate_limit', 'unavailable']) {
+        const fault = { kind, route: 'traces', times: 1, retry_after_s: 1 };
+        await bench.admin('POST /faults', fault);
+      }
+      const { tracer, flush } = startExporter(t, bench.service, { exporter });
+      toolTurn(tracer, 'conv-8');
+      await flush();
+      t.same(await statuses(bench), [429, 503, 200]);
+      t.same((await scored(bench, 'conv-8')).said, [['Where is A-17?', 'It has shipped.']]);
+      t.same(complaints, []);
+    },
+  );
 
   void t.test(`${exporter}: a rate-limited batch is accepted after Retry-After`, async (t) => {
     const bench = await withEval(t);
@@ -149,7 +152,7 @@ for (const exporter of exporters) {
     const sent = Array.from({ length: 120 }, () => bench.send('POST /v1/traces', empty));
     t.ok((await Promise.all(sent)).every(({ status }) => status === 200));
     bench.clock.advance(59_500);
-    const { tracer, flush } = exportingTo(t, bench.service, { exporter });
+    const { tracer, flush } = startExporter(t, bench.service, { exporter });
     toolTurn(tracer, 'conv-9');
     const flushed = flush();
     // The exporter comes again after the second that it was told to wait.
@@ -164,15 +167,15 @@ for (const exporter of exporters) {
   void t.test(`${exporter}: the exporter reports what it drops`, async (t) => {
     const { admin, service } = await withService(t);
     await admin('POST /faults', { kind: 'server_error', route: 'traces', times: 1 });
-    const { tracer, flush } = exportingTo(t, service, { exporter });
+    const { tracer, flush } = startExporter(t, service, { exporter });
     toolTurn(tracer, 'conv-10');
     await flush().catch(() => undefined);
     t.match(complaints.join('\n'), /500|Internal Server Error/, 'so that silence means accepted');
   });
 }
 
-const completion = (message: object, finish = 'stop'): Behaviour =>
-  answers.body({
+const completion = (message: object, finish = 'stop'): Behavior =>
+  behaviors.body({
     id: 'completion-1',
     object: 'chat.completion',
     created: 1_795_168_800,
@@ -187,10 +190,10 @@ const askForTool = completion(
 );
 
 void t.test('AI SDK with OpenTelemetry: a tool loop is one turn', async (t) => {
-  const [bench, model] = [await withEval(t), await openAiServer(t)];
+  const [bench, model] = [await withEval(t), await startOpenAiServer(t)];
   model.behave(askForTool, completion({ content: 'It has shipped.' }));
   const exporter = 'OTLP/protobuf with gzip';
-  const { tracer, flush } = exportingTo(t, bench.service, { exporter, conversationId: 'ai-1' });
+  const { tracer, flush } = startExporter(t, bench.service, { exporter, conversationId: 'ai-1' });
   const openai = createOpenAI({ baseURL: model.baseUrl, apiKey: 'a-key' });
   const { text } = await generateText({
     model: openai.chat('model-1'),
@@ -211,7 +214,7 @@ void t.test('AI SDK with OpenTelemetry: a tool loop is one turn', async (t) => {
     telemetry: { functionId: 'shop', integrations: [new OpenTelemetry({ tracer })] },
   });
   t.equal(text, 'It has shipped.');
-  t.equal(model.asked.length, 2);
+  t.equal(model.requests.length, 2);
   await flush();
 
   const { item, said: turns, shown } = await scored(bench, 'ai-1');
@@ -226,10 +229,10 @@ void t.test('AI SDK with OpenTelemetry: a tool loop is one turn', async (t) => {
 });
 
 void t.test('Traceloop for OpenAI: each user message is one turn', async (t) => {
-  const [bench, model] = [await withEval(t), await openAiServer(t)];
+  const [bench, model] = [await withEval(t), await startOpenAiServer(t)];
   const hello = completion({ content: 'Good morning!' });
   model.behave(hello, askForTool, completion({ content: 'It has shipped.' }));
-  const { provider, flush } = exportingTo(t, bench.service, { conversationId: 'traceloop-1' });
+  const { provider, flush } = startExporter(t, bench.service, { conversationId: 'traceloop-1' });
   const instrumentation = new OpenAIInstrumentation({ exceptionLogger: (error) => t.error(error) });
   instrumentation.setTracerProvider(provider);
   instrumentation.manuallyInstrument(OpenAI);

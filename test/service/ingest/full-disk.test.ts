@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { start } from '../../helpers/command.ts';
 import { linesOf } from '../../helpers/log-lines.ts';
-import { aRequest, aSpan } from '../../helpers/otlp.ts';
+import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
 
 const SECRET = 'my-secret-word';
 
@@ -31,7 +31,7 @@ async function ask({ url, apiKey }: Address, route: string, body?: unknown) {
 
 /** About 200 kB. */
 const bulky = (nth: number) =>
-  aRequest([aSpan({ conversationId: `c-${nth}`, user: SECRET.repeat(15_000) })]);
+  makeTraceRequest([makeSpan({ conversationId: `c-${nth}`, user: SECRET.repeat(15_000) })]);
 
 /** Sends until the disk takes no more; the ids that were acknowledged. */
 async function sendUntilFull(t: Test, service: Address): Promise<string[]> {

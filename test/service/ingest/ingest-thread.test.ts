@@ -16,7 +16,7 @@ import {
   type IngestThreadOptions,
 } from '../../../src/service/ingest/ingest-thread.ts';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { aRequest, aSpan, hexId } from '../../helpers/otlp.ts';
+import { makeTraceRequest, makeSpan, makeHexId } from '../../helpers/otlp.ts';
 import { newSpans, NOON_MS, noonNs, withStore } from '../../helpers/store.ts';
 
 const faultyThread = new URL('../../helpers/faulty-ingest-thread.ts', import.meta.url);
@@ -304,9 +304,9 @@ void t.test(
     };
     const { port1, port2 } = new MessageChannel();
     t.teardown(() => port1.postMessage('close'));
-    const traceId = hexId(32);
-    const of = (conversationId: string | null, trace = hexId(32)) =>
-      aSpan({ conversationId, traceId: trace });
+    const traceId = makeHexId(32);
+    const of = (conversationId: string | null, trace = makeHexId(32)) =>
+      makeSpan({ conversationId, traceId: trace });
     const bodies: [owner: string, ...spans: object[]][] = [
       [ownerId, of('root', traceId)],
       [ownerId, of('beside')],
@@ -315,7 +315,7 @@ void t.test(
       [ownerId, of('more')],
     ];
     for (const [id, [owner, ...spans]] of bodies.entries()) {
-      const body = bytesOf(JSON.stringify(aRequest(spans as Record<string, unknown>[])));
+      const body = bytesOf(JSON.stringify(makeTraceRequest(spans as Record<string, unknown>[])));
       port1.postMessage({ id, task: newTask(owner, body) } satisfies TaskMessage);
     }
     processTasks({ port: port2, decode: decodeBody, spanWriter: { ...opened, insert } });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { aProtobufRequest, aRequest, aSpan } from '../../helpers/otlp.ts';
+import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
 import { linesOf } from '../../helpers/log-lines.ts';
-import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
-import { withFile } from '../../helpers/store.ts';
+import { assertError, withService, type Bench } from '../../helpers/service.ts';
+import { openDatabase } from '../../helpers/store.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
@@ -29,17 +29,17 @@ void t.test(
       'GET /api/prod-evaluations/sessions',
     ];
     for (const route of routes) {
-      isRefusal(t, await send(route, { key: null }), 401, /x-service-api-key/);
-      isRefusal(t, await send(route, { key: 'sk_wrong' }), 401, /nobody/);
+      assertError(t, await send(route, { key: null }), 401, /x-service-api-key/);
+      assertError(t, await send(route, { key: 'sk_wrong' }), 401, /nobody/);
     }
   },
 );
 
 void t.test('The key header can be renamed', async (t) => {
   const { send, service } = await withService(t, { apiKeyHeader: 'X-Other-Key' });
-  isRefusal(t, await send(TRACES, { body: aRequest() }), 401, /x-other-key/);
+  assertError(t, await send(TRACES, { body: makeTraceRequest() }), 401, /x-other-key/);
   const headers = { 'x-other-key': service.apiKey };
-  t.equal((await send(TRACES, { body: aRequest(), headers, key: null })).status, 200);
+  t.equal((await send(TRACES, { body: makeTraceRequest(), headers, key: null })).status, 200);
 });
 
 void t.test(
@@ -47,7 +47,7 @@ void t.test(
   async (t) => {
     const bench = await withService(t);
     const { send } = bench;
-    const text = JSON.stringify(aRequest());
+    const text = JSON.stringify(makeTraceRequest());
     for (const type of [
       'application/json',
       'application/json; charset=utf-8',
@@ -60,7 +60,7 @@ void t.test(
       t.equal(answer.headers.get('content-type'), 'application/json');
     }
     const upper = { 'content-type': 'APPLICATION/X-PROTOBUF; v=1' };
-    const answer = await send(TRACES, { raw: aProtobufRequest(), headers: upper });
+    const answer = await send(TRACES, { raw: makeProtobufRequest(), headers: upper });
     t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
     for (const type of [
       'text/plain',
@@ -73,17 +73,17 @@ void t.test(
       ';;;',
     ]) {
       const refused = await send(TRACES, { raw: text, headers: { 'content-type': type } });
-      isRefusal(t, refused, 415, /application\/x-protobuf/);
+      assertError(t, refused, 415, /application\/x-protobuf/);
     }
-    isRefusal(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
-    isRefusal(t, await send(TRACES), 415, /got nothing/);
+    assertError(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
+    assertError(t, await send(TRACES), 415, /got nothing/);
     t.ok((await codesIn(bench)).includes('unsupported_type'));
   },
 );
 
 void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
   const { send } = await withService(t);
-  const plain = Buffer.from(JSON.stringify(aRequest()));
+  const plain = Buffer.from(JSON.stringify(makeTraceRequest()));
   const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
     const answer = await send(TRACES, { raw, headers: { ...json, 'content-encoding': encoding } });
     t.equal(answer.status, 200, `${encoding}: ${answer.text}`);
@@ -97,13 +97,13 @@ void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
   );
   for (const encoding of ['zstd', 'deflate', 'br', 'gzip, gzip']) {
     const headers = { ...json, 'content-encoding': encoding };
-    isRefusal(t, await send(TRACES, { raw: plain, headers }), 415, /gzip/);
+    assertError(t, await send(TRACES, { raw: plain, headers }), 415, /gzip/);
   }
   const headers = { ...json, 'content-encoding': 'gzip' };
-  isRefusal(t, await send(TRACES, { raw: plain, headers }), 400);
-  isRefusal(t, await send(TRACES, { raw: gzipSync(plain).subarray(0, -9), headers }), 400);
+  assertError(t, await send(TRACES, { raw: plain, headers }), 400);
+  assertError(t, await send(TRACES, { raw: gzipSync(plain).subarray(0, -9), headers }), 400);
   const bomb = gzipSync(Buffer.alloc(200_000_000));
-  isRefusal(t, await send(TRACES, { raw: bomb, headers }), 413);
+  assertError(t, await send(TRACES, { raw: bomb, headers }), 413);
 });
 
 void t.test(
@@ -120,12 +120,12 @@ void t.test(
 
     for (let nth = 0; nth < 3; nth += 1) {
       const refused = await send(TRACES, { body });
-      isRefusal(t, refused, 429, /30 s/);
+      assertError(t, refused, 429, /30 s/);
       t.equal(refused.headers.get('retry-after'), '30', 'whole seconds, rounded up');
     }
     const first = await send(TRACES, { raw: 'x', headers: { 'content-type': 'text/plain' } });
-    isRefusal(t, first, 429);
-    isRefusal(t, await send(TRACES, { body, key: 'sk_nobody' }), 401);
+    assertError(t, first, 429);
+    assertError(t, await send(TRACES, { body, key: 'sk_nobody' }), 401);
     t.same(
       (await codesIn(bench)).filter((code) => code === 'rate_limited').length,
       1,
@@ -148,10 +148,10 @@ void t.test('Of 401, 429, 415, 413, and 400, the first that applies is returned'
   const { send } = await withService(t);
   const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
   const text = { 'content-type': 'text/plain' };
-  isRefusal(t, await send(TRACES, { raw: large, headers: text, key: 'sk_nobody' }), 401);
-  isRefusal(t, await send(TRACES, { raw: large, headers: text }), 415);
-  isRefusal(t, await send(TRACES, { raw: large, headers: json }), 413);
-  isRefusal(t, await send(TRACES, { raw: 'nonsense', headers: json }), 400);
+  assertError(t, await send(TRACES, { raw: large, headers: text, key: 'sk_nobody' }), 401);
+  assertError(t, await send(TRACES, { raw: large, headers: text }), 415);
+  assertError(t, await send(TRACES, { raw: large, headers: json }), 413);
+  assertError(t, await send(TRACES, { raw: 'nonsense', headers: json }), 400);
 });
 
 void t.test('Malformed bodies get 400 with a message and affect no other request', async (t) => {
@@ -176,9 +176,9 @@ void t.test('Malformed bodies get 400 with a message and affect no other request
     ...['\u0007', '\n\u00ff', 'not protobuf at all'].map((raw) =>
       send(TRACES, { raw: Buffer.from(raw, 'latin1'), headers: protobuf }),
     ),
-    trace(aSpan({ conversationId: 'beside' })),
+    trace(makeSpan({ conversationId: 'beside' })),
   ]);
-  for (const answer of results) if (answer) isRefusal(t, answer, 400);
+  for (const answer of results) if (answer) assertError(t, answer, 400);
   t.equal((await end('beside')).conversation_id, 'beside');
   t.ok(JSON.stringify(await admin('GET /ingest-log')).includes('malformed_body'));
 });
@@ -190,11 +190,11 @@ void t.test(
     const { send, end } = bench;
     t.equal((await send(TRACES, { body: {} })).status, 200);
     t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
-    const other = aRequest([aSpan({ operation: null, conversationId: null })]);
+    const other = makeTraceRequest([makeSpan({ operation: null, conversationId: null })]);
     t.equal((await send(TRACES, { body: other })).status, 200, 'ignored, with no error');
 
-    const without = aRequest([aSpan({ conversationId: null })]);
-    isRefusal(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
+    const without = makeTraceRequest([makeSpan({ conversationId: null })]);
+    assertError(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
     t.ok((await codesIn(bench)).includes('no_conversation_id'));
     const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
     t.equal((await send(TRACES, { body: without, headers })).status, 200);
@@ -205,11 +205,11 @@ void t.test(
 void t.test('Other methods and paths get 405 and 404 with an explanation', async (t) => {
   const { send } = await withService(t);
   const wrong = await send('GET /v1/traces');
-  isRefusal(t, wrong, 405, /POST/);
+  assertError(t, wrong, 405, /POST/);
   t.equal(wrong.headers.get('allow'), 'POST');
-  isRefusal(t, await send('POST /v1/metrics', { body: {} }), 404, /POST \/v1\/metrics/);
-  isRefusal(t, await send('GET /v1/'), 404);
-  isRefusal(t, await send('POST /v1/logs', { raw: 'x', headers: { 'content-type': ';' } }), 404);
+  assertError(t, await send('POST /v1/metrics', { body: {} }), 404, /POST \/v1\/metrics/);
+  assertError(t, await send('GET /v1/'), 404);
+  assertError(t, await send('POST /v1/logs', { raw: 'x', headers: { 'content-type': ';' } }), 404);
 });
 
 void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t) => {
@@ -217,18 +217,18 @@ void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t)
   await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
   await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
   await admin('POST /faults', { kind: 'unavailable', route: 'end', ttl_ms: 1000 });
-  const refused = await send(TRACES, { body: aRequest() });
-  isRefusal(t, refused, 429, /fault/);
+  const refused = await send(TRACES, { body: makeTraceRequest() });
+  assertError(t, refused, 429, /fault/);
   t.equal(refused.headers.get('retry-after'), '7');
-  await trace(aSpan());
-  isRefusal(t, await send('GET /api/simulations/sessions'), 500, /fault/);
+  await trace(makeSpan());
+  assertError(t, await send('GET /api/simulations/sessions'), 500, /fault/);
   t.equal((await send('GET /api/simulations/sessions')).status, 200);
-  isRefusal(t, await send('POST /v1/sessions/conv-1/end'), 503, /an unavailable fault/);
+  assertError(t, await send('POST /v1/sessions/conv-1/end'), 503, /an unavailable fault/);
   await admin('POST /clock', { advance_ms: 1000 });
   t.equal((await send('POST /v1/sessions/conv-1/end')).status, 200);
 
   await admin('PUT /faults', [{ kind: 'slow', delay_ms: 600_000 }]);
-  const slow = send(TRACES, { body: aRequest() });
+  const slow = send(TRACES, { body: makeTraceRequest() });
   while (!JSON.stringify(await admin('GET /faults')).includes('"injected":1'));
   await admin('POST /clock', { advance_ms: 600_000 });
   t.equal((await slow).status, 200);
@@ -239,10 +239,10 @@ void t.test('Spans that cannot be stored cause a 500, and the log says why', asy
   const { log, lines } = linesOf();
   const { send } = await withService(t, { dataDir, log });
   const refuses = "create trigger full before insert on spans begin select raise(abort, 'no room')";
-  withFile(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);
-  isRefusal(
+  openDatabase(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);
+  assertError(
     t,
-    await send(TRACES, { body: aRequest([aSpan({ user: 'my secret' })]) }),
+    await send(TRACES, { body: makeTraceRequest([makeSpan({ user: 'my secret' })]) }),
     500,
     /again/,
   );

@@ -2,19 +2,24 @@
 import t, { type Test } from 'tap';
 import { decodeTraceRequest, readTraceRequest, type Span } from '../../../src/contract/index.ts';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
-import { agent, asks, gives, user } from '../../helpers/stored-span.ts';
+import {
+  agent,
+  makeToolCallMessage,
+  makeToolResultMessage,
+  user,
+} from '../../helpers/stored-span.ts';
 import { protobufOf } from '../../helpers/otlp-wire.ts';
-import { accepted, readRequest } from '../../helpers/read-spans.ts';
-import { requestOf, spanOf, type SpanSketch } from '../../helpers/span-sketch.ts';
+import { expectAccepted, readRequest } from '../../helpers/read-spans.ts';
+import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
 
 /** The turns of a request, which are the same in both encodings. */
 function turnsFrom(t: Test, spans: readonly Span[], headerConversationId?: string): Turn[] {
-  const request = requestOf(spans);
+  const request = makeWireRequest(spans);
   const [fromJson, fromProtobuf] = [
     readTraceRequest(JSON.parse(JSON.stringify(request))),
     decodeTraceRequest(protobufOf(request)),
   ].map((read) => {
-    const { spans: rows } = accepted(readRequest(read, { headerConversationId }));
+    const { spans: rows } = expectAccepted(readRequest(read, { headerConversationId }));
     t.equal(rows.length, spans.length, 'every span is kept');
     return buildTurns(rows.map((row) => ({ ...row, receivedAtMs: 0, late: false })));
   });
@@ -23,7 +28,7 @@ function turnsFrom(t: Test, spans: readonly Span[], headerConversationId?: strin
 }
 
 /** Spans as instrumentations send them: what ends first comes first. */
-const inOrderOfEnds = (sketches: readonly SpanSketch[]): Span[] => sketches.map(spanOf);
+const inOrderOfEnds = (sketches: readonly SpanSketch[]): Span[] => sketches.map(makeWireSpan);
 
 const named = (operation: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
   'gen_ai.operation.name': operation,
@@ -33,8 +38,8 @@ const usage = { 'gen_ai.usage.input_tokens': 20, 'gen_ai.usage.output_tokens': 5
 
 void t.test('AI SDK: an agent with steps, messages as JSON text, and the id in the header', (t) => {
   const question = [user('Where is it?')];
-  const call = asks('find', { n: 1 }, 'call_1');
-  const more = [...question, call, gives({ at: 'home' }, 'call_1')];
+  const call = makeToolCallMessage('find', { n: 1 }, 'call_1');
+  const more = [...question, call, makeToolResultMessage({ at: 'home' }, 'call_1')];
   const texts = (input: unknown, output: unknown): Record<string, unknown> => ({
     'gen_ai.input.messages': JSON.stringify(input),
     'gen_ai.output.messages': JSON.stringify(output),
@@ -78,7 +83,7 @@ void t.test('AI SDK: an agent with steps, messages as JSON text, and the id in t
 void t.test('Traceloop: only chat spans, integers as numbers, one trace per span', (t) => {
   const first = [user('One')];
   const chat = (id: string, atMs: number, input: unknown, output: unknown): Span => {
-    const span = spanOf({
+    const span = makeWireSpan({
       id,
       trace: id,
       atMs,
@@ -93,8 +98,18 @@ void t.test('Traceloop: only chat spans, integers as numbers, one trace per span
   };
   const spans = [
     chat('a', 0, first, [agent('1')]),
-    chat('b', 2000, [...first, agent('1'), user('Two')], [asks('f', '{"n":1}', 'x')]),
-    chat('c', 4000, [user('Two'), asks('f', '{"n":1}', 'x'), gives('r', 'x')], [agent('2')]),
+    chat(
+      'b',
+      2000,
+      [...first, agent('1'), user('Two')],
+      [makeToolCallMessage('f', '{"n":1}', 'x')],
+    ),
+    chat(
+      'c',
+      4000,
+      [user('Two'), makeToolCallMessage('f', '{"n":1}', 'x'), makeToolResultMessage('r', 'x')],
+      [agent('2')],
+    ),
   ];
   t.match(turnsFrom(t, spans), [
     { sequence: 1, userInput: 'One', agentResponse: '1', toolCalls: [], inputTokens: 30 },
@@ -113,8 +128,8 @@ void t.test(
   'Strands: structured messages, status OK, and the id on the root span, which ends last',
   (t) => {
     const question = [user('Weather?')];
-    const call = asks('weather', { city: 'Bern' }, 'w');
-    const more = [...question, call, gives([{ text: 'sunny' }], 'w', 'user')];
+    const call = makeToolCallMessage('weather', { city: 'Bern' }, 'w');
+    const more = [...question, call, makeToolResultMessage([{ text: 'sunny' }], 'w', 'user')];
     const chat = (input: unknown, output: unknown): Record<string, unknown> => {
       return named('chat', { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output });
     };

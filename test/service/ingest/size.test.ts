@@ -5,8 +5,8 @@ import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
-import { aRequest } from '../../helpers/otlp.ts';
-import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { makeTraceRequest } from '../../helpers/otlp.ts';
+import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
 const TRACES = 'POST /v1/traces';
 const json = { 'content-type': 'application/json' };
@@ -19,7 +19,7 @@ const codesIn = async ({ admin }: Bench): Promise<string[]> =>
 
 /** A request whose JSON is padded to so many bytes. */
 function padded(bytes: number): Buffer {
-  const text = JSON.stringify(aRequest());
+  const text = JSON.stringify(makeTraceRequest());
   return Buffer.concat([Buffer.from(text), Buffer.alloc(bytes - text.length, ' ')]);
 }
 
@@ -33,8 +33,8 @@ void t.test(
     const gzip = { ...json, 'content-encoding': 'gzip' };
     t.equal((await send(TRACES, { raw: fits, headers: json })).status, 200);
     t.equal((await send(TRACES, { raw: gzipSync(fits), headers: gzip })).status, 200);
-    isRefusal(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
-    isRefusal(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
+    assertError(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
+    assertError(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
     t.equal((await chunked(bench, fits)).status, 200);
     const refused = await chunked(bench, tooMuch);
     t.equal(refused.status, 413);
@@ -185,7 +185,7 @@ void t.test('A client that disconnects midway affects no other client', async (t
   );
   await once(socket, 'connect');
   socket.destroy();
-  t.equal((await send(TRACES, { body: aRequest() })).status, 200);
+  t.equal((await send(TRACES, { body: makeTraceRequest() })).status, 200);
 });
 
 void t.test('More concurrent bytes than the service buffers get a retryable 503', async (t) => {
@@ -198,7 +198,7 @@ void t.test('More concurrent bytes than the service buffers get a retryable 503'
   t.equal(busy.length + answers.filter(({ status }) => status === 200).length, 40);
   t.ok(busy.length > 0);
   for (const answer of busy) {
-    isRefusal(t, answer, 503, /again/);
+    assertError(t, answer, 503, /again/);
     t.equal(answer.headers.get('retry-after'), '1');
   }
   t.equal((await send(TRACES, { raw: large, headers: json })).status, 200, 'there is room again');

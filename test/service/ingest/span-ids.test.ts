@@ -1,7 +1,7 @@
 /** A span id counts once for each owner; what that costs a sender is told. */
 import t from 'tap';
-import { aSpan, hexId } from '../../helpers/otlp.ts';
-import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { makeSpan, makeHexId } from '../../helpers/otlp.ts';
+import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
 interface Entry {
   level: string;
@@ -15,31 +15,31 @@ const entriesOf = async ({ admin }: Bench): Promise<Entry[]> =>
 void t.test('A repeated span is not logged; the same span id in another trace is', async (t) => {
   const bench = await withService(t);
   const { trace, send } = bench;
-  const spanId = hexId(16);
-  const first = aSpan({ spanId, conversationId: 'one' });
+  const spanId = makeHexId(16);
+  const first = makeSpan({ spanId, conversationId: 'one' });
   await trace(first);
   const unknown = 'POST /v1/sessions/two/end';
   const before = await send(unknown);
-  isRefusal(t, before, 404);
+  assertError(t, before, 404);
   t.notMatch(before.text, /ingest-log/, 'nothing was dropped');
   await trace(first);
   t.match(await entriesOf(bench), [{ level: 'info', code: 'repeated_spans', about: { count: 1 } }]);
 
-  await trace(aSpan({ spanId, conversationId: 'two' }));
+  await trace(makeSpan({ spanId, conversationId: 'two' }));
   const about = { conversation_id: 'two', span_id: spanId, count: 1 };
   t.match(await entriesOf(bench), [
     { level: 'warn', code: 'span_id_taken', message: /new id for each span/, about },
     { code: 'repeated_spans' },
   ]);
-  isRefusal(t, await send(unknown), 404, /"two".*dropped \(span_id_taken\).*ingest-log/);
+  assertError(t, await send(unknown), 404, /"two".*dropped \(span_id_taken\).*ingest-log/);
 });
 
 void t.test('The same trace in another conversation is also logged', async (t) => {
   const bench = await withService(t);
-  const again = { traceId: hexId(32), spanId: hexId(16) };
-  await bench.trace(aSpan({ ...again, conversationId: 'one' }));
-  const fresh = aSpan({ conversationId: 'one' });
-  await bench.trace(aSpan({ ...again, conversationId: 'two' }), fresh);
+  const again = { traceId: makeHexId(32), spanId: makeHexId(16) };
+  await bench.trace(makeSpan({ ...again, conversationId: 'one' }));
+  const fresh = makeSpan({ conversationId: 'one' });
+  await bench.trace(makeSpan({ ...again, conversationId: 'two' }), fresh);
   t.match(await entriesOf(bench), [{ code: 'span_id_taken', about: { count: 1 } }]);
   t.equal((await bench.end('one')).status, 'evaluating', 'what was new in the request is kept');
 });

@@ -1,7 +1,7 @@
 /** The two results endpoints: filters, pages, and what a session shows (spec 4.3, 4.4). */
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
-import { isAnswer, isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { assertResponse, assertError, withService, type Bench } from '../../helpers/service.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
 
@@ -202,7 +202,7 @@ void t.test('An invalid query value gets 400 with the name of the parameter', as
     'agent=a&agent=b',
   ]) {
     const name = query.split('=')[0] ?? '';
-    isRefusal(t, await send(`${SIMULATIONS}?${query}`), 400, new RegExp(`^${name} `));
+    assertError(t, await send(`${SIMULATIONS}?${query}`), 400, new RegExp(`^${name} `));
   }
 });
 
@@ -212,8 +212,9 @@ void t.test(
     const { send, admin } = await withService(t, { seed });
     for (const path of ['/api/simulations/sessions', '/api/prod-evaluations/sessions']) {
       const message = path.includes('prod') ? 'ProductionSessionPage' : 'SimulationSessionPage';
-      for (const slash of ['', '/']) isAnswer(t, await send(`GET ${path}${slash}`), 200, message);
-      isRefusal(t, await send(`POST ${path}`, { body: {} }), 405, /GET/);
+      for (const slash of ['', '/'])
+        assertResponse(t, await send(`GET ${path}${slash}`), 200, message);
+      assertError(t, await send(`POST ${path}`, { body: {} }), 405, /GET/);
     }
     const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
     t.match((await send(SIMULATIONS, { key })).json, { total: 0 });

@@ -1,8 +1,8 @@
 /** Whether a session as a whole passed: what an eval that is not required changes, and what not. */
 import t from 'tap';
 import { violations, type SeedDocument, type SessionVerdict } from '../../../src/contract/index.ts';
-import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
 
 const idIn = (url: string | null | undefined): string =>
   new URL(url ?? 'http://none').searchParams.get('sessionId') ?? '';
@@ -16,10 +16,10 @@ async function verdictOf({ admin }: Bench, id: string): Promise<SessionVerdict> 
 void t.test('An optional eval never fails a session', async (t) => {
   const bench = await withService(t);
   const { admin, trace, end, drain, production } = bench;
-  await admin('POST /evals', anEval('must', 'on its way'));
-  await admin('POST /evals', anEval('nice', 'sorry', { required: false }));
+  await admin('POST /evals', makeContainsEval('must', 'on its way'));
+  await admin('POST /evals', makeContainsEval('nice', 'sorry', { required: false }));
   await admin('PUT /settings', { evals: ['must', 'nice'] });
-  await trace(aSpan());
+  await trace(makeSpan());
   await end('conv-1');
   await drain();
   const { items, total } = await production('?failed_only=true');
@@ -49,10 +49,10 @@ void t.test('The verdict uses the evals as they were when queued', async (t) => 
   const bench = await withService(t);
   const { admin, drain, production } = bench;
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
-  await admin('POST /evals', anEval('nice', 'sorry', { required: false }));
+  await admin('POST /evals', makeContainsEval('nice', 'sorry', { required: false }));
   await admin('POST /transcripts', { session_id: 't-1', turns, evals: ['nice'] });
   await drain();
-  await admin('POST /evals', anEval('nice', 'sorry'));
+  await admin('POST /evals', makeContainsEval('nice', 'sorry'));
   await admin('DELETE /evals/nice');
   const id = idIn((await production()).items[0]?.url);
   t.match(await verdictOf(bench, id), { outcomes: [{ required: false }] });
@@ -93,7 +93,7 @@ void t.test('The verdict follows from the required outcomes', async (t) => {
 void t.test(
   'A seeded outcome is required if its eval is, unless the outcome itself says otherwise',
   async (t) => {
-    const evals = [anEval('nice', 'x', { required: false })];
+    const evals = [makeContainsEval('nice', 'x', { required: false })];
     const outcomes = [{ eval: 'nice', outcome: 'fail' }, outcome('own', 'fail', false)];
     const session = { id: 's', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
     const simulations = [{ name: 'Sim', agent: 'A', sessions: [{ ...session, outcomes }] }];
@@ -102,8 +102,8 @@ void t.test(
       verdict: 'undecided',
       outcomes: [{ required: false }, { required: false }],
     });
-    isRefusal(t, await bench.send('GET /__admin/sessions/other', { key: null }), 404, /"other"/);
+    assertError(t, await bench.send('GET /__admin/sessions/other', { key: null }), 404, /"other"/);
     await bench.admin('POST /keys', { key: 'key-of-team-b', owner: 'team-b' });
-    isRefusal(t, await bench.send('GET /__admin/sessions/s?owner=team-b', { key: null }), 404);
+    assertError(t, await bench.send('GET /__admin/sessions/s?owner=team-b', { key: null }), 404);
   },
 );

@@ -3,9 +3,9 @@ import t from 'tap';
 import type { SessionVerdict } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { linesOf } from '../../helpers/log-lines.ts';
-import { answers, openAiServer } from '../../helpers/openai-server.ts';
-import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, withService, type Bench } from '../../helpers/service.ts';
+import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 
 interface Entry {
   level: string;
@@ -30,7 +30,7 @@ void t.test('A session whose evals all errored is listed and says what is missin
   const { admin, trace, end, drain, production } = bench;
   await admin('POST /evals', judged);
   await admin('PUT /settings', { evals: ['greets'] });
-  await trace(aSpan({ user: SECRET }));
+  await trace(makeSpan({ user: SECRET }));
   await end('conv-1');
   await drain();
   t.equal((await production()).total, 0, 'without results it is not listed (spec 4.4)');
@@ -56,7 +56,7 @@ void t.test('A session whose evals all errored is listed and says what is missin
 });
 
 void t.test('The ingest log has every error reason without conversation text', async (t) => {
-  const server = await openAiServer(t);
+  const server = await startOpenAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small', retriesMax: 0 };
   const bench = await withService(t, { judge });
   const { admin, drain } = bench;
@@ -65,10 +65,10 @@ void t.test('The ingest log has every error reason without conversation text', a
   await admin('POST /evals', { id: 'slow', name: 'Slow', kind: 'regex', params });
   await admin('POST /evals', { id: 'quick', name: 'Q', kind: 'max_latency', params: { ms: 1 } });
   const rows = [
-    ['greets', answers.status(500), /failed \(500\)/],
-    ['greets', answers.content(`${SECRET}!`), /can't be used/],
-    ['slow', answers.hang, /stopped after \d+ ms/],
-    ['quick', answers.hang, /has no measured latency/],
+    ['greets', behaviors.status(500), /failed \(500\)/],
+    ['greets', behaviors.content(`${SECRET}!`), /can't be used/],
+    ['slow', behaviors.hang, /stopped after \d+ ms/],
+    ['quick', behaviors.hang, /has no measured latency/],
   ] as const;
   for (const [nth, [id, behaviour, says]] of rows.entries()) {
     server.behave(behaviour);
@@ -107,7 +107,7 @@ void t.test('A missing LLM judge is reported before anything is scored', async (
   const says = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
   const logged = (): number => lines.filter((line) => line.includes('"judge_missing"')).length;
   await admin('POST /evals', judged);
-  await admin('POST /evals', anEval('plain', 'x'));
+  await admin('POST /evals', makeContainsEval('plain', 'x'));
   t.same(await admin('PUT /settings', { evals: ['plain'] }), {
     evals: ['plain'],
     run_name: 'Live traces',

@@ -1,10 +1,16 @@
 /** Many jobs: they leave time for others, are written together, and none fails for another. */
 import t from 'tap';
-import { byId, judged, runnerWorld, settle, shipped } from '../../helpers/job-runner.ts';
+import {
+  readSessionById,
+  judgeEval,
+  setUpRunner,
+  settle,
+  shippedSession,
+} from '../../helpers/job-runner.ts';
 import { systemClock } from '../../../src/platform/clock.ts';
 
 void t.test('Any number of jobs leaves the thread time for other work', async (t) => {
-  const { jobs, start } = runnerWorld(t);
+  const { jobs, start } = setUpRunner(t);
   for (let job = 0; job < 5_000; job++) jobs.add({ sessionId: `s${job}` });
   // A store that answers at once, as SQLite does, after a while of work.
   const busy = (ms: number): void => {
@@ -28,10 +34,13 @@ void t.test('Any number of jobs leaves the thread time for other work', async (t
 void t.test(
   'Simultaneous outcomes are written together, and each session is read once',
   async (t) => {
-    const { jobs, start } = runnerWorld(t);
+    const { jobs, start } = setUpRunner(t);
     for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
     let reads = 0;
-    const readSession = (...which: Parameters<typeof byId>) => (reads++, byId(...which));
+    const readSession = (...which: Parameters<typeof readSessionById>) => (
+      reads++,
+      readSessionById(...which)
+    );
     await start({ readSession }).drain();
     t.equal(jobs.written.length, 100);
     t.ok(Math.max(...jobs.groups) >= 10, `groups of ${jobs.groups.join(', ')}`);
@@ -40,7 +49,7 @@ void t.test(
 );
 
 void t.test('When a group write fails, outcomes are written one by one', async (t) => {
-  const { jobs, start } = runnerWorld(t);
+  const { jobs, start } = setUpRunner(t);
   jobs.refuseGroups();
   for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
   await start().drain();
@@ -50,11 +59,11 @@ void t.test('When a group write fails, outcomes are written one by one', async (
 });
 
 void t.test('Local evals do not use the concurrency limit', async (t) => {
-  const { jobs, start } = runnerWorld(t);
+  const { jobs, start } = setUpRunner(t);
   const never = { score: () => new Promise<never>(() => {}) };
-  for (let job = 0; job < 10; job++) jobs.add({ definition: judged, sessionId: `slow${job}` });
+  for (let job = 0; job < 10; job++) jobs.add({ definition: judgeEval, sessionId: `slow${job}` });
   for (let job = 0; job < 10; job++) jobs.add({ sessionId: `quick${job}` });
-  start({ judge: never, readSession: () => Promise.resolve(shipped) });
+  start({ judge: never, readSession: () => Promise.resolve(shippedSession) });
   await settle();
   t.equal(jobs.written.length, 10);
 });

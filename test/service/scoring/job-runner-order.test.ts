@@ -1,19 +1,19 @@
 import t from 'tap';
 import {
-  byId,
-  failing,
-  heldJudge,
-  judged,
+  readSessionById,
+  failToReadSession,
+  createPendingJudge,
+  judgeEval,
   pass,
-  runnerWorld,
+  setUpRunner,
   settle,
-  shipped,
+  shippedSession,
 } from '../../helpers/job-runner.ts';
 
 void t.test('The number of concurrent scorings is limited', async (t) => {
-  const { jobs, start } = runnerWorld(t);
-  const { judge, asked } = heldJudge();
-  for (let job = 0; job < 40; job++) jobs.add({ definition: judged, sessionId: `s${job}` });
+  const { jobs, start } = setUpRunner(t);
+  const { judge, asked } = createPendingJudge();
+  for (let job = 0; job < 40; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
   const runner = start({ judge, concurrency: 3 });
   let most = 0;
   for (let done = 0; done < 40; done++) {
@@ -27,11 +27,11 @@ void t.test('The number of concurrent scorings is limited', async (t) => {
 });
 
 void t.test('A session whose jobs hang leaves capacity for others', async (t) => {
-  const { jobs, start } = runnerWorld(t);
-  const { judge, sessions } = heldJudge();
-  for (let job = 0; job < 6; job++) jobs.add({ definition: judged, sessionId: 'slow' });
+  const { jobs, start } = setUpRunner(t);
+  const { judge, sessions } = createPendingJudge();
+  for (let job = 0; job < 6; job++) jobs.add({ definition: judgeEval, sessionId: 'slow' });
   for (let job = 0; job < 8; job++) jobs.add({ sessionId: `quick${job}` });
-  start({ judge, readSession: byId });
+  start({ judge, readSession: readSessionById });
   await settle();
   t.equal(jobs.written.length, 8);
   t.same(sessions, ['slow', 'slow', 'slow']);
@@ -40,10 +40,10 @@ void t.test('A session whose jobs hang leaves capacity for others', async (t) =>
 void t.test(
   'The limit per session is per owner: two owners may use the same session id',
   async (t) => {
-    const { jobs, start } = runnerWorld(t);
-    const { judge, asked } = heldJudge();
-    for (let job = 0; job < 3; job++) jobs.add({ definition: judged, ownerId: 'one' });
-    jobs.add({ definition: judged, ownerId: 'other' });
+    const { jobs, start } = setUpRunner(t);
+    const { judge, asked } = createPendingJudge();
+    for (let job = 0; job < 3; job++) jobs.add({ definition: judgeEval, ownerId: 'one' });
+    jobs.add({ definition: judgeEval, ownerId: 'other' });
     start({ judge });
     await settle();
     t.equal(asked.length, 4);
@@ -51,11 +51,11 @@ void t.test(
 );
 
 void t.test('A job that waits for its next attempt delays no other job', async (t) => {
-  const { jobs, clock, start } = runnerWorld(t);
+  const { jobs, clock, start } = setUpRunner(t);
   for (let job = 0; job < 5; job++) jobs.add({ sessionId: 'broken' });
   jobs.add({ sessionId: 'fine' });
   const readSession = (owner: string, id: string) =>
-    id === 'broken' ? failing() : byId(owner, id);
+    id === 'broken' ? failToReadSession() : readSessionById(owner, id);
   const runner = start({ readSession, concurrency: 1 });
   await settle();
   t.match(jobs.written, [{ job: { sessionId: 'fine' } }]);
@@ -69,9 +69,9 @@ void t.test('A job that waits for its next attempt delays no other job', async (
 });
 
 void t.test('Drain waits for running jobs and for jobs due later', async (t) => {
-  const { jobs, clock, start } = runnerWorld(t);
-  const { judge, asked } = heldJudge();
-  jobs.add({ definition: judged });
+  const { jobs, clock, start } = setUpRunner(t);
+  const { judge, asked } = createPendingJudge();
+  jobs.add({ definition: judgeEval });
   const runner = start({ judge });
   await settle();
   // Not before the start, which makes due whatever an earlier process put off.
@@ -90,9 +90,9 @@ void t.test('Drain waits for running jobs and for jobs due later', async (t) => 
 });
 
 void t.test('Stop waits for jobs that end in time and takes no new ones', async (t) => {
-  const { jobs, start } = runnerWorld(t);
-  const { judge, asked } = heldJudge();
-  for (let job = 0; job < 6; job++) jobs.add({ definition: judged, sessionId: `s${job}` });
+  const { jobs, start } = setUpRunner(t);
+  const { judge, asked } = createPendingJudge();
+  for (let job = 0; job < 6; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
   const runner = start({ judge });
   await settle();
   const stopped = runner.stop();
@@ -115,13 +115,13 @@ void t.test('Stop waits for jobs that end in time and takes no new ones', async 
 void t.test(
   'Stop releases jobs that do not end within 5 s; another runner scores them',
   async (t) => {
-    const { jobs, clock, start } = runnerWorld(t);
-    const { judge } = heldJudge();
+    const { jobs, clock, start } = setUpRunner(t);
+    const { judge } = createPendingJudge();
     const deaf = new Promise<never>(() => {});
-    jobs.add({ definition: judged, sessionId: 'hangs' });
+    jobs.add({ definition: judgeEval, sessionId: 'hangs' });
     jobs.add({ sessionId: 'deaf' });
     const readSession = (_owner: string, id: string) =>
-      id === 'deaf' ? deaf : Promise.resolve(shipped);
+      id === 'deaf' ? deaf : Promise.resolve(shippedSession);
     const runner = start({ judge, readSession });
     await settle();
     const stopped = runner.stop();
@@ -142,7 +142,7 @@ void t.test(
 );
 
 void t.test('Stop may be called twice concurrently; drain then rejects', async (t) => {
-  const { jobs, clock, start } = runnerWorld(t);
+  const { jobs, clock, start } = setUpRunner(t);
   jobs.add({}, 1_000);
   const runner = start();
   const drained = runner.drain();
@@ -157,12 +157,12 @@ void t.test('Stop may be called twice concurrently; drain then rejects', async (
 
 void t.test('Store failures are retried, and nothing is lost', async (t) => {
   for (const call of ['releaseAll', 'take', 'findNextDueAtMs', 'finish', 'release'] as const) {
-    const { jobs, clock, lines, start } = runnerWorld(t);
+    const { jobs, clock, lines, start } = setUpRunner(t);
     jobs.add();
     jobs.failNext(call, 1);
     let throws = call === 'release' ? 1 : 0;
     const runner = start({
-      readSession: () => (throws-- > 0 ? failing() : Promise.resolve(shipped)),
+      readSession: () => (throws-- > 0 ? failToReadSession() : Promise.resolve(shippedSession)),
     });
     for (const ms of [1_000, 60_000]) {
       await settle();

@@ -1,14 +1,14 @@
 import t from 'tap';
 import {
-  failing,
-  heldJudge,
-  judged,
+  failToReadSession,
+  createPendingJudge,
+  judgeEval,
   pass,
-  runnerWorld as world,
+  setUpRunner as world,
   settle,
-  shipped,
+  shippedSession,
 } from '../../helpers/job-runner.ts';
-import { evalOf } from '../../helpers/scoring.ts';
+import { makeEval } from '../../helpers/scoring.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
 void t.test(
@@ -16,8 +16,8 @@ void t.test(
   async (t) => {
     const { jobs, start } = world(t);
     const named = { category: 'task', type: 'turn_level' as const };
-    jobs.add({ definition: { ...evalOf('contains', { text: 'shipped' }), ...named } });
-    jobs.add({ definition: evalOf('contains', { text: 'lost' }) });
+    jobs.add({ definition: { ...makeEval('contains', { text: 'shipped' }), ...named } });
+    jobs.add({ definition: makeEval('contains', { text: 'lost' }) });
     await start().drain();
     const found = jobs.written.map(({ outcome }) => outcome);
     t.match(found, [
@@ -62,7 +62,7 @@ void t.test(
   async (t) => {
     const { jobs, clock, lines, start } = world(t);
     jobs.add();
-    const runner = start({ readSession: failing });
+    const runner = start({ readSession: failToReadSession });
     for (const [attempt, waitMs] of [1_000, 5_000].entries()) {
       await settle();
       t.equal(jobs.givenBack.length, attempt + 1);
@@ -85,7 +85,9 @@ void t.test('A scoring that throws once succeeds on the next attempt', async (t)
   const { jobs, clock, start } = world(t);
   jobs.add();
   let calls = 0;
-  start({ readSession: () => (calls++ === 0 ? failing() : Promise.resolve(shipped)) });
+  start({
+    readSession: () => (calls++ === 0 ? failToReadSession() : Promise.resolve(shippedSession)),
+  });
   await settle();
   clock.advance(1_000);
   await settle();
@@ -94,7 +96,7 @@ void t.test('A scoring that throws once succeeds on the next attempt', async (t)
 
 void t.test('An error of the LLM judge is final', async (t) => {
   const { jobs, start } = world(t);
-  jobs.add({ definition: judged });
+  jobs.add({ definition: judgeEval });
   await start().drain();
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'error' } }]);
   t.equal(jobs.calls.release, 0);
@@ -117,8 +119,8 @@ void t.test('Jobs of a dead process are released at startup and scored immediate
 
 void t.test('The outcome of a runner that lost its lease is not written', async (t) => {
   const { jobs, clock, lines, start } = world(t);
-  const [slow, quick] = [heldJudge(), heldJudge()];
-  jobs.add({ definition: judged });
+  const [slow, quick] = [createPendingJudge(), createPendingJudge()];
+  jobs.add({ definition: judgeEval });
   start({ judge: slow.judge, worker: 'w1' });
   await settle();
   t.equal(slow.asked.length, 1);
@@ -139,8 +141,8 @@ void t.test('The outcome of a runner that lost its lease is not written', async 
 
 void t.test('A running job keeps its lease, whatever the clock is set to', async (t) => {
   const { jobs, clock, start } = world(t);
-  const { judge, asked } = heldJudge();
-  jobs.add({ definition: judged });
+  const { judge, asked } = createPendingJudge();
+  jobs.add({ definition: judgeEval });
   start({ judge, machineClock: manualClock(0) });
   await settle();
   for (const ms of [30_000, 59_999, 60_000, 24 * 3_600_000]) {
@@ -157,11 +159,11 @@ void t.test('A running job keeps its lease, whatever the clock is set to', async
 
 void t.test('A lease is renewed before another runner can take the job', async (t) => {
   const { jobs, clock, start } = world(t);
-  const [first, second] = [heldJudge(), heldJudge()];
+  const [first, second] = [createPendingJudge(), createPendingJudge()];
   const machineClock = manualClock(0);
   start({ judge: second.judge, machineClock, worker: 'w2' });
   await settle();
-  jobs.add({ definition: judged });
+  jobs.add({ definition: judgeEval });
   start({ judge: first.judge, machineClock, worker: 'w1' });
   await settle();
   for (let seconds = 0; seconds < 600; seconds += 20) {
@@ -174,7 +176,7 @@ void t.test('A lease is renewed before another runner can take the job', async (
   t.ok(jobs.calls.renew < 60, `${jobs.calls.renew} renewals, not one a look`);
   first.asked[0]?.resolve(pass);
   await settle();
-  const written = jobs.written.filter(({ job }) => job.definition === judged);
+  const written = jobs.written.filter(({ job }) => job.definition === judgeEval);
   t.match(written, [{ job: { attempt: 1 } }]);
 });
 
@@ -182,8 +184,8 @@ void t.test(
   'A job that a runner lost and gets again is not scored twice concurrently',
   async (t) => {
     const { jobs, clock, start } = world(t);
-    const { judge, asked } = heldJudge();
-    const job = jobs.add({ definition: judged });
+    const { judge, asked } = createPendingJudge();
+    const job = jobs.add({ definition: judgeEval });
     start({ judge, machineClock: manualClock(0) });
     await settle();
     await jobs.releaseAll(clock.nowMs());

@@ -9,16 +9,16 @@ import type { Judge, Score } from '../../../src/service/scoring/score.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock, type ManualClock } from '../../../src/platform/clock.ts';
 import {
-  answers,
-  openAiServer,
-  type Behaviour,
+  behaviors,
+  startOpenAiServer,
+  type Behavior,
   type OpenAiServer,
 } from '../../helpers/openai-server.ts';
-import { evalOf, sessionOf } from '../../helpers/scoring.ts';
+import { makeEval, makeSession } from '../../helpers/scoring.ts';
 
 const API_KEY = 'sk-very-secret';
 const never = new AbortController().signal;
-const greeting = sessionOf({ userInput: 'Hi', agentResponse: 'Hello!' });
+const greeting = makeSession({ userInput: 'Hi', agentResponse: 'Hello!' });
 
 interface World {
   server: OpenAiServer;
@@ -27,7 +27,7 @@ interface World {
 }
 
 async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<World> {
-  const server = await openAiServer(t);
+  const server = await startOpenAiServer(t);
   const clock = manualClock(0);
   const random = seededRandom('judge');
   const { baseUrl } = server;
@@ -48,7 +48,7 @@ const score = (
   params: Record<string, unknown> = {},
   signal = never,
 ): Promise<Score> =>
-  scoreSession(evalOf('judge', { criteria: 'It greets.', ...params }), session, judge, signal);
+  scoreSession(makeEval('judge', { criteria: 'It greets.', ...params }), session, judge, signal);
 
 /** Moves the clock on until the promise has settled: every wait passes, and none takes time. */
 async function settled<T>(clock: ManualClock, promise: Promise<T>, stepMs: number): Promise<T> {
@@ -64,7 +64,7 @@ async function settled<T>(clock: ManualClock, promise: Promise<T>, stepMs: numbe
 void t.test('A verdict has a reasoning', async (t) => {
   const { server, judge } = await withJudge(t);
   t.same(await score(judge), { outcome: 'pass', reasoning: 'The agent greets in turn 1.' });
-  server.behave(answers.verdict('fail', 'It does not greet.'));
+  server.behave(behaviors.verdict('fail', 'It does not greet.'));
   t.same(await score(judge), { outcome: 'fail', reasoning: 'It does not greet.' });
 });
 
@@ -74,7 +74,7 @@ void t.test(
     const { server, judge } = await withJudge(t);
     await score(judge);
     await score(judge, greeting, { model: 'large' });
-    const [first, second] = server.asked;
+    const [first, second] = server.requests;
     t.equal(first?.path, '/v1/chat/completions');
     t.equal(first?.authorization, `Bearer ${API_KEY}`);
     t.match(first?.body, {
@@ -94,35 +94,35 @@ void t.test(
 );
 
 void t.test('An unclear response is an error and is not retried', async (t) => {
-  const rows: [says: string, behaviour: Behaviour, shows: RegExp][] = [
-    ['malformed JSON', answers.content('{"reasoning": "ok", "verdict"'), /not one JSON object/],
-    ['prose', answers.content('I think it passes.'), /not one JSON object/],
-    ['a list', answers.content('["pass"]'), /not one JSON object/],
-    ['nothing', answers.content(''), /empty/],
-    ['null', answers.content(null), /empty/],
-    ['a refusal', answers.refusal, /refuses/],
-    ['a filter', answers.content('{}', 'content_filter'), /filter/],
-    ['cut off', answers.content('{"reasoning":"a","verdict":"pass"}', 'length'), /cut off/],
-    ['without reasoning', answers.content('{"verdict":"pass"}'), /no reasoning/],
-    ['with empty reasoning', answers.verdict('pass', ' '), /no reasoning/],
-    ['without verdict', answers.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
-    ['another verdict', answers.verdict('maybe'), /neither pass nor fail/],
-    ['both', answers.verdict('pass|fail'), /neither pass nor fail/],
-    ['a true', answers.content('{"reasoning":"a","verdict":true}'), /neither pass nor fail/],
+  const rows: [says: string, behaviour: Behavior, shows: RegExp][] = [
+    ['malformed JSON', behaviors.content('{"reasoning": "ok", "verdict"'), /not one JSON object/],
+    ['prose', behaviors.content('I think it passes.'), /not one JSON object/],
+    ['a list', behaviors.content('["pass"]'), /not one JSON object/],
+    ['nothing', behaviors.content(''), /empty/],
+    ['null', behaviors.content(null), /empty/],
+    ['a refusal', behaviors.refusal, /refuses/],
+    ['a filter', behaviors.content('{}', 'content_filter'), /filter/],
+    ['cut off', behaviors.content('{"reasoning":"a","verdict":"pass"}', 'length'), /cut off/],
+    ['without reasoning', behaviors.content('{"verdict":"pass"}'), /no reasoning/],
+    ['with empty reasoning', behaviors.verdict('pass', ' '), /no reasoning/],
+    ['without verdict', behaviors.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
+    ['another verdict', behaviors.verdict('maybe'), /neither pass nor fail/],
+    ['both', behaviors.verdict('pass|fail'), /neither pass nor fail/],
+    ['a true', behaviors.content('{"reasoning":"a","verdict":true}'), /neither pass nor fail/],
     [
       'two verdicts',
-      answers.content('{"reasoning":"a","verdict":"fail","verdict":"pass"}'),
+      behaviors.content('{"reasoning":"a","verdict":"fail","verdict":"pass"}'),
       /more/,
     ],
-    ['two objects', answers.content('{"reasoning":"a","verdict":"pass"} {}'), /not one JSON/],
-    ['a contradiction', answers.content('It fails. {"reasoning":"a","verdict":"pass"}'), /more/],
-    ['no choices', answers.body({ choices: [] }), /one choice/],
-    ['no message', answers.body({ choices: [{}] }), /no message/],
-    ['another API', answers.body({ ok: true }), /one choice/],
-    ['no JSON', answers.body('<html>'), /did not return a chat completion/],
+    ['two objects', behaviors.content('{"reasoning":"a","verdict":"pass"} {}'), /not one JSON/],
+    ['a contradiction', behaviors.content('It fails. {"reasoning":"a","verdict":"pass"}'), /more/],
+    ['no choices', behaviors.body({ choices: [] }), /one choice/],
+    ['no message', behaviors.body({ choices: [{}] }), /no message/],
+    ['another API', behaviors.body({ ok: true }), /one choice/],
+    ['no JSON', behaviors.body('<html>'), /did not return a chat completion/],
     [
       'a body without end',
-      answers.verdict('pass', 'x'.repeat(2 ** 20)),
+      behaviors.verdict('pass', 'x'.repeat(2 ** 20)),
       /did not return a chat completion|reached/,
     ],
   ];
@@ -131,7 +131,7 @@ void t.test('An unclear response is an error and is not retried', async (t) => {
     server.behave(behaviour);
     const found = await settled(clock, score(judge), 0);
     t.match(found, { outcome: 'error', reasoning: shows }, says);
-    t.equal(server.asked.length, 1, `${says}: one request`);
+    t.equal(server.requests.length, 1, `${says}: one request`);
   }
 });
 
@@ -139,16 +139,16 @@ void t.test(
   'An endpoint without response schemas or temperature gets a request without them',
   async (t) => {
     const { server, judge } = await withJudge(t);
-    server.behave(answers.plainOnly);
+    server.behave(behaviors.plainOnly);
     t.match(await score(judge), { outcome: 'fail', reasoning: 'No greeting.' });
-    t.equal(server.asked.length, 2);
+    t.equal(server.requests.length, 2);
     await score(judge);
-    t.equal(server.asked.length, 3, 'and is remembered');
+    t.equal(server.requests.length, 3, 'and is remembered');
 
     const other = await withJudge(t);
-    other.server.behave(answers.noTemperature);
+    other.server.behave(behaviors.noTemperature);
     t.match(await score(other.judge), { outcome: 'pass' });
-    t.match(other.server.asked[1]?.body.response_format, { type: 'json_schema' });
+    t.match(other.server.requests[1]?.body.response_format, { type: 'json_schema' });
   },
 );
 
@@ -156,66 +156,66 @@ void t.test(
   'A request that fails for another reason fails after its simpler forms were tried',
   async (t) => {
     const { server, judge } = await withJudge(t);
-    server.behave(answers.status(400, {}, 'temperature and so on'));
+    server.behave(behaviors.status(400, {}, 'temperature and so on'));
     t.match(await score(judge), { outcome: 'error', reasoning: /refuses the request \(400\)/ });
-    t.equal(server.asked.length, 3);
+    t.equal(server.requests.length, 3);
   },
 );
 
 void t.test('A 429 is retried after its Retry-After', async (t) => {
   const { server, judge, clock } = await withJudge(t);
-  server.behave(answers.status(429, { 'retry-after': '7' }), answers.verdict('pass'));
+  server.behave(behaviors.status(429, { 'retry-after': '7' }), behaviors.verdict('pass'));
   const scoring = score(judge);
   t.match(await settled(clock, scoring, 100), { outcome: 'pass' });
-  t.equal(server.asked.length, 2);
+  t.equal(server.requests.length, 2);
   t.ok(clock.nowMs() >= 7_000, `waited ${clock.nowMs()} ms`);
 });
 
 void t.test('Retry-After may be a date; one too far in the future ends the scoring', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   const date = new Date(5_000).toUTCString();
-  server.behave(answers.status(503, { 'retry-after': date }), answers.verdict('pass'));
+  server.behave(behaviors.status(503, { 'retry-after': date }), behaviors.verdict('pass'));
   t.match(await settled(clock, score(judge), 100), { outcome: 'pass' });
   t.ok(clock.nowMs() >= 5_000);
 
-  server.behave(answers.status(429, { 'retry-after': '30' }));
-  const count = server.asked.length;
+  server.behave(behaviors.status(429, { 'retry-after': '30' }));
+  const count = server.requests.length;
   t.match(await score(judge), { outcome: 'error', reasoning: /\(429\).*to wait 30 s/ });
-  t.equal(server.asked.length, count + 1);
+  t.equal(server.requests.length, count + 1);
 });
 
 void t.test('Endpoint failures are retried a limited number of times', async (t) => {
-  const rows: [behaviour: Behaviour, requests: number, shows: RegExp][] = [
-    [answers.status(500), 3, /failed \(500\).*asked 3 times/],
-    [answers.status(429), 3, /rate limited \(429\).*asked 3 times/],
-    [answers.reset, 3, /can't be reached.*asked 3 times/],
-    [answers.status(401), 1, /refuses the key \(401\)/],
-    [answers.status(404), 1, /404: unknown model small/],
-    [answers.status(413), 1, /refuses the request \(413\)/],
+  const rows: [behaviour: Behavior, requests: number, shows: RegExp][] = [
+    [behaviors.status(500), 3, /failed \(500\).*asked 3 times/],
+    [behaviors.status(429), 3, /rate limited \(429\).*asked 3 times/],
+    [behaviors.reset, 3, /can't be reached.*asked 3 times/],
+    [behaviors.status(401), 1, /refuses the key \(401\)/],
+    [behaviors.status(404), 1, /404: unknown model small/],
+    [behaviors.status(413), 1, /refuses the request \(413\)/],
   ];
   for (const [behaviour, requests, shows] of rows) {
     const { server, judge, clock } = await withJudge(t);
     server.behave(behaviour);
     const found = await settled(clock, score(judge), 10);
     t.match(found, { outcome: 'error', reasoning: shows });
-    t.equal(server.asked.length, requests, String(shows));
+    t.equal(server.requests.length, requests, String(shows));
   }
 });
 
 void t.test('An endpoint that recovers returns its verdict', async (t) => {
   const { server, judge, clock } = await withJudge(t);
-  server.behave(answers.status(500), answers.reset, answers.verdict('fail'));
+  server.behave(behaviors.status(500), behaviors.reset, behaviors.verdict('fail'));
   t.match(await settled(clock, score(judge), 100), { outcome: 'fail' });
 });
 
 void t.test('A hanging endpoint is abandoned before the lease expires', async (t) => {
-  for (const behaviour of [answers.hang, answers.drip]) {
+  for (const behaviour of [behaviors.hang, behaviors.drip]) {
     const { server, judge, clock } = await withJudge(t);
     server.behave(behaviour);
     const scoring = score(judge);
-    await server.untilAsked(1);
+    await server.waitForRequests(1);
     clock.advance(29_999);
-    t.equal(server.asked.length, 1, 'waits 30 s');
+    t.equal(server.requests.length, 1, 'waits 30 s');
     const found = await settled(clock, scoring, 100);
     t.match(found, { outcome: 'error', reasoning: /did not respond within \d+ ms.*asked 2 times/ });
     t.ok(clock.nowMs() <= 55_000, `given up after ${clock.nowMs()} ms`);
@@ -223,15 +223,15 @@ void t.test('A hanging endpoint is abandoned before the lease expires', async (t
 });
 
 void t.test('A scoring can be aborted during a request and between retries', async (t) => {
-  for (const behaviour of [answers.hang, answers.status(500)]) {
+  for (const behaviour of [behaviors.hang, behaviors.status(500)]) {
     const { server, judge } = await withJudge(t);
     server.behave(behaviour);
     const control = new AbortController();
     const scoring = score(judge, greeting, {}, control.signal);
-    await server.untilAsked(1);
+    await server.waitForRequests(1);
     control.abort(new Error('stop'));
     t.match(await scoring, { outcome: 'error', reasoning: /canceled|failed/ });
-    t.equal(server.asked.length, 1);
+    t.equal(server.requests.length, 1);
   }
 });
 
@@ -248,10 +248,10 @@ void t.test('An unreachable endpoint is an error that says so', async (t) => {
 void t.test('No message contains the key, even if the endpoint repeats it', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   const behaviours = [
-    answers.echoKey,
-    answers.status(401, {}, `Incorrect key: ${API_KEY}`),
-    answers.status(500, {}, API_KEY),
-    answers.content(API_KEY),
+    behaviors.echoKey,
+    behaviors.status(401, {}, `Incorrect key: ${API_KEY}`),
+    behaviors.status(500, {}, API_KEY),
+    behaviors.content(API_KEY),
   ];
   for (const behaviour of behaviours) {
     server.behave(behaviour);

@@ -5,8 +5,8 @@ import type {
   SeedDocument,
   TranscriptUpload,
 } from '../../../src/contract/index.ts';
-import { aSpan } from '../../helpers/otlp.ts';
-import { isRefusal, withService, type Bench } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
 const hint = (id: string, key: string, equals: unknown): EvalDefinition => ({
   ...{ id, name: id, kind: 'evaluation_metadata', params: { key, equals } },
@@ -58,7 +58,7 @@ void t.test('Evals see the metadata of an uploaded transcript', async (t) => {
     { ...upload, metadata: [] },
     { ...upload, turns: [{ ...turns[0], evaluation_metadata: 'x' }] },
   ]) {
-    isRefusal(t, await bench.send('POST /__admin/transcripts', { body: wrong }), 400, /metadata/);
+    assertError(t, await bench.send('POST /__admin/transcripts', { body: wrong }), 400, /metadata/);
   }
   const shown = await (await fetch((await bench.production()).items[0]?.url ?? '')).text();
   t.match(shown, /evaluation metadata[^]*&quot;order_found&quot;: true/);
@@ -82,7 +82,7 @@ void t.test(
     const evals = ['found', 'nothing'];
     const body = { simulations: [{ ...simulations[0], sessions: [{ ...session, evals }] }] };
     const refused = await bench.send('POST /__admin/seed', { body });
-    isRefusal(t, refused, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
+    assertError(t, refused, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
   },
 );
 
@@ -95,8 +95,8 @@ void t.test('Evals see the evaluation metadata in span attributes, turn by turn'
     evaluation_metadata: '{"resolution_step":2}',
   };
   await bench.trace(
-    aSpan({ startMs, attributes: first }),
-    aSpan({ startMs: startMs + 5_000, attributes: second }),
+    makeSpan({ startMs, attributes: first }),
+    makeSpan({ startMs: startMs + 5_000, attributes: second }),
   );
   await bench.end('conv-1');
   t.same(await outcomesOf(bench), passing);
@@ -114,9 +114,9 @@ void t.test(
       hint('proto', '__proto__', 1),
     ]);
     await bench.trace(
-      aSpan({ attributes: { tier: 'silver', evaluation_metadata: 'not JSON' } }),
-      aSpan({ attributes: { tier: 'gold', evaluation_metadata: '[1]' } }),
-      aSpan({ attributes: { 'evaluation_metadata.__proto__': 1 } }),
+      makeSpan({ attributes: { tier: 'silver', evaluation_metadata: 'not JSON' } }),
+      makeSpan({ attributes: { tier: 'gold', evaluation_metadata: '[1]' } }),
+      makeSpan({ attributes: { 'evaluation_metadata.__proto__': 1 } }),
     );
     await bench.end('conv-1');
     t.same(await outcomesOf(bench), { list: 'pass', any: 'pass', none: 'fail', proto: 'pass' });

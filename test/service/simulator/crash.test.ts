@@ -10,7 +10,7 @@ import type { Simulation, SimulationSessionPage } from '../../../src/contract/in
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import { start, type Started } from '../../helpers/command.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { aUser } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/simulation.ts';
 
 const { CRASH_ROUNDS = '3', CRASH_SEED = randomSeed() } = process.env;
 const ROUNDS = Number(CRASH_ROUNDS);
@@ -20,7 +20,7 @@ const evals = [
   { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } },
   { id: 'says', name: 'Says yes', kind: 'contains', params: { text: 'yes' } },
 ] as const;
-const scenario = aUser(
+const scenario = makeUserScenario(
   { opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] },
   { evals: [...evals] },
 );
@@ -57,7 +57,7 @@ void t.test('Every session is finished once, however often the service dies', as
   let service = await serve(t, folder);
   const { id } = await ask<{ id: string }>(`${service.adminUrl}/simulations`, service.apiKey, run);
   for (let round = 0; round < ROUNDS; round += 1) {
-    await double.untilSeen('chat', double.chats().length + chance.integer(5, 40));
+    await double.waitForRequests('chat', double.chats().length + chance.integer(5, 40));
     await service.end('SIGKILL');
     service = await serve(t, folder);
   }

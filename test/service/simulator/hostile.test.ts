@@ -9,22 +9,27 @@ import {
   refusal,
   reply,
   withSandboxDouble,
-  type Act,
-  type Acts,
+  type RouteBehavior,
+  type RouteBehaviors,
 } from '../../helpers/sandbox-double.ts';
-import { aScenario, aUser, sessionOn, simulateOn } from '../../helpers/simulation.ts';
+import {
+  makeScenario,
+  makeUserScenario,
+  simulateSession,
+  simulateOn,
+} from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 
 const TIMESTAMP = '2026-11-20T09:30:00Z';
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const scored = (more: Partial<Scenario> = {}): Scenario =>
-  aUser(
+  makeUserScenario(
     { opening: 'Hello', steps: [{ say: 'Two' }, { say: 'Three' }] },
     { evals: [passing], limits: { turn_timeout_ms: 150 }, ...more },
   );
 
 /** What is wrong, how the session ends, and what is said of it. */
-type Row = [what: string, acts: Acts, end: EndReason, says: RegExp];
+type Row = [what: string, acts: RouteBehaviors, end: EndReason, says: RegExp];
 
 const rows: Row[] = [
   ['answers 500', { chat: refusal(500, 'server_error') }, 'agent_error', /500 server_error/],
@@ -65,29 +70,29 @@ const rows: Row[] = [
   ['hangs up on users', { create: hangUp }, 'infrastructure_error', /POST \/users/],
 ];
 
-function drip(response: Parameters<Act>[0]): void {
+function drip(response: Parameters<RouteBehavior>[0]): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   response.write('{"choices": [');
 }
 
-function half(response: Parameters<Act>[0]): void {
+function half(response: Parameters<RouteBehavior>[0]): void {
   response.writeHead(200, { 'content-length': '100' });
   response.write('{', () => response.destroy());
 }
 
-function page(...given: Parameters<Act>): void {
+function page(...given: Parameters<RouteBehavior>): void {
   answer(200, '<html>', { 'content-type': 'text/html; charset=utf-8' })(...given);
 }
 
-function noContent(...given: Parameters<Act>): void {
+function noContent(...given: Parameters<RouteBehavior>): void {
   answer(200, { choices: [{ message: { role: 'assistant', content: null } }] })(...given);
 }
 
-function noHttp(response: Parameters<Act>[0]): void {
+function noHttp(response: Parameters<RouteBehavior>[0]): void {
   response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
 }
 
-function unhealthy(...given: Parameters<Act>): void {
+function unhealthy(...given: Parameters<RouteBehavior>): void {
   const error = { message: 'No.', details: 'No.' };
   answer(503, { status: 'unhealthy', timestamp: TIMESTAMP, error })(...given);
 }
@@ -101,34 +106,40 @@ function isNoVerdict(t: Test, session: SimulatedSessionReport): void {
 }
 
 for (const [what, acts, end, says] of rows) {
-  void t.test(`A sandbox that ${what} ends the session with ${end}, and no eval fails`, async (t) => {
-    const double = await withSandboxDouble(t, acts);
-    const report = await simulateOn(t, double.url, scored());
-    const [session] = report.sessions as [SimulatedSessionReport];
-    t.equal(session.end_reason, end);
-    t.match(session.error, says);
-    isNoVerdict(t, session);
-    t.same([report.verdict, report.exitCode], ['undecided', 3]);
-    await until('every connection is closed', async () => (await double.open()) === 0);
-  });
+  void t.test(
+    `A sandbox that ${what} ends the session with ${end}, and no eval fails`,
+    async (t) => {
+      const double = await withSandboxDouble(t, acts);
+      const report = await simulateOn(t, double.url, scored());
+      const [session] = report.sessions as [SimulatedSessionReport];
+      t.equal(session.end_reason, end);
+      t.match(session.error, says);
+      isNoVerdict(t, session);
+      t.same([report.verdict, report.exitCode], ['undecided', 3]);
+      await until(
+        'every connection is closed',
+        async () => (await double.countConnections()) === 0,
+      );
+    },
+  );
 }
 
 void t.test('A line without a response is in the transcript', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hangUp });
-  const { traces } = await sessionOn(t, url, scored());
+  const { traces } = await simulateSession(t, url, scored());
   t.match(traces, [{ user_input: 'Hello', agent_response: '' }]);
   t.equal(traces.length, 1);
 });
 
 void t.test('The latency of a line without a response is the time that was waited', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hang });
-  const { turn_latency_ms: took } = await sessionOn(t, url, scored());
+  const { turn_latency_ms: took } = await simulateSession(t, url, scored());
   t.equal(took.length, 1);
   t.ok((took[0] ?? 0) >= 140, `${took.join()} ms of 150`);
 });
 
 void t.test('An unreachable sandbox ends the session with infrastructure_error', async (t) => {
-  const session = await sessionOn(t, 'http://127.0.0.1:1', scored());
+  const session = await simulateSession(t, 'http://127.0.0.1:1', scored());
   t.match(session, { end_reason: 'infrastructure_error', error: /refuses connections/ });
   isNoVerdict(t, session);
 });
@@ -136,10 +147,10 @@ void t.test('An unreachable sandbox ends the session with infrastructure_error',
 void t.test('A health check is abandoned after 10 s', async (t) => {
   const clock = manualClock(0);
   const double = await withSandboxDouble(t, { health: hang });
-  const run = sessionOn(t, double.url, scored(), { clock });
-  await double.untilSeen('health', 1);
+  const run = simulateSession(t, double.url, scored(), { clock });
+  await double.waitForRequests('health', 1);
   clock.advance(9_999);
-  t.equal(double.seen.length, 1);
+  t.equal(double.requests.length, 1);
   clock.advance(1);
   t.match(await run, { end_reason: 'infrastructure_error', error: /within 10000 ms/ });
 });
@@ -149,10 +160,10 @@ void t.test(
   async (t) => {
     const { url, chats } = await withSandboxDouble(t, { chat: reply('Goodbye!') });
     const steps = [{ id: 'again', say: 'But no!', next: 'again' }];
-    const session = await sessionOn(
+    const session = await simulateSession(
       t,
       url,
-      aUser({ opening: 'Hi', steps }, { evals: [passing], limits: { max_turns: 4 } }),
+      makeUserScenario({ opening: 'Hi', steps }, { evals: [passing], limits: { max_turns: 4 } }),
     );
     t.match(session, { status: 'completed', end_reason: 'max_turns', verdict: 'passed' });
     t.equal(chats().length, 4);
@@ -162,7 +173,7 @@ void t.test(
 void t.test('A session that exceeds its total duration ends with timeout', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hang });
   const limits = { turn_timeout_ms: 60_000, max_duration_ms: 150 };
-  const session = await sessionOn(t, url, scored({ limits }));
+  const session = await simulateSession(t, url, scored({ limits }));
   t.match(session, { end_reason: 'timeout', error: /max_duration_ms \(150 ms\)/ });
   isNoVerdict(t, session);
 });
@@ -172,9 +183,9 @@ void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async
   const double = await withSandboxDouble(t, {
     chat: refusal(429, 'rate_limit_exceeded', { 'retry-after': '2' }),
   });
-  const run = sessionOn(t, double.url, scored(), { clock });
-  await double.untilSeen('chat', 1);
-  double.act({});
+  const run = simulateSession(t, double.url, scored(), { clock });
+  await double.waitForRequests('chat', 1);
+  double.setBehavior({});
   await until('it waits', () => {
     clock.advance(100);
     return clock.monotonicMs() >= 1_900;
@@ -191,11 +202,11 @@ void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async
 void t.test('A sandbox that limits requests too often or too long is abandoned', async (t) => {
   const long = refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
   const { url } = await withSandboxDouble(t, { chat: long });
-  const session = await sessionOn(t, url, scored());
+  const session = await simulateSession(t, url, scored());
   t.match(session, { end_reason: 'infrastructure_error', error: /429.*3600 s/ });
   const ever = refusal(429, 'rate_limit_exceeded', { 'retry-after': '0' });
   const other = await withSandboxDouble(t, { chat: ever });
-  const tried = await sessionOn(t, other.url, scored());
+  const tried = await simulateSession(t, other.url, scored());
   t.match(tried, { end_reason: 'infrastructure_error', error: /429.*6 times/ });
   t.equal(other.chats().length, 6);
 });
@@ -205,20 +216,20 @@ void t.test(
   async (t) => {
     const double = await withSandboxDouble(t, { chat: hang });
     const control = new AbortController();
-    const run = simulateOn(t, double.url, aScenario({ samples: 10 }), {
+    const run = simulateOn(t, double.url, makeScenario({ samples: 10 }), {
       concurrency: 3,
       signal: control.signal,
     });
-    await double.untilSeen('chat', 3);
+    await double.waitForRequests('chat', 3);
     control.abort();
     const report = await run;
     t.same(new Set(report.sessions.map(({ status }) => status)), new Set(['cancelled']));
     t.equal(report.sessions.length, 10, 'none is missing');
     t.same([report.verdict, report.exitCode], ['undecided', 3]);
     const count = (route: string): number =>
-      double.seen.filter((one) => one.route === route).length;
+      double.requests.filter((one) => one.route === route).length;
     t.same([count('create'), count('delete')], [3, 3]);
-    await until('every connection is closed', async () => (await double.open()) === 0);
+    await until('every connection is closed', async () => (await double.countConnections()) === 0);
   },
 );
 
@@ -226,7 +237,7 @@ void t.test(
   'Missing users, leftover users, and users that cannot be deleted are handled',
   async (t) => {
     const absent = await withSandboxDouble(t, { create: answer(404, ''), delete: answer(404, '') });
-    const one = await sessionOn(t, absent.url, aScenario());
+    const one = await simulateSession(t, absent.url, makeScenario());
     t.match(one, { status: 'completed', user_id: null, notes: [] });
     t.notOk('user_id' in (absent.chats()[0] ?? {}), 'no user, no user_id');
 
@@ -237,13 +248,13 @@ void t.test(
         (creations === 1 ? refusal(409, 'user_exists') : answer(201, {}))(...given);
       },
     });
-    const two = await sessionOn(t, taken.url, aScenario());
+    const two = await simulateSession(t, taken.url, makeScenario());
     t.equal(two.status, 'completed');
-    const routes = taken.seen.map(({ route }) => route);
+    const routes = taken.requests.map(({ route }) => route);
     t.same(routes, ['health', 'create', 'delete', 'create', 'chat', 'delete']);
 
     const stuck = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
-    const three = await sessionOn(t, stuck.url, aScenario());
+    const three = await simulateSession(t, stuck.url, makeScenario());
     t.match(three, { status: 'completed', notes: [/not deleted: DELETE returned 500/] });
   },
 );

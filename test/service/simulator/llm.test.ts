@@ -1,15 +1,15 @@
 /** Users that a language model plays, against an OpenAI-compatible server on this machine. */
 import t, { type Test } from 'tap';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { answers, openAiServer, type Behaviour } from '../../helpers/openai-server.ts';
+import { behaviors, startOpenAiServer, type Behavior } from '../../helpers/openai-server.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { aUser, linesOf, sessionOn } from '../../helpers/simulation.ts';
+import { makeUserScenario, listUserLines, simulateSession } from '../../helpers/simulation.ts';
 
 /** A move, as the model is to answer it. */
-const move = (line: string, end = 'no', reason = 'because'): Behaviour =>
-  answers.content(JSON.stringify({ reason, line, end }));
+const move = (line: string, end = 'no', reason = 'because'): Behavior =>
+  behaviors.content(JSON.stringify({ reason, line, end }));
 
-const goal: Scenario = aUser({
+const goal: Scenario = makeUserScenario({
   mode: 'llm',
   goal: 'Know where the parcel is.',
   facts: [{ name: 'order number', value: 'A-1001' }],
@@ -18,16 +18,16 @@ const goal: Scenario = aUser({
 
 interface Played {
   session: SimulatedSessionReport;
-  openai: Awaited<ReturnType<typeof openAiServer>>;
+  openai: Awaited<ReturnType<typeof startOpenAiServer>>;
 }
 
 /** A session of a user that is played by a model that behaves like this. */
 async function played(
   t: Test,
-  behaviours: Behaviour[],
+  behaviours: Behavior[],
   { scenario = goal, says = ['Your order number?'], apiKey = 'model-key', timeoutMs = 2_000 } = {},
 ): Promise<Played> {
-  const openai = await openAiServer(t);
+  const openai = await startOpenAiServer(t);
   openai.behave(...behaviours);
   let nth = 0;
   const { url } = await withSandboxDouble(t, {
@@ -35,7 +35,7 @@ async function played(
   });
   const { baseUrl } = openai;
   const userModel = { baseUrl, model: 'mini', apiKey, timeoutMs, retriesMax: 1 };
-  return { session: await sessionOn(t, url, scenario, { userModel }), openai };
+  return { session: await simulateSession(t, url, scenario, { userModel }), openai };
 }
 
 void t.test('The model writes each line with its reason and decides when to end', async (t) => {
@@ -45,10 +45,10 @@ void t.test('The model writes each line with its reason and decides when to end'
     [move('Where is my parcel?'), move('A-1001.'), move('Thanks!', 'goal_achieved', 'knows it')],
     { says },
   );
-  t.same(linesOf(session), ['Where is my parcel?', 'A-1001.', 'Thanks!']);
+  t.same(listUserLines(session), ['Where is my parcel?', 'A-1001.', 'Thanks!']);
   t.match(session, { status: 'completed', end_reason: 'goal_achieved', review: { kept: true } });
   t.equal(session.traces[2]?.user_reason, 'knows it');
-  const [first, , third] = openai.asked;
+  const [first, , third] = openai.requests;
   t.equal(first?.authorization, 'Bearer model-key');
   t.match(first?.body.messages[0]?.content, /Know where the parcel is/);
   t.match(first?.body.messages[0]?.content, /"order number":"A-1001"/);
@@ -60,13 +60,13 @@ void t.test('stop_when ends the session without a model request', async (t) => {
     says: ['It is delivered.'],
   });
   t.equal(session.end_reason, 'goal_achieved');
-  t.equal(openai.asked.length, 1);
+  t.equal(openai.requests.length, 1);
 });
 
 void t.test('The opening is sent verbatim; an end without a line sends nothing more', async (t) => {
-  const scenario = aUser({ mode: 'llm', goal: 'Be heard.', opening: 'Hello there' });
+  const scenario = makeUserScenario({ mode: 'llm', goal: 'Be heard.', opening: 'Hello there' });
   const { session } = await played(t, [move('', 'user_stop')], { scenario });
-  t.same(linesOf(session), ['Hello there']);
+  t.same(listUserLines(session), ['Hello there']);
   t.equal(session.end_reason, 'user_stop');
 });
 
@@ -86,22 +86,26 @@ void t.test(
   'A failing model ends the session with simulator_error, not as a failure of the agent',
   async (t) => {
     for (const [what, behaviours, says] of [
-      ['hangs', [answers.hang], /did not respond within 200 ms/],
-      ['limits the rate', [answers.status(429, { 'retry-after': '0' })], /is rate limited \(429\)/],
-      ['limits it for long', [answers.status(429, { 'retry-after': '900' })], /wait 900 s/],
-      ['answers no JSON', [answers.content('I would say hello.')], /not one JSON object/],
-      ['answers half of it', [answers.content('{"line": "a"', 'length')], /cut off/],
-      ['says no line', [answers.content('{"reason":"x","end":"no"}')], /no line/],
+      ['hangs', [behaviors.hang], /did not respond within 200 ms/],
+      [
+        'limits the rate',
+        [behaviors.status(429, { 'retry-after': '0' })],
+        /is rate limited \(429\)/,
+      ],
+      ['limits it for long', [behaviors.status(429, { 'retry-after': '900' })], /wait 900 s/],
+      ['answers no JSON', [behaviors.content('I would say hello.')], /not one JSON object/],
+      ['answers half of it', [behaviors.content('{"line": "a"', 'length')], /cut off/],
+      ['says no line', [behaviors.content('{"reason":"x","end":"no"}')], /no line/],
       ['ends otherwise', [move('x', 'maybe')], /its end is not one of/],
       ['says nothing', [move(' ')], /its line is empty/],
-      ['refuses', [answers.refusal], /refuses/],
+      ['refuses', [behaviors.refusal], /refuses/],
       [
         'refuses the key',
-        [answers.status(401)],
+        [behaviors.status(401)],
         /refuses the key \(401\)\. Check SANDBOX_KIT_USER/,
       ],
-      ['does not exist', [answers.status(404)], /404: unknown model mini/],
-      ['drops the connection', [answers.reset], /can't be reached/],
+      ['does not exist', [behaviors.status(404)], /404: unknown model mini/],
+      ['drops the connection', [behaviors.reset], /can't be reached/],
     ] as const) {
       const { session } = await played(t, [...behaviours], { timeoutMs: 200 });
       t.match(session, { status: 'failed', end_reason: 'simulator_error', error: says }, what);
@@ -114,7 +118,7 @@ void t.test(
   "A model that is slower than the session's time limit is not a failure of the agent either",
   async (t) => {
     const scenario = { ...goal, limits: { max_duration_ms: 300 } };
-    const { session } = await played(t, [answers.hang], { scenario, timeoutMs: 60_000 });
+    const { session } = await played(t, [behaviors.hang], { scenario, timeoutMs: 60_000 });
     const error = /model that plays the user did not respond within max_duration_ms \(300 ms\)/;
     t.match(session, { status: 'failed', end_reason: 'simulator_error', error });
   },
@@ -123,13 +127,13 @@ void t.test(
 void t.test(
   'One invalid model response is retried, and a temporary 429 is waited for',
   async (t) => {
-    const wait = answers.status(429, { 'retry-after': '0' });
+    const wait = behaviors.status(429, { 'retry-after': '0' });
     const { session, openai } = await played(t, [
-      ...[answers.content('Hm?'), move('Where is it?'), wait, move('', 'user_stop')],
+      ...[behaviors.content('Hm?'), move('Where is it?'), wait, move('', 'user_stop')],
     ]);
-    t.same(linesOf(session), ['Where is it?']);
+    t.same(listUserLines(session), ['Where is it?']);
     t.equal(session.end_reason, 'user_stop');
-    t.equal(openai.asked.length, 4);
+    t.equal(openai.requests.length, 4);
   },
 );
 
@@ -142,7 +146,7 @@ void t.test(
       [move('Hi'), move('My key is model-key', 'user_stop', 'model-key')],
       { says: [evil, 'ok'] },
     );
-    const transcript = openai.asked[1]?.body.messages[1]?.content ?? '';
+    const transcript = openai.requests[1]?.body.messages[1]?.content ?? '';
     t.equal(transcript.split('\n').length, 3, 'one line an exchange');
     t.match(transcript, /^BEGIN (\w{24})\n.*\nEND \1$/s);
     t.notMatch(JSON.stringify(session), /model-key/);
@@ -150,7 +154,7 @@ void t.test(
 );
 
 void t.test('The review finds users that stray from the scenario', async (t) => {
-  const cases: [string, Behaviour[], Scenario, string[], string][] = [
+  const cases: [string, Behavior[], Scenario, string[], string][] = [
     ['tells a fact unasked', [move('I am A-1001', 'user_stop')], goal, ['Hm.'], 'fact_unasked'],
     [
       'speaks like the agent',

@@ -5,7 +5,13 @@ import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
 import { violations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
 import { answer, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { aScenario, aUser, sessionOn, simulateOn, withoutTimes } from '../../helpers/simulation.ts';
+import {
+  makeScenario,
+  makeUserScenario,
+  simulateSession,
+  simulateOn,
+  omitTimes,
+} from '../../helpers/simulation.ts';
 
 const starters = readScenarioSet(undefined);
 const { personas, evals } = starters;
@@ -36,7 +42,7 @@ void t.test(
       await simulateOn(t, agent.url, scenarios, more),
     ];
     t.equal(one.sessions.length, 200);
-    t.equal(withoutTimes(one), withoutTimes(two), 'the same but for times');
+    t.equal(omitTimes(one), omitTimes(two), 'the same but for times');
     const ids = one.sessions.flatMap(({ id, user_id: user }) => [id, user]);
     t.equal(new Set(ids).size, 400, 'no id is there twice');
     const other = await simulateOn(t, agent.url, scenarios.slice(0, 1), {
@@ -52,7 +58,7 @@ void t.test(
   'A sandbox receives a health check, a user, chats with the full history, and the deletion',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: reply('Yes.') });
-    const scenario: Scenario = aUser(
+    const scenario: Scenario = makeUserScenario(
       { opening: 'Hello', steps: [{ say: 'Really?' }] },
       {
         persona: { id: 'p', name: 'Impatient' },
@@ -63,10 +69,10 @@ void t.test(
         history: { orders: 3 },
       },
     );
-    const { id } = await sessionOn(t, double.url, scenario, { apiKey: 'secret-key' });
-    const routes = double.seen.map(({ route }) => route);
+    const { id } = await simulateSession(t, double.url, scenario, { apiKey: 'secret-key' });
+    const routes = double.requests.map(({ route }) => route);
     t.same(routes, ['health', 'create', 'chat', 'chat', 'delete']);
-    const [, created, first, second, removed] = double.seen;
+    const [, created, first, second, removed] = double.requests;
     t.same(violations('UserCreateRequest', created?.body), []);
     const { user_id: userId } = created?.body as { user_id: string };
     t.match(userId, /^sim_user_[a-z0-9]{20}$/);
@@ -93,7 +99,7 @@ void t.test(
     ];
     t.same(first?.body, { messages: begin, ...about }, 'and no tools');
     t.same(second?.body, { messages: [...begin, ...end], ...about });
-    for (const { route, authorization } of double.seen) {
+    for (const { route, authorization } of double.requests) {
       t.equal(authorization, route === 'health' ? undefined : 'Bearer secret-key', route);
     }
   },
@@ -113,7 +119,7 @@ void t.test('No more sessions run concurrently than requested', async (t) => {
       if (waiting.length >= 4) for (const go of waiting.splice(0)) go();
     },
   });
-  await simulateOn(t, url, aScenario({ samples: 12 }), { concurrency: 4 });
+  await simulateOn(t, url, makeScenario({ samples: 12 }), { concurrency: 4 });
   t.equal(most, 4);
 });
 
@@ -145,7 +151,7 @@ void t.test(
       [['crash'], 0, { undecided: 1, verdict: 'undecided', pass_rate: null, pass_hat_k: [] }],
     ] as const) {
       const url = await samples(t, ...outcomes);
-      const scenario = aScenario({ evals: [passes], samples: outcomes.length, pass_rate: rate });
+      const scenario = makeScenario({ evals: [passes], samples: outcomes.length, pass_rate: rate });
       const report = await simulateOn(t, url, scenario, { concurrency: 1 });
       const what = `${outcomes.join(' ')}, wanted ${rate}`;
       t.match(report.scenarios[0], expected, what);
@@ -153,14 +159,14 @@ void t.test(
       t.equal(report.exitCode, { passed: 0, failed: 1, undecided: 3 }[expected.verdict], what);
     }
     const url = await samples(t, 'pass', 'pass', 'pass', 'fail');
-    const { scenarios } = await simulateOn(t, url, aScenario({ evals: [passes], samples: 4 }));
+    const { scenarios } = await simulateOn(t, url, makeScenario({ evals: [passes], samples: 4 }));
     t.same(scenarios[0]?.pass_hat_k, [0.75, 0.5, 0.25, 0]);
   },
 );
 
 void t.test('--samples overrides the samples of a scenario', async (t) => {
   const { url } = await withSandboxDouble(t);
-  const report = await simulateOn(t, url, aScenario({ samples: 5 }), { samples: 2 });
+  const report = await simulateOn(t, url, makeScenario({ samples: 5 }), { samples: 2 });
   t.same(
     report.sessions.map(({ sample }) => sample),
     [1, 2],
@@ -173,10 +179,10 @@ void t.test(
     const { url } = await withSandboxDouble(t, { chat: reply('pass') });
     const missed = { ...passes, id: 'm', params: { text: 'absent' }, required: false };
     const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Is kind.' } } as const;
-    const one = await sessionOn(t, url, aScenario({ evals: [passes, missed] }));
+    const one = await simulateSession(t, url, makeScenario({ evals: [passes, missed] }));
     t.equal(one.verdict, 'passed');
     t.match(one.outcome_summary, { total_evaluations: 2, passed_count: 1, failed_count: 1 });
-    const two = await sessionOn(t, url, aScenario({ evals: [passes, judged] }));
+    const two = await simulateSession(t, url, makeScenario({ evals: [passes, judged] }));
     t.equal(two.verdict, 'undecided');
     t.match(two.errored_evals, [
       { eval: 'j', reasoning: /No LLM judge is configured.*, and run simulate again\.$/ },
@@ -187,7 +193,7 @@ void t.test(
 
 void t.test('A run without scores does not pass', async (t) => {
   const { url } = await withSandboxDouble(t);
-  const report = await simulateOn(t, url, aScenario());
+  const report = await simulateOn(t, url, makeScenario());
   t.same([report.verdict, report.exitCode], ['undecided', 3]);
   t.same([(await simulateOn(t, url, [])).exitCode], [3]);
 });
@@ -204,11 +210,11 @@ void t.test('An invalid scenario is rejected before any request is sent', async 
     [{ user: { opening: 'Hi', steps: [{ say: 'x', next: 'y' }] } }, '/1/user/steps/0/next'],
     [{ user: { opening: 'Hi', stop_when: [{ matches: '(' }] } }, '/1/user/stop_when/0/matches'],
   ] as const) {
-    const wrong = aScenario({ id: 'b', ...(changes as Partial<Scenario>) });
-    const run = simulateOn(t, double.url, [aScenario(), wrong]);
+    const wrong = makeScenario({ id: 'b', ...(changes as Partial<Scenario>) });
+    const run = simulateOn(t, double.url, [makeScenario(), wrong]);
     const error: unknown = await run.catch((fault: unknown) => fault);
     t.ok(error instanceof InvalidDocumentError);
     t.equal((error as InvalidDocumentError).pointer, pointer);
   }
-  t.same(double.seen, []);
+  t.same(double.requests, []);
 });

@@ -4,11 +4,17 @@ import { violations, type Scenario, type Simulation } from '../../../src/contrac
 import { startAgent } from '../../../reference-agent/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { anEval, isAnswer, isRefusal, withService, type Bench } from '../../helpers/service.ts';
-import { aScenario } from '../../helpers/simulation.ts';
+import {
+  makeContainsEval,
+  assertResponse,
+  assertError,
+  withService,
+  type Bench,
+} from '../../helpers/service.ts';
+import { makeScenario } from '../../helpers/simulation.ts';
 
-const says = anEval('says', 'Yes');
-const parcel: Scenario = aScenario({
+const says = makeContainsEval('says', 'Yes');
+const parcel: Scenario = makeScenario({
   id: 'parcel',
   name: 'Late parcel',
   user: {
@@ -21,7 +27,7 @@ const parcel: Scenario = aScenario({
 
 async function simulationOf(t: Test, { send }: Bench, id: string): Promise<Simulation> {
   const answer = await send(`GET /__admin/simulations/${id}`, { key: null });
-  isAnswer(t, answer, 200, 'Simulation');
+  assertResponse(t, answer, 200, 'Simulation');
   return answer.json as Simulation;
 }
 
@@ -89,7 +95,7 @@ void t.test(
   'A run by ids uses the stored key of the agent, and no response contains it',
   async (t) => {
     const bench = await withService(t);
-    const { url, seen } = await withSandboxDouble(t, { chat: reply('Yes') });
+    const { url, requests } = await withSandboxDouble(t, { chat: reply('Yes') });
     await bench.admin('POST /agents', {
       id: 'shop',
       name: 'Shop',
@@ -98,13 +104,13 @@ void t.test(
     });
     await bench.admin('POST /evals', says);
     await bench.admin('POST /personas', { id: 'p', name: 'Impatient' });
-    await bench.admin('POST /scenarios', aScenario({ persona: 'p', evals: ['says'] }));
+    await bench.admin('POST /scenarios', makeScenario({ persona: 'p', evals: ['says'] }));
     const id = await asked(bench, { agent: 'shop', scenarios: ['a'], seed: 's' });
     await bench.drain();
     const simulation = await simulationOf(t, bench, id);
     t.equal(simulation.verdict, 'passed');
     t.equal(simulation.sessions[0]?.persona, 'Impatient');
-    const chat = seen.find(({ route }) => route === 'chat');
+    const chat = requests.find(({ route }) => route === 'chat');
     t.equal(chat?.authorization, 'Bearer the-sandbox-key');
     const list = await bench.admin('GET /simulations');
     t.match(list, { simulations: [{ id, status: 'completed' }] });
@@ -116,7 +122,7 @@ void t.test(
   'One seed gives the same ids in another service and new ids in the same service',
   async (t) => {
     const { url } = await withSandboxDouble(t);
-    const run = { agent: { name: 'A', url }, scenarios: [aScenario({ samples: 2 })], seed: 'S' };
+    const run = { agent: { name: 'A', url }, scenarios: [makeScenario({ samples: 2 })], seed: 'S' };
     const [one, two] = [await withService(t), await withService(t)];
     const sessionsOf = async (bench: Bench): Promise<string[]> => {
       const id = await asked(bench, run);
@@ -138,27 +144,27 @@ void t.test(
     const agent = { name: 'A', url: 'http://127.0.0.1:1' };
     for (const [body, message] of [
       [{ agent }, /\/scenarios must be an array/],
-      [{ agent: 'nobody', scenarios: [aScenario()] }, /\/agent must be the id of an agent/],
+      [{ agent: 'nobody', scenarios: [makeScenario()] }, /\/agent must be the id of an agent/],
       [{ agent, scenarios: ['nothing'] }, /\/scenarios\/0 must be the id of a scenario/],
-      [{ agent, scenarios: [aScenario(), aScenario()] }, /\/scenarios\/1 repeats "a"/],
-      [{ agent, scenarios: [aScenario({ evals: ['x'] })] }, /\/scenarios\/0\/evals\/0/],
-      [{ agent, scenarios: [aScenario()], channel: 'phone' }, /\/channel must be/],
+      [{ agent, scenarios: [makeScenario(), makeScenario()] }, /\/scenarios\/1 repeats "a"/],
+      [{ agent, scenarios: [makeScenario({ evals: ['x'] })] }, /\/scenarios\/0\/evals\/0/],
+      [{ agent, scenarios: [makeScenario()], channel: 'phone' }, /\/channel must be/],
       [
-        { agent: { ...agent, voice_url: 'http://127.0.0.1:1' }, scenarios: [aScenario()] },
+        { agent: { ...agent, voice_url: 'http://127.0.0.1:1' }, scenarios: [makeScenario()] },
         /\/agent\/voice_url must/,
       ],
       [{ agent, scenarios: [{ id: 'a', name: 'A' }] }, /\/scenarios\/0\/user must be an object/],
-      [{ agent, scenarios: [aScenario({ samples: 1000 })], samples: 0 }, /\/samples/],
+      [{ agent, scenarios: [makeScenario({ samples: 1000 })], samples: 0 }, /\/samples/],
     ] as const) {
-      isRefusal(
+      assertError(
         t,
         await bench.send('POST /__admin/simulations', { body, key: null }),
         400,
         message,
       );
     }
-    isRefusal(t, await bench.send('GET /__admin/simulations/none'), 404, /no simulation/);
-    isRefusal(t, await bench.send('POST /__admin/simulations/none/cancel'), 404, /running/);
+    assertError(t, await bench.send('GET /__admin/simulations/none'), 404, /no simulation/);
+    assertError(t, await bench.send('POST /__admin/simulations/none/cancel'), 404, /running/);
     t.same(await bench.admin('GET /simulations'), { simulations: [] });
   },
 );
@@ -166,7 +172,7 @@ void t.test(
 void t.test('The response warns about everything that is certain to fail', async (t) => {
   const bench = await withService(t);
   const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Kind.' } } as const;
-  const scenario = aScenario({ user: { mode: 'llm', goal: 'Be served.' }, evals: [judged] });
+  const scenario = makeScenario({ user: { mode: 'llm', goal: 'Be served.' }, evals: [judged] });
   const { url } = await withSandboxDouble(t);
   const body = { agent: { name: 'A', url }, scenarios: [scenario] };
   const { warnings, id } = (await bench.admin('POST /simulations', body)) as {
@@ -193,10 +199,10 @@ void t.test(
       const double = await withSandboxDouble(t, { chat: hang });
       const id = await asked(bench, {
         agent: { name: 'A', url: double.url },
-        scenarios: [aScenario({ samples: 4 })],
+        scenarios: [makeScenario({ samples: 4 })],
         concurrency: 2,
       });
-      await double.untilSeen('chat', 2);
+      await double.waitForRequests('chat', 2);
       const running = await simulationOf(t, bench, id);
       t.match(running, { status: 'running', counts: { ended: 0 } });
       t.same(
@@ -204,9 +210,9 @@ void t.test(
         ['running', 'running', 'pending', 'pending'],
       );
       await bench.admin(how.replace('ID', id), how.includes('reset') ? { to: 'empty' } : undefined);
-      await double.untilSeen('delete', 2);
+      await double.waitForRequests('delete', 2);
       if (expected) t.match(await simulationOf(t, bench, id), expected, how);
-      else isRefusal(t, await bench.send(`GET /__admin/simulations/${id}`), 404);
+      else assertError(t, await bench.send(`GET /__admin/simulations/${id}`), 404);
       await bench.drain();
       t.equal(double.chats().length, 2, 'no other session is begun');
     }
@@ -219,15 +225,15 @@ void t.test('After a stop during a run, interrupted sessions run again once', as
   const first = await startService({ dataDir });
   const body = JSON.stringify({
     agent: { name: 'A', url: double.url, api_key: 'the-sandbox-key' },
-    scenarios: [aScenario({ samples: 3 })],
+    scenarios: [makeScenario({ samples: 3 })],
     seed: 'S',
     concurrency: 1,
   });
   const headers = { 'content-type': 'application/json' };
   await fetch(`${first.adminUrl}/simulations`, { method: 'POST', headers, body });
-  await double.untilSeen('chat', 1);
+  await double.waitForRequests('chat', 1);
   await first.stop();
-  double.act({});
+  double.setBehavior({});
   const bench = await withService(t, { dataDir });
   await bench.drain();
   const page = await bench.simulations();
@@ -236,5 +242,5 @@ void t.test('After a stop during a run, interrupted sessions run again once', as
   const chats = double.chats().map((chat) => chat.session_id);
   t.equal(chats.length, 4, 'only the one under way was held again');
   t.equal(chats[0], chats[1], 'with the same id');
-  t.equal(double.seen.at(-2)?.authorization, 'Bearer the-sandbox-key', 'and with the key');
+  t.equal(double.requests.at(-2)?.authorization, 'Bearer the-sandbox-key', 'and with the key');
 });

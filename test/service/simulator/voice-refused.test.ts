@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
 import { scaledClock } from '../../../src/platform/clock.ts';
-import { aCaller, failed, sessionOn } from '../../helpers/simulation.ts';
+import { makeCallerScenario, failedSession, simulateSession } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 import { withVoiceDouble, type CallAct, type UpgradeAct } from '../../helpers/voice-double.ts';
 
@@ -22,8 +22,8 @@ for (const [status, says] of [
 ] as const) {
   void t.test(`An upgrade refused with ${status} ends with infrastructure_error`, async (t) => {
     const double = await withVoiceDouble(t, () => undefined, refuse(status));
-    const session = await sessionOn(t, double.url, aCaller('a'));
-    t.match(session, failed('infrastructure_error', says));
+    const session = await simulateSession(t, double.url, makeCallerScenario('a'));
+    t.match(session, failedSession('infrastructure_error', says));
     t.same(session.traces, [], 'nothing was said');
   });
 }
@@ -33,8 +33,8 @@ void t.test(
   async (t) => {
     const double = await withVoiceDouble(t, () => undefined);
     const voice = { url: 'ws://127.0.0.1:1/voice' };
-    const session = await sessionOn(t, double.url, aCaller('a'), { voice });
-    t.match(session, failed('infrastructure_error', /did not open: .*ECONNREFUSED/));
+    const session = await simulateSession(t, double.url, makeCallerScenario('a'), { voice });
+    t.match(session, failedSession('infrastructure_error', /did not open: .*ECONNREFUSED/));
   },
 );
 
@@ -52,7 +52,10 @@ for (const [what, act, end, says] of waits) {
   void t.test(`A sandbox that ${what} ends the session with ${end}`, async (t) => {
     const double = await withVoiceDouble(t, act);
     const clock = scaledClock(20);
-    t.match(await sessionOn(t, double.url, aCaller('a'), { clock }), failed(end, says));
+    t.match(
+      await simulateSession(t, double.url, makeCallerScenario('a'), { clock }),
+      failedSession(end, says),
+    );
     await double.untilNone();
   });
 }
@@ -62,7 +65,12 @@ void t.test(
   async (t) => {
     const double = await withVoiceDouble(t, () => undefined);
     const wing = new URL('../../../src/service/index.ts', import.meta.url).href;
-    const given = { sandbox: double.url, scenarios: [aCaller('a')], seed: 's', kitVersion: '0' };
+    const given = {
+      sandbox: double.url,
+      scenarios: [makeCallerScenario('a')],
+      seed: 's',
+      kitVersion: '0',
+    };
     const program = `
     import { registerHooks } from 'node:module';
     registerHooks({
@@ -78,7 +86,10 @@ void t.test(
     const run = promisify(execFile);
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', program]);
     const session: unknown = JSON.parse(stdout);
-    t.match(session, { ...failed('simulator_error', /npm install @echogarden/), traces: [] });
+    t.match(session, {
+      ...failedSession('simulator_error', /npm install @echogarden/),
+      traces: [],
+    });
     t.same(double.messages, [], 'no call was placed');
   },
 );
@@ -90,7 +101,9 @@ void t.test('Aborting a run during a call hangs up and reports it', async (t) =>
     await call.spokenTo();
     stop.abort();
   });
-  const session = await sessionOn(t, double.url, aCaller('a'), { signal: stop.signal });
+  const session = await simulateSession(t, double.url, makeCallerScenario('a'), {
+    signal: stop.signal,
+  });
   t.match(session, { status: 'cancelled', end_reason: 'cancelled' });
   await double.untilNone();
   t.match(double.messages.at(-1), { type: 'end_call', call_id: 'call_1' });
@@ -99,8 +112,8 @@ void t.test('Aborting a run during a call hangs up and reports it', async (t) =>
 void t.test('A call that takes longer than max_duration_ms is ended', async (t) => {
   const double = await withVoiceDouble(t, (call) => call.connect());
   const limits = { max_duration_ms: 1_200 };
-  const session = await sessionOn(t, double.url, aCaller('a', { limits }));
-  t.match(session, failed('timeout', /longer than max_duration_ms, 1200 ms/));
+  const session = await simulateSession(t, double.url, makeCallerScenario('a', { limits }));
+  t.match(session, failedSession('timeout', /longer than max_duration_ms, 1200 ms/));
   await double.untilNone();
 });
 

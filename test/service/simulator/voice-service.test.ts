@@ -6,8 +6,8 @@ import t from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { start } from '../../helpers/command.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
-import { anEval, withService } from '../../helpers/service.ts';
-import { aScenario } from '../../helpers/simulation.ts';
+import { makeContainsEval, withService } from '../../helpers/service.ts';
+import { makeScenario } from '../../helpers/simulation.ts';
 import { withVoiceDouble, type CallAct } from '../../helpers/voice-double.ts';
 
 /** What `serve --json` says. */
@@ -24,7 +24,7 @@ const answerOnce: CallAct = async (call) => {
 void t.test('A voice run is stored and shown like a chat run', async (t) => {
   const bench = await withService(t);
   const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, answerOnce)];
-  await bench.admin('POST /evals', anEval('says', 'Yes'));
+  await bench.admin('POST /evals', makeContainsEval('says', 'Yes'));
   const voiceUrl = `${calls.url.replace('http', 'ws')}/calls`;
   await bench.admin('POST /agents', {
     id: 'shop',
@@ -35,7 +35,7 @@ void t.test('A voice run is stored and shown like a chat run', async (t) => {
   const looks = { id: 'l', name: 'Looks', kind: 'tool_called', params: { name: 'look' } } as const;
   const { id } = (await bench.admin('POST /simulations', {
     ...{ agent: 'shop', seed: 's', channel: 'voice' },
-    scenarios: [aScenario({ evals: ['says', looks] })],
+    scenarios: [makeScenario({ evals: ['says', looks] })],
   })) as { id: string };
   await bench.drain();
   const simulation = (await bench.admin(`GET /simulations/${id}`)) as Simulation;
@@ -47,7 +47,7 @@ void t.test('A voice run is stored and shown like a chat run', async (t) => {
   const { user_id: userId, session_id: sessionId } = calls.messages[0] as Record<string, string>;
   t.equal(sessionId, simulation.sessions[0]?.id);
   t.match(userId, /^sim_user_/);
-  t.equal(chats.seen.at(-1)?.path, `/users/${userId}`, 'and the user is deleted');
+  t.equal(chats.requests.at(-1)?.path, `/users/${userId}`, 'and the user is deleted');
   const { items } = await bench.simulations('?include_traces=true');
   t.match(items, [{ traces: [{ user_input: 'Hello', agent_response: 'Yes.' }] }]);
   t.equal(items[0]?.outcome_summary.total_evaluations, 1, 'an eval on tools is left out');
@@ -81,7 +81,7 @@ void t.test(
     const first = await serve();
     const agent = { name: 'A', url: double.url };
     const evals = [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 5 } }];
-    const scenarios = [{ ...aScenario({ channel: 'voice' }), evals }];
+    const scenarios = [{ ...makeScenario({ channel: 'voice' }), evals }];
     await ask(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
     await inCall.promise;
     await first.end('SIGKILL');

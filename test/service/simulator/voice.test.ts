@@ -2,7 +2,12 @@
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
-import { aCaller, failed, linesOf, simulateOn } from '../../helpers/simulation.ts';
+import {
+  makeCallerScenario,
+  failedSession,
+  listUserLines,
+  simulateOn,
+} from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 import { withVoiceDouble, type CallAct, type DoubleCall } from '../../helpers/voice-double.ts';
 
@@ -131,7 +136,7 @@ const rows: Record<string, Row> = {
     },
     scenario: impatient,
     is: {
-      ...failed('timeout', /not come to an end/),
+      ...failedSession('timeout', /not come to an end/),
       notes: [/still speaking when line 1 had to start/],
     },
   },
@@ -141,12 +146,12 @@ const rows: Record<string, Row> = {
       await speakForEver(call);
     }),
     scenario: impatient,
-    is: failed('timeout', /did not finish its reply within 2500 ms/),
+    is: failedSession('timeout', /did not finish its reply within 2500 ms/),
   },
   'has no media': {
     act: (call) => call.connect({ sends: false }),
     scenario: impatient,
-    is: failed('timeout', /nor any packet of audio/),
+    is: failedSession('timeout', /nor any packet of audio/),
   },
   'hears what nobody said': {
     act: async (call) => {
@@ -167,7 +172,7 @@ const rows: Record<string, Row> = {
   'is silent': {
     act: afterLine(() => undefined),
     scenario: impatient,
-    is: failed('timeout', /neither sound nor conversation_update/),
+    is: failedSession('timeout', /neither sound nor conversation_update/),
     also: (t, { traces, turn_latency_ms: took }) => {
       t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]);
       t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 were waited`);
@@ -176,17 +181,17 @@ const rows: Record<string, Row> = {
   'speaks without updates': {
     act: afterLine((call) => call.speak()),
     scenario: { limits: { turn_timeout_ms: 5_000 } },
-    is: failed('agent_error', /spoke, but no conversation_update/),
+    is: failedSession('agent_error', /spoke, but no conversation_update/),
   },
   'updates without sound': {
     act: afterLine((call) => call.update('Hello?')),
     scenario: impatient,
-    is: failed('agent_error', /but spoke no audio/),
+    is: failedSession('agent_error', /but spoke no audio/),
   },
   'says that there is an error, and goes on in silence': {
     act: afterLine((call) => call.send({ type: 'error', error: { code: 'busy', message: 'No.' } })),
     scenario: impatient,
-    is: failed('agent_error', /sent an error busy/),
+    is: failedSession('agent_error', /sent an error busy/),
   },
   'hangs up after an answer': {
     act: afterLine(async (call) => {
@@ -194,7 +199,7 @@ const rows: Record<string, Row> = {
       call.socket.close(1000);
     }),
     is: { status: 'completed', end_reason: 'agent_ended', verdict: 'passed' },
-    also: (t, session) => void t.same(linesOf(session), ['Hi.'], 'a line that nobody hears'),
+    also: (t, session) => void t.same(listUserLines(session), ['Hi.'], 'a line that nobody hears'),
   },
   'hangs up instead of an answer': {
     act: afterLine(async (call) => {
@@ -207,38 +212,38 @@ const rows: Record<string, Row> = {
   },
   'hangs up and has not said a word': {
     act: afterLine(({ socket }) => socket.close(1000)),
-    is: failed('agent_error', /closed the WebSocket \(1000/),
+    is: failedSession('agent_error', /closed the WebSocket \(1000/),
   },
   'drops the call': {
     act: afterLine(({ socket }) => socket.terminate()),
-    is: failed('agent_error', /1006/),
+    is: failedSession('agent_error', /1006/),
   },
   'closes as broken': {
     act: afterLine(async (call) => {
       await answer(call, 'Wait.');
       call.socket.close(1011, 'oops');
     }),
-    is: failed('agent_error', /1011, oops/),
+    is: failedSession('agent_error', /1011, oops/),
   },
   'answers start_call with an error': {
     act: (call) => {
       call.send({ type: 'error', error: { code: 'busy', message: 'No.' } });
       call.socket.close(1011);
     },
-    is: { ...failed('agent_error', /busy/), traces: [] },
+    is: { ...failedSession('agent_error', /busy/), traces: [] },
   },
   'has one call too many': {
     act: ({ socket }) => socket.close(4429),
-    is: failed('infrastructure_error', /4429/),
+    is: failedSession('infrastructure_error', /4429/),
   },
   'offers nonsense': {
     act: (call) => call.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp: 'v=0' } }),
-    is: failed('agent_error', /The call failed/),
+    is: failedSession('agent_error', /The call failed/),
   },
   'is told what can not be spoken': {
     act: afterLine(() => undefined),
     scenario: { user: { opening: '...!' } },
-    is: failed('simulator_error', /The user can't speak/),
+    is: failedSession('simulator_error', /The user can't speak/),
   },
 };
 
@@ -250,7 +255,7 @@ void t.test("The sandbox's behavior in a call decides how the session ends", asy
     const { scenario_id: id = '' } = call.start['metadata'] as { scenario_id?: string };
     return rowsById.get(id)?.act(call);
   });
-  const scenarios = [...rowsById].map(([id, row]) => aCaller(id, row.scenario));
+  const scenarios = [...rowsById].map(([id, row]) => makeCallerScenario(id, row.scenario));
   const { sessions } = await simulateOn(t, double.url, scenarios, { concurrency: rowsById.size });
   for (const [nth, [name, row]] of Object.entries(rows).entries()) {
     const session = sessions[nth] as SimulatedSessionReport;

@@ -1,14 +1,21 @@
 import t from 'tap';
-import { newClosing, newEval, newSpan, newSpans, NOON_MS, noonNs } from '../../helpers/store.ts';
+import {
+  newCloseRequest,
+  newEval,
+  newSpan,
+  newSpans,
+  NOON_MS,
+  noonNs,
+} from '../../helpers/store.ts';
 import { withStore } from '../../helpers/store.ts';
 
 void t.test('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const both = await Promise.all([
-    store.conversations.close(newClosing(ownerId)),
+    store.conversations.close(newCloseRequest(ownerId)),
     store.conversations.close(
-      newClosing(ownerId, { sessionId: 'another', atMs: NOON_MS + 70_000 }),
+      newCloseRequest(ownerId, { sessionId: 'another', atMs: NOON_MS + 70_000 }),
     ),
   ]);
   const run = 'Live traces 2026-11-20';
@@ -34,8 +41,8 @@ void t.test('A failed close leaves the conversation open', async (t) => {
     newSpans(ownerId, [newSpan('1'), newSpan('2', { conversationId: 'conversation-2' })]),
   ]);
   const sessionId = 'the same';
-  await store.conversations.close(newClosing(ownerId, { sessionId }));
-  const second = newClosing(ownerId, { conversationId: 'conversation-2', sessionId });
+  await store.conversations.close(newCloseRequest(ownerId, { sessionId }));
+  const second = newCloseRequest(ownerId, { conversationId: 'conversation-2', sessionId });
   await t.rejects(store.conversations.close(second), /the same is already in use/);
   t.equal((await store.conversations.find(ownerId, 'conversation-2'))?.state, 'open');
   t.equal((await store.jobs.getBacklog()).count, 2);
@@ -47,8 +54,8 @@ void t.test(
     const { store, sink, ownerId } = await withStore(t);
     const other = await store.owners.ensure('other');
     sink.insert([newSpans(ownerId, [newSpan('1')])]);
-    t.equal(await store.conversations.close(newClosing(other)), undefined);
-    const unknown = newClosing(ownerId, { conversationId: 'unknown' });
+    t.equal(await store.conversations.close(newCloseRequest(other)), undefined);
+    const unknown = newCloseRequest(ownerId, { conversationId: 'unknown' });
     t.equal(await store.conversations.close(unknown), undefined);
     t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
   },
@@ -59,7 +66,7 @@ void t.test(
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     sink.insert([newSpans(ownerId, [newSpan('1')])]);
-    const closed = await store.conversations.close(newClosing(ownerId, { evals: [] }));
+    const closed = await store.conversations.close(newCloseRequest(ownerId, { evals: [] }));
     t.match(closed, { run: 'Live traces 2026-11-20', evaluationsQueued: 0, alreadyClosed: false });
     t.equal(await store.sessions.find(ownerId, 'session of conversation-1'), undefined);
     t.same(await store.conversations.listUnscored(ownerId, 9), ['conversation-1']);
@@ -70,7 +77,7 @@ void t.test('An eval named twice is queued once', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const evals = [newEval('a'), newEval('b'), newEval('a')];
-  t.match(await store.conversations.close(newClosing(ownerId, { evals })), {
+  t.match(await store.conversations.close(newCloseRequest(ownerId, { evals })), {
     evaluationsQueued: 2,
   });
 });
@@ -87,7 +94,9 @@ void t.test(
       const span = newSpan(conversationId, { conversationId, startNs, endNs: startNs });
       sink.insert([newSpans(ownerId, [span])]);
       const atMs = NOON_MS + nth;
-      await store.conversations.close(newClosing(ownerId, { conversationId, evals: [], atMs }));
+      await store.conversations.close(
+        newCloseRequest(ownerId, { conversationId, evals: [], atMs }),
+      );
     }
     t.same(
       await store.conversations.listUnscored(ownerId, 2),
@@ -96,7 +105,9 @@ void t.test(
     );
     const results = [];
     for (const conversationId of ids) {
-      results.push(await store.conversations.queueScoring(newClosing(ownerId, { conversationId })));
+      results.push(
+        await store.conversations.queueScoring(newCloseRequest(ownerId, { conversationId })),
+      );
     }
     t.same(results, [
       { run: 'Live traces 2026-11-20', queued: 2 },
@@ -104,8 +115,8 @@ void t.test(
       { run: 'Live traces 2026-11-20', queued: 2 },
     ]);
     t.same(await store.conversations.listUnscored(ownerId, 9), []);
-    t.equal(await store.conversations.queueScoring(newClosing(ownerId)), undefined, 'unknown');
-    const again = newClosing(ownerId, { conversationId: 'today', sessionId: 'x' });
+    t.equal(await store.conversations.queueScoring(newCloseRequest(ownerId)), undefined, 'unknown');
+    const again = newCloseRequest(ownerId, { conversationId: 'today', sessionId: 'x' });
     t.equal(await store.conversations.queueScoring(again), undefined, 'scored already');
     t.equal((await store.jobs.getBacklog()).count, 6);
   },
@@ -115,7 +126,7 @@ void t.test('An open conversation is not scored', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   t.same(await store.conversations.listUnscored(ownerId, 9), []);
-  t.equal(await store.conversations.queueScoring(newClosing(ownerId)), undefined);
+  t.equal(await store.conversations.queueScoring(newCloseRequest(ownerId)), undefined);
 });
 
 void t.test(
@@ -123,7 +134,7 @@ void t.test(
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     sink.insert([newSpans(ownerId, [newSpan('1')])]);
-    await store.conversations.close(newClosing(ownerId));
+    await store.conversations.close(newCloseRequest(ownerId));
     const before = await store.conversations.find(ownerId, 'conversation-1');
     const late = newSpan('2', { startNs: noonNs - 5n, endNs: noonNs + 2n ** 50n });
     const [kept] = sink.insert([
@@ -153,7 +164,7 @@ void t.test('Idle conversations are listed oldest first, without closed ones', a
   arrive(other, 'first', 10);
   arrive(ownerId, 'closed', 5);
   arrive(ownerId, 'third', 30);
-  await store.conversations.close(newClosing(ownerId, { conversationId: 'closed' }));
+  await store.conversations.close(newCloseRequest(ownerId, { conversationId: 'closed' }));
   const found = async (ms: number, limit = 9): Promise<string[]> =>
     (await store.conversations.listIdle(ms, limit)).map(({ conversationId }) => conversationId);
   t.same(await found(30), ['first', 'second'], 'the bound itself is not before');
@@ -167,7 +178,7 @@ void t.test(
     const { store, sink, ownerId } = await withStore(t);
     sink.insert([newSpans(ownerId, [newSpan('1')], { receivedAtMs: 100 })]);
     const close = (idleBeforeMs: number) =>
-      store.conversations.close(newClosing(ownerId, { idleBeforeMs }));
+      store.conversations.close(newCloseRequest(ownerId, { idleBeforeMs }));
     t.equal(await close(100), undefined);
     t.equal((await store.conversations.find(ownerId, 'conversation-1'))?.state, 'open');
     t.match(await close(101), { alreadyClosed: false });

@@ -8,14 +8,14 @@ import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSpanWriter } from '../../../src/service/store/span-writer.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 import {
-  newClosing,
+  newCloseRequest,
   newSession,
   newSpan,
   newSpans,
   NOON_MS,
   withStore,
 } from '../../helpers/store.ts';
-import { newOutcome, valueOf, withFile } from '../../helpers/store.ts';
+import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../helpers/insert-spans.ts');
 
@@ -47,7 +47,7 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
   for (let round = 0; round < 10; round += 1) {
     const acknowledged = await killAfter(chance.integer(1, 30_000), [file, ownerId, `${round}`]);
     const db = openFile(file, { busyMs: 0 });
-    t.equal(valueOf(db, 'pragma integrity_check'), 'ok');
+    t.equal(readValue(db, 'pragma integrity_check'), 'ok');
     t.same(db.pragma('foreign_key_check'), []);
     const kept = db
       .prepare<[string], string>('select span_id from spans where span_id glob ?')
@@ -59,7 +59,7 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
     t.same([...said], [], `of ${acknowledged.length} acknowledged none is lost`);
     const odd = `select count(*) as n from conversations
        where not exists (select 1 from spans where conversation_key = conversations.key)`;
-    t.equal(valueOf(db, odd), 0, 'no conversation without spans');
+    t.equal(readValue(db, odd), 0, 'no conversation without spans');
     db.close();
   }
 });
@@ -75,10 +75,10 @@ void t.test(
     sink.insert(ids.map((id) => newSpans(ownerId, [newSpan(id, { conversationId: id })])));
     const closings = ids.flatMap((conversationId) => [
       store.conversations.close(
-        newClosing(ownerId, { conversationId, sessionId: `${conversationId} x` }),
+        newCloseRequest(ownerId, { conversationId, sessionId: `${conversationId} x` }),
       ),
       other.conversations.close(
-        newClosing(ownerId, { conversationId, sessionId: `${conversationId} y` }),
+        newCloseRequest(ownerId, { conversationId, sessionId: `${conversationId} y` }),
       ),
     ]);
     const results = await Promise.all(closings);
@@ -105,7 +105,7 @@ void t.test(
   async (t) => {
     const { file, store, ownerId } = await withStore(t);
     await store.sessions.add(newSession(ownerId, 'before'));
-    const long = withFile(t, file);
+    const long = openDatabase(t, file);
     long.exec('begin immediate');
     long.exec(`update sessions set status = 'failed'`);
 
@@ -131,7 +131,7 @@ void t.test('The span writer stores nothing and throws when it cannot get the lo
   const { file, store, ownerId } = await withStore(t);
   const sink = openSpanWriter({ file, lockWaitMsMax: 1 });
   t.teardown(() => sink.close());
-  const long = withFile(t, file);
+  const long = openDatabase(t, file);
   long.exec('begin immediate');
   const [one, two] = sink.insert([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
   t.match(one, /locked/);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { Job, Store } from '../../../src/service/store/store.ts';
 import {
-  newClosing,
+  newCloseRequest,
   newEval,
   newOutcome,
   newSession,
@@ -53,7 +53,7 @@ void t.test('A job has the definition from when it was queued', async (t) => {
 void t.test('Jobs of a closed conversation are due from the close on', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
-  await store.conversations.close(newClosing(ownerId, { atMs: NOON_MS }));
+  await store.conversations.close(newCloseRequest(ownerId, { atMs: NOON_MS }));
   t.same(await store.jobs.getBacklog(), { count: 2, nextDueAtMs: NOON_MS });
   t.same(await take(store, NOON_MS - 1), []);
   t.equal((await take(store, NOON_MS)).length, 2);

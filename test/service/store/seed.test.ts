@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { SeedData } from '../../../src/service/store/store.ts';
-import { newAgent, newEval, newSession, newSimulated, withStore } from '../../helpers/store.ts';
+import {
+  newAgent,
+  newEval,
+  newSession,
+  newSimulatedSession,
+  withStore,
+} from '../../helpers/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -18,7 +24,7 @@ void t.test('Seed data is stored completely or not at all', async (t) => {
     evals: [newEval('a')],
     settings: { run_name: 'Planted' },
     documents: [newAgent('shop', 'k')],
-    sessions: [newSession(ownerId, 'one'), newSimulated(ownerId, 'two')],
+    sessions: [newSession(ownerId, 'one'), newSimulatedSession(ownerId, 'two')],
     deletedSimulations: ['simulation-1'],
   };
   const keys = [...planting.keys, { keyDigest: digest('taken'), ownerName: undefined }];

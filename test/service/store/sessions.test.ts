@@ -1,6 +1,12 @@
 import t from 'tap';
 import type { SessionFilter, Store } from '../../../src/service/store/store.ts';
-import { newClosing, newOutcome, newSession, newSimulated, newSpan } from '../../helpers/store.ts';
+import {
+  newCloseRequest,
+  newOutcome,
+  newSession,
+  newSimulatedSession,
+  newSpan,
+} from '../../helpers/store.ts';
 import { newEval, newSpans, NOON_MS, withStore } from '../../helpers/store.ts';
 
 /** All production sessions of an owner, unless changed. */
@@ -22,7 +28,7 @@ void t.test('A session is returned as it was added, with its turns and outcomes'
     { sequence: 2, userInput: '', userReason: undefined, agentResponse: '\u{1F600}' },
   ];
   const outcomes = [newOutcome('b', 'fail'), newOutcome('a'), newOutcome('c', 'error')];
-  const added = newSimulated(ownerId, 'one', { turns: turns.toReversed(), outcomes });
+  const added = newSimulatedSession(ownerId, 'one', { turns: turns.toReversed(), outcomes });
   await store.sessions.add(added);
   const { turns: _, evals: __, runName: ___, ...session } = added;
   t.same(await store.sessions.find(ownerId, 'one'), { ...session, run: undefined, outcomes });
@@ -56,7 +62,7 @@ void t.test('The same session id of two owners identifies two sessions', async (
     const mine = await idsOf(store, filterOf(ownerId, changes));
     t.same(mine, 'run' in changes ? ['one'] : [], 'no filter shows what is another’s');
   }
-  await store.sessions.add(newSimulated(other, 'simulated'));
+  await store.sessions.add(newSimulatedSession(other, 'simulated'));
   t.same(await idsOf(store, filterOf(ownerId, { kind: 'simulation', agent: 'shop' })), []);
 });
 
@@ -98,8 +104,8 @@ void t.test(
     await store.sessions.add(newSession(ownerId, 'scored'));
     await store.sessions.add(newSession(ownerId, 'unscored', none));
     await store.sessions.add(newSession(ownerId, 'errored', error));
-    await store.sessions.add(newSimulated(ownerId, 'simulated', none));
-    await store.sessions.add(newSimulated(ownerId, 'simulated, errored', error));
+    await store.sessions.add(newSimulatedSession(ownerId, 'simulated', none));
+    await store.sessions.add(newSimulatedSession(ownerId, 'simulated, errored', error));
     t.same(await idsOf(store, filterOf(ownerId)), ['scored']);
     const simulated = await idsOf(store, filterOf(ownerId, { kind: 'simulation' }));
     t.same(simulated, ['simulated', 'simulated, errored']);
@@ -142,9 +148,9 @@ void t.test('The agent filter searches names and URLs', async (t) => {
     { name: 'Shop', url: 'https://three.example' },
   ];
   for (const [nth, agent] of agents.entries()) {
-    await store.sessions.add(newSimulated(ownerId, String(nth), { agent }));
+    await store.sessions.add(newSimulatedSession(ownerId, String(nth), { agent }));
   }
-  await store.sessions.add(newSimulated(ownerId, 'none', { agent: undefined }));
+  await store.sessions.add(newSimulatedSession(ownerId, 'none', { agent: undefined }));
   const found = (agent: string) => idsOf(store, filterOf(ownerId, { kind: 'simulation', agent }));
   t.same(await found('müller'), ['0', '1']);
   t.same(await found('shop'), ['1', '2']);
@@ -178,7 +184,7 @@ void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
   const failing = [newOutcome('a'), newOutcome('b', 'fail')];
   for (const [add, kind] of [
     [newSession, 'production'],
-    [newSimulated, 'simulation'],
+    [newSimulatedSession, 'simulation'],
   ] as const) {
     await store.sessions.add(add(ownerId, `${kind} good`));
     await store.sessions.add(add(ownerId, `${kind} bad`, { outcomes: failing }));
@@ -219,11 +225,11 @@ void t.test('Several filters must all match', async (t) => {
 
 void t.test('A deleted simulation keeps its sessions and its name', async (t) => {
   const { store, ownerId } = await withStore(t);
-  await store.sessions.add(newSimulated(ownerId, 'one'));
+  await store.sessions.add(newSimulatedSession(ownerId, 'one'));
   t.equal(await store.sessions.deleteSimulation('other', 'simulation-1'), false);
   t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), true);
   t.equal(await store.sessions.deleteSimulation(ownerId, 'simulation-1'), false);
-  await store.sessions.add(newSimulated(ownerId, 'two'));
+  await store.sessions.add(newSimulatedSession(ownerId, 'two'));
   const { sessions } = await store.sessions.listPage(filterOf(ownerId, { kind: 'simulation' }));
   const simulation = { id: 'simulation-1', name: 'Nightly', deleted: true };
   t.match(sessions, [
@@ -238,7 +244,7 @@ void t.test('Sessions of one run share its id, for live traces and for uploads',
   const runName = 'Live traces 2026-11-20';
   await store.sessions.add(newSession(ownerId, 'uploaded', { runName, outcomes }));
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
-  await store.conversations.close(newClosing(ownerId));
+  await store.conversations.close(newCloseRequest(ownerId));
   for (const job of await store.jobs.take('worker', NOON_MS * 2, 1_000, 9)) {
     await store.jobs.finish('worker', job, newOutcome(job.definition.id), NOON_MS);
   }

@@ -1,6 +1,6 @@
 /** Runs of simulated users in the store: kept with their key, each of their sessions once. */
 import t from 'tap';
-import { newSimulated, newSimulation, withStore } from '../../helpers/store.ts';
+import { newSimulatedSession, newSimulation, withStore } from '../../helpers/store.ts';
 
 void t.test('A run is returned as it was requested; its key is deleted when it ends', async (t) => {
   const { store, ownerId } = await withStore(t);
@@ -37,7 +37,7 @@ void t.test('A session is stored once, and only while its run exists', async (t)
   const { store, ownerId } = await withStore(t);
   const id = await store.simulations.add(newSimulation(ownerId));
   const simulation = { id, name: 'Nightly', deleted: false };
-  const session = { ...newSimulated(ownerId, 'one'), simulation };
+  const session = { ...newSimulatedSession(ownerId, 'one'), simulation };
   t.equal(await store.simulations.addSession(session), true);
   t.equal(await store.simulations.addSession({ ...session, persona: 'Another' }), false);
   const kept = await store.simulations.listSessions(ownerId, id);

@@ -1,5 +1,12 @@
 import t from 'tap';
-import { newClosing, newSpan, newSpans, NOON_MS, noonNs, withStore } from '../../helpers/store.ts';
+import {
+  newCloseRequest,
+  newSpan,
+  newSpans,
+  NOON_MS,
+  noonNs,
+  withStore,
+} from '../../helpers/store.ts';
 
 void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
@@ -93,7 +100,7 @@ void t.test('A conversation has its first start, last end, and last arrival', as
 void t.test('A span without times does not date its conversation to 1970', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1', { startNs: 0n, endNs: 0n })])]);
-  const closed = await store.conversations.close(newClosing(ownerId));
+  const closed = await store.conversations.close(newCloseRequest(ownerId));
   t.equal(closed?.run, 'Live traces 2026-11-20');
 });
 

@@ -10,13 +10,13 @@ import { newAgent } from '../../helpers/store.ts';
 import {
   newEval,
   newSession,
-  newSimulated,
+  newSimulatedSession,
   newSimulation,
   newSpan,
   newSpans,
   NOON_MS,
 } from '../../helpers/store.ts';
-import { newClosing, valueOf, withFile, withStore } from '../../helpers/store.ts';
+import { newCloseRequest, readValue, openDatabase, withStore } from '../../helpers/store.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -168,19 +168,19 @@ void t.test(
       await store.ingestLog.add(owner, NOON_MS, [
         { level: 'info', code: 'c', message: 'm', about: {} },
       ]);
-      await store.conversations.close(newClosing(owner));
+      await store.conversations.close(newCloseRequest(owner));
       const turns = [{ sequence: 1, userInput: 'hi', userReason: undefined, agentResponse: 'ho' }];
       await store.sessions.add(newSession(owner, 'uploaded', { turns }));
-      await store.sessions.add(newSimulated(owner, 'simulated'));
+      await store.sessions.add(newSimulatedSession(owner, 'simulated'));
       await store.simulations.add(newSimulation(owner));
     }
-    const db = withFile(t, file);
+    const db = openDatabase(t, file);
     const rows = (): Record<string, number> => {
       const query = `select name from sqlite_schema where type = 'table'`;
       const tables = db.prepare<[], string>(query).pluck().all();
       const filled = tables.filter((name) => !/^(sqlite_sequence|owners|keys)$/.test(name));
       return Object.fromEntries(
-        filled.map((name) => [name, Number(valueOf(db, `select count(*) from ${name}`))]),
+        filled.map((name) => [name, Number(readValue(db, `select count(*) from ${name}`))]),
       );
     };
     const before = rows();
@@ -209,9 +209,9 @@ void t.test('Commits are synced to disk, except for a temporary file', async (t)
   const { file, store, ownerId } = await withStore(t);
   await store.evals.put(ownerId, newEval('a'));
   t.ok(statSync(`${file}-wal`).size > 0);
-  const db = withFile(t, file);
-  t.equal(valueOf(db, 'pragma page_size'), 4096);
-  t.equal(valueOf(db, 'pragma journal_mode'), 'wal');
+  const db = openDatabase(t, file);
+  t.equal(readValue(db, 'pragma page_size'), 4096);
+  t.equal(readValue(db, 'pragma journal_mode'), 'wal');
   // A setting of the connection, not of the file: asked of one that is opened as the store's are.
   for (const [isTemporary, setting] of [
     [false, 2],

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startService } from '../../../src/service/index.ts';
-import { isRefusal, withService } from '../../helpers/service.ts';
+import { assertError, withService } from '../../helpers/service.ts';
 import { ROOT } from '../../helpers/repository.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
@@ -39,16 +39,16 @@ void t.test('/ is a page for browsers that loads no other resources', async (t) 
 void t.test('/ tells an exporter that posts to it the right address', async (t) => {
   const { send } = await withService(t);
   const answer = await send('POST /', { body: { resourceSpans: [] } });
-  isRefusal(t, answer, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
+  assertError(t, answer, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
   t.equal(answer.headers.get('allow'), 'GET, HEAD');
-  isRefusal(t, await send('GET /v1'), 404, /GET \/v1/);
+  assertError(t, await send('GET /v1'), 404, /GET \/v1/);
 });
 
 void t.test('/ and /__admin tell unauthorized callers nothing', async (t) => {
   const { send } = await withService(t);
   for (const path of ['/', '/__admin', '/__admin/']) {
     const headers = { origin: 'https://evil.example' };
-    isRefusal(t, await send(`GET ${path}`, { headers }), 403);
+    assertError(t, await send(`GET ${path}`, { headers }), 403);
   }
   const key = 'the-key-of-this-service';
   const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
@@ -99,8 +99,8 @@ void t.test('A control route answers an unsupported method with the supported on
     const answer = await send(`${method} /__admin${path}`, {
       body: method === 'GET' ? undefined : {},
     });
-    isRefusal(t, answer, 405, new RegExp(`^${method} is not supported here. Use ${allow}[.]`));
+    assertError(t, answer, 405, new RegExp(`^${method} is not supported here. Use ${allow}[.]`));
     t.equal(answer.headers.get('allow'), allow, route);
   }
-  isRefusal(t, await send('GET /__admin/evalz'), 404, /GET \/__admin lists all routes\.$/);
+  assertError(t, await send('GET /__admin/evalz'), 404, /GET \/__admin lists all routes\.$/);
 });

@@ -1,11 +1,11 @@
 /** The page of a session: what instrumentations leave out is said to be missing, not shown as null. */
 import t from 'tap';
-import { aSpan } from '../../helpers/otlp.ts';
-import { anEval, withService } from '../../helpers/service.ts';
+import { makeSpan } from '../../helpers/otlp.ts';
+import { makeContainsEval, withService } from '../../helpers/service.ts';
 
 void t.test('A tool call without a result or without arguments says so', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
-  await admin('POST /evals', anEval('says', 'way'));
+  await admin('POST /evals', makeContainsEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });
   const parts = [
     { type: 'tool_call', id: 'a', name: 'find', arguments: { order: 7 } },
@@ -13,9 +13,9 @@ void t.test('A tool call without a result or without arguments says so', async (
     { type: 'text', content: 'It is on its way.' },
   ];
   const output = JSON.stringify([{ role: 'assistant', parts }]);
-  await trace(aSpan({ attributes: { 'gen_ai.output.messages': output } }));
+  await trace(makeSpan({ attributes: { 'gen_ai.output.messages': output } }));
   const tool = { 'gen_ai.tool.name': 'said', 'gen_ai.tool.call.result': 'null' };
-  await trace(aSpan({ operation: 'execute_tool', attributes: tool }));
+  await trace(makeSpan({ operation: 'execute_tool', attributes: tool }));
   await end('conv-1');
   await drain();
   const [item] = (await production()).items;

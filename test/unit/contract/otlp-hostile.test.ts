@@ -8,15 +8,20 @@ import {
 } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { field, protobufOf } from '../../helpers/otlp-wire.ts';
-import { damaged, randomJson } from '../../helpers/random-json.ts';
-import { anyValueOf, requestOf, richRequest, spanOf } from '../../helpers/span-sketch.ts';
+import { damageJson, randomJson } from '../../helpers/random-json.ts';
+import {
+  toAnyValue,
+  makeWireRequest,
+  makeFullRequest,
+  makeWireSpan,
+} from '../../helpers/span-sketch.ts';
 
 /** A request with one attribute, whose value nests `levels` lists. */
 function nestedRequest(levels: number): TraceExportRequest {
   let value: unknown = 'x';
   for (let level = 0; level < levels; level++) value = [value];
-  const attributes = [{ key: 'k', value: anyValueOf(value) }];
-  return requestOf([spanOf({ id: 'a1', wire: { attributes } })]);
+  const attributes = [{ key: 'k', value: toAnyValue(value) }];
+  return makeWireRequest([makeWireSpan({ id: 'a1', wire: { attributes } })]);
 }
 
 void t.test('values nest as deep as protobuf allows, in both encodings, and no deeper', (t) => {
@@ -65,7 +70,7 @@ void t.test('millions of empty spans are refused before they become anything', (
 });
 
 void t.test('protobuf that is cut off anywhere is refused, or is a shorter request', (t) => {
-  const bytes = protobufOf(richRequest());
+  const bytes = protobufOf(makeFullRequest());
   for (let length = 0; length < bytes.length; length++) {
     try {
       decodeTraceRequest(bytes.subarray(0, length));
@@ -95,8 +100,8 @@ function parsed(text: string): unknown {
 void t.test('damaged protobuf and JSON of any shape is read or refused, nothing else', (t) => {
   const seed = 'otlp-1';
   const chance = seededRandom(seed);
-  const bytes = protobufOf(richRequest());
-  const text = JSON.stringify(richRequest());
+  const bytes = protobufOf(makeFullRequest());
+  const text = JSON.stringify(makeFullRequest());
   const attempt = (what: string, read: () => unknown): void => {
     try {
       read();
@@ -112,7 +117,7 @@ void t.test('damaged protobuf and JSON of any shape is read or refused, nothing 
     attempt(`protobuf ${round}`, () => decodeTraceRequest(copy));
     const noise = Buffer.from(Array.from({ length: 40 }, () => chance.integer(0, 255)));
     attempt(`noise ${round}`, () => decodeTraceRequest(noise));
-    attempt(`JSON ${round}`, () => readTraceRequest(JSON.parse(damaged(text, chance))));
+    attempt(`JSON ${round}`, () => readTraceRequest(JSON.parse(damageJson(text, chance))));
     const anyJson = parsed(randomJson(chance));
     attempt(`any JSON ${round}`, () => readTraceRequest(anyJson));
   }

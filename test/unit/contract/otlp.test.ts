@@ -12,10 +12,15 @@ import {
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { field, protobufOf, varint } from '../../helpers/otlp-wire.ts';
-import { requestOf, richRequest, spanOf, values } from '../../helpers/span-sketch.ts';
+import {
+  makeWireRequest,
+  makeFullRequest,
+  makeWireSpan,
+  values,
+} from '../../helpers/span-sketch.ts';
 
 void t.test('JSON and protobuf of one request read the same', (t) => {
-  const request = richRequest();
+  const request = makeFullRequest();
   t.ok(isMessage('TraceExportRequest', request));
   const fromJson = readTraceRequest(JSON.parse(JSON.stringify(request)));
   t.strictSame(decodeTraceRequest(protobufOf(request)), fromJson);
@@ -46,18 +51,20 @@ void t.test('bytes read the same as base64 of any kind', (t) => {
     const read = attribute({ bytesValue });
     t.equal(read, '+/8=', bytesValue);
   }
-  const request = requestOf([withValue({ bytesValue: '+/8=' })]);
+  const request = makeWireRequest([withValue({ bytesValue: '+/8=' })]);
   t.equal(decodeTraceRequest(protobufOf(request)).spans[0]?.attributes['x'], '+/8=');
   t.end();
 });
 
 function withValue(value: AnyValue): Span {
-  return spanOf({ id: 'a1', wire: { attributes: [{ key: 'x', value }] } });
+  return makeWireSpan({ id: 'a1', wire: { attributes: [{ key: 'x', value }] } });
 }
 
 /** What an attribute of this value reads as. */
 function attribute(value: object): unknown {
-  return readTraceRequest(requestOf([withValue(value as AnyValue)])).spans[0]?.attributes['x'];
+  return readTraceRequest(makeWireRequest([withValue(value as AnyValue)])).spans[0]?.attributes[
+    'x'
+  ];
 }
 
 void t.test('integers come as strings and as numbers, and lose nothing that they had', (t) => {
@@ -77,7 +84,7 @@ void t.test('integers come as strings and as numbers, and lose nothing that they
 void t.test('times keep their nanoseconds', (t) => {
   const at = (startTimeUnixNano: unknown): bigint | undefined => {
     const wire = { startTimeUnixNano } as Partial<Span>;
-    return readTraceRequest(requestOf([spanOf({ id: 'a1', wire })])).spans[0]?.startNs;
+    return readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })])).spans[0]?.startNs;
   };
   t.equal(at('1795168800123456789'), 1_795_168_800_123_456_789n);
   t.equal(at(1_795_168_800), 1_795_168_800n, 'a number');
@@ -127,13 +134,13 @@ void t.test('missing parts, null and unknown fields are fine', (t) => {
 
 void t.test('ids of any case are lower-case', (t) => {
   const wire = { traceId: 'ABCDEF'.padStart(32, '0'), parentSpanId: 'ABCDEF'.padStart(16, '0') };
-  const [span] = readTraceRequest(requestOf([spanOf({ id: 'a1', wire })])).spans;
+  const [span] = readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })])).spans;
   t.match(span, { traceId: /^0+abcdef$/, parentSpanId: /^0+abcdef$/ });
   t.end();
 });
 
 void t.test('a status code that the protocol does not have is unset', (t) => {
-  const { spans } = readTraceRequest(requestOf([spanOf({ id: 'a1', status: 7 })]));
+  const { spans } = readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', status: 7 })]));
   t.equal(spans[0]?.statusCode, 0);
   t.end();
 });
@@ -155,7 +162,7 @@ void t.test('what is wrong is told by its place and kind, never by its value', (
   const place = 'resourceSpans[0].scopeSpans[0].spans[0]';
   const message = (wire: object): string => {
     try {
-      readTraceRequest(requestOf([spanOf({ id: 'a1', wire })]));
+      readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })]));
     } catch (error) {
       return error instanceof OtlpError ? error.message : 'not an OtlpError';
     }
@@ -186,7 +193,7 @@ void t.test('what the schema refuses by type is refused here, and its examples a
 });
 
 void t.test('a field in a wire type of its own is skipped', (t) => {
-  const request = Buffer.concat([varint((1 << 3) | 0), varint(5), protobufOf(richRequest())]);
+  const request = Buffer.concat([varint((1 << 3) | 0), varint(5), protobufOf(makeFullRequest())]);
   t.equal(decodeTraceRequest(request).spans.length, 3);
   t.end();
 });

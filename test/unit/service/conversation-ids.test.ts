@@ -2,20 +2,20 @@ import t from 'tap';
 import { decodeTraceRequest } from '../../../src/contract/index.ts';
 import { protobufOf } from '../../helpers/otlp-wire.ts';
 import {
-  accepted,
-  codes,
+  expectAccepted,
+  listCodes,
   conversation,
-  conversationsOf,
+  listConversations,
   findEntry,
   operation,
   plain,
-  read,
+  readSketches,
   readRequest,
 } from '../../helpers/read-spans.ts';
-import { requestOf, spanOf } from '../../helpers/span-sketch.ts';
+import { makeWireRequest, makeWireSpan } from '../../helpers/span-sketch.ts';
 
 void t.test('A request without any conversation id is rejected with instructions', (t) => {
-  const result = read([{ id: 'a1' }, { id: 'a2' }]);
+  const result = readSketches([{ id: 'a1' }, { id: 'a2' }]);
   t.match(result, {
     rejection: { code: 'no_conversation_id', message: /X-Conversation-Id/ },
     logEntries: [{ level: 'error', code: 'no_conversation_id' }],
@@ -25,17 +25,19 @@ void t.test('A request without any conversation id is rejected with instructions
 
 void t.test('A stored trace does not make up for a request without any conversation id', (t) => {
   const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
-  t.match(read([{ id: 'a1' }], { knownTraces }), { rejection: { code: 'no_conversation_id' } });
+  t.match(readSketches([{ id: 'a1' }], { knownTraces }), {
+    rejection: { code: 'no_conversation_id' },
+  });
   t.end();
 });
 
 void t.test('A conversation id on an ignored span does not count', (t) => {
   const attributes = [{ key: 'gen_ai.conversation.id', value: { stringValue: 'c' } }];
-  const ignored = spanOf({ id: 'b1', wire: { attributes } });
+  const ignored = makeWireSpan({ id: 'b1', wire: { attributes } });
   const child = { id: 'a1', parent: 'b1' };
-  t.match(read([ignored, child]), { rejection: { code: 'no_conversation_id' } });
+  t.match(readSketches([ignored, child]), { rejection: { code: 'no_conversation_id' } });
   const beside = { id: 'a2', trace: 'e', attributes: conversation('other') };
-  t.strictSame(conversationsOf(read([ignored, child, beside])), { a1: 'c', a2: 'other' });
+  t.strictSame(listConversations(readSketches([ignored, child, beside])), { a1: 'c', a2: 'other' });
   t.end();
 });
 
@@ -46,9 +48,11 @@ void t.test(
       { id: 'a1', attributes: conversation('own') },
       { id: 'a2', parent: 'a1' },
     ];
-    const result = read(spans, { headerConversationId: 'header' });
-    t.strictSame(conversationsOf(result), { a1: 'own', a2: 'header' });
-    t.strictSame(conversationsOf(read(spans.slice(1), { headerConversationId: 'h' })), { a2: 'h' });
+    const result = readSketches(spans, { headerConversationId: 'header' });
+    t.strictSame(listConversations(result), { a1: 'own', a2: 'header' });
+    t.strictSame(listConversations(readSketches(spans.slice(1), { headerConversationId: 'h' })), {
+      a2: 'h',
+    });
     t.end();
   },
 );
@@ -60,8 +64,8 @@ void t.test('An id on the root span applies to its trace, whatever the order of 
     { id: 'a2', parent: 'a1' },
   ];
   const expected = { a1: 'c', a2: 'c', a3: 'c' };
-  t.strictSame(conversationsOf(read([root, ...children])), expected);
-  t.strictSame(conversationsOf(read([...children, root])), expected);
+  t.strictSame(listConversations(readSketches([root, ...children])), expected);
+  t.strictSame(listConversations(readSketches([...children, root])), expected);
   t.end();
 });
 
@@ -69,12 +73,12 @@ void t.test('The nearest ancestor with an id takes precedence, also through igno
   const spans = [
     { id: 'a1', attributes: conversation('far') },
     { id: 'a2', parent: 'a1', attributes: conversation('near') },
-    spanOf({ id: 'b1', parent: 'a2', wire: plain }),
+    makeWireSpan({ id: 'b1', parent: 'a2', wire: plain }),
     { id: 'a3', parent: 'b1' },
     { id: 'a4', parent: 'a1' },
     { id: 'a5', parent: '77' },
   ];
-  t.match(conversationsOf(read(spans)), { a3: 'near', a4: 'far', a5: 'far' });
+  t.match(listConversations(readSketches(spans)), { a3: 'near', a4: 'far', a5: 'far' });
   t.end();
 });
 
@@ -85,7 +89,7 @@ void t.test('Parent cycles are tolerated', (t) => {
     { id: 'a3', parent: 'a3' },
     { id: 'a4', trace: 'e', attributes: conversation('c') },
   ];
-  t.strictSame(conversationsOf(read(spans)), { a4: 'c' });
+  t.strictSame(listConversations(readSketches(spans)), { a4: 'c' });
   t.end();
 });
 
@@ -104,8 +108,8 @@ void t.test(
       { id: 'a3', trace: 'd' },
       { id: 'a4', trace: 'e' },
     ];
-    const result = read(spans, { knownTraces });
-    t.strictSame(conversationsOf(result), { a1: 'own', a2: 'stored', a3: 'stored' });
+    const result = readSketches(spans, { knownTraces });
+    t.strictSame(listConversations(result), { a1: 'own', a2: 'stored', a3: 'stored' });
     t.strictSame(asked, [[`${known}d`, `${known}e`]]);
     t.match(findEntry(result, 'unresolved_conversation'), {
       level: 'error',
@@ -117,18 +121,18 @@ void t.test(
 
 void t.test('A conversation id is a span attribute, a string of 1 to 1024 characters', (t) => {
   for (const id of ['', '  ', 7, ['c'], 'c'.repeat(1025)]) {
-    const result = read([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
-    t.match(codes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
+    const result = readSketches([{ id: 'a1', attributes: { 'gen_ai.conversation.id': id } }]);
+    t.match(listCodes(result), ['malformed_conversation_id', 'no_conversation_id'], typeof id);
     t.match(result, { rejection: { message: /1 to 1024 characters/ } });
   }
-  const header = read([{ id: 'a1' }], { headerConversationId: '' });
-  t.match(codes(header), ['malformed_conversation_id', 'no_conversation_id']);
-  t.match(codes(read([{ id: 'a1' }], {}, conversation('c'))), [
+  const header = readSketches([{ id: 'a1' }], { headerConversationId: '' });
+  t.match(listCodes(header), ['malformed_conversation_id', 'no_conversation_id']);
+  t.match(listCodes(readSketches([{ id: 'a1' }], {}, conversation('c'))), [
     'conversation_id_on_resource',
     'no_conversation_id',
   ]);
   const longest = 'c'.repeat(1024);
-  t.strictSame(conversationsOf(read([{ id: 'a1', attributes: conversation(longest) }])), {
+  t.strictSame(listConversations(readSketches([{ id: 'a1', attributes: conversation(longest) }])), {
     a1: longest,
   });
   t.end();
@@ -141,11 +145,11 @@ void t.test('AI SDK spans have their id only in the header and messages as JSON 
     { id: 'a2', parent: 'a1', attributes: operation('agent_step') },
     { id: 'a1', attributes: { ...operation('invoke_agent'), 'server.address': 'localhost' } },
   ];
-  t.match(read(spans), { rejection: { code: 'no_conversation_id' } });
-  const result = accepted(read(spans, { headerConversationId: 'h' }));
+  t.match(readSketches(spans), { rejection: { code: 'no_conversation_id' } });
+  const result = expectAccepted(readSketches(spans, { headerConversationId: 'h' }));
   t.equal(result.spans.length, 4);
   t.match(result.tags, [{ conversationId: 'h', key: 'server.address' }]);
-  const wire = protobufOf(requestOf(spans.map(spanOf), {}));
+  const wire = protobufOf(makeWireRequest(spans.map(makeWireSpan), {}));
   t.strictSame(
     readRequest(decodeTraceRequest(wire), { headerConversationId: 'h' }),
     result,

@@ -2,17 +2,17 @@ import t from 'tap';
 import { readTraceRequest, type Span } from '../../../src/contract/index.ts';
 import { logMessages } from '../../../src/service/ingest/log-entries.ts';
 import {
-  accepted,
-  codes,
+  expectAccepted,
+  listCodes,
   conversation,
-  conversationsOf,
+  listConversations,
   findEntry,
   operation,
   plain,
-  read,
+  readSketches,
   readRequest,
 } from '../../helpers/read-spans.ts';
-import { spanOf, START_MS } from '../../helpers/span-sketch.ts';
+import { makeWireSpan, START_MS } from '../../helpers/span-sketch.ts';
 
 void t.test('A span is read completely', (t) => {
   const attributes = {
@@ -23,8 +23,8 @@ void t.test('A span is read completely', (t) => {
     'gen_ai.usage.input_tokens': 12,
     'customer.tier': 'gold',
   };
-  const { spans, tags, logEntries, ownerId, receivedAtMs } = accepted(
-    read([{ id: 'a1', parent: 'b1', status: 2, attributes }]),
+  const { spans, tags, logEntries, ownerId, receivedAtMs } = expectAccepted(
+    readSketches([{ id: 'a1', parent: 'b1', status: 2, attributes }]),
   );
   t.strictSame(spans, [
     {
@@ -55,7 +55,7 @@ void t.test('Only status ERROR is a failure', (t) => {
     ...(status !== undefined && { status }),
     attributes: conversation('c'),
   }));
-  const { spans: rows } = accepted(read(spans));
+  const { spans: rows } = expectAccepted(readSketches(spans));
   t.strictSame(
     rows.map(({ failed }) => failed),
     [false, false, false, true, false],
@@ -67,14 +67,14 @@ void t.test(
   'Spans without an operation are ignored, and a request with only such spans is accepted',
   (t) => {
     const spans = [
-      spanOf({ id: 'a1', wire: plain }),
-      spanOf({ id: 'a2', attributes: operation('') }),
-      spanOf({ id: 'a3', attributes: operation(7) }),
-      spanOf({ id: 'a4', wire: { attributes: [{ key: 'gen_ai.system', value: {} }] } }),
+      makeWireSpan({ id: 'a1', wire: plain }),
+      makeWireSpan({ id: 'a2', attributes: operation('') }),
+      makeWireSpan({ id: 'a3', attributes: operation(7) }),
+      makeWireSpan({ id: 'a4', wire: { attributes: [{ key: 'gen_ai.system', value: {} }] } }),
     ];
-    const { spans: rows, tags, logEntries } = accepted(read(spans));
+    const { spans: rows, tags, logEntries } = expectAccepted(readSketches(spans));
     t.strictSame([rows, tags], [[], []]);
-    t.strictSame(codes({ logEntries }), [
+    t.strictSame(listCodes({ logEntries }), [
       'ignored_spans',
       'malformed_operation',
       'older_conventions',
@@ -83,17 +83,19 @@ void t.test(
       level: 'warn',
       about: { count: 2 },
     });
-    t.strictSame(codes(read([])), ['empty_request']);
-    t.strictSame(codes(readRequest(readTraceRequest({ resource_spans: [] }))), ['ignored_keys']);
+    t.strictSame(listCodes(readSketches([])), ['empty_request']);
+    t.strictSame(listCodes(readRequest(readTraceRequest({ resource_spans: [] }))), [
+      'ignored_keys',
+    ]);
     t.end();
   },
 );
 
 void t.test('Operations that make no turn are stored and logged', (t) => {
-  const result = read([
+  const result = readSketches([
     { id: 'a1', attributes: { ...conversation('c'), ...operation('generate_content') } },
   ]);
-  t.equal(accepted(result).spans[0]?.operation, 'generate_content');
+  t.equal(expectAccepted(result).spans[0]?.operation, 'generate_content');
   t.match(findEntry(result, 'operation_without_turn'), {
     about: { operation: 'generate_content' },
   });
@@ -111,22 +113,22 @@ void t.test('A malformed id drops only its span; a request of only such spans is
     { traceId: '' },
   ];
   for (const wire of wrong) {
-    const bad = spanOf({ id: 'b1', attributes, wire });
-    const mixed = read([bad, { id: 'a1', attributes }]);
-    t.strictSame(conversationsOf(mixed), { a1: 'c' });
-    t.strictSame(codes(mixed), ['malformed_ids', 'no_messages']);
-    t.match(read([bad]), { rejection: { code: 'malformed_body', message: /hexadecimal/ } });
+    const bad = makeWireSpan({ id: 'b1', attributes, wire });
+    const mixed = readSketches([bad, { id: 'a1', attributes }]);
+    t.strictSame(listConversations(mixed), { a1: 'c' });
+    t.strictSame(listCodes(mixed), ['malformed_ids', 'no_messages']);
+    t.match(readSketches([bad]), { rejection: { code: 'malformed_body', message: /hexadecimal/ } });
   }
   t.end();
 });
 
 void t.test('An invalid or empty parent id makes a root span', (t) => {
   const parentOf = (parentSpanId: string): unknown => {
-    const result = read([
-      spanOf({ id: 'a1', attributes: conversation('c'), wire: { parentSpanId } }),
+    const result = readSketches([
+      makeWireSpan({ id: 'a1', attributes: conversation('c'), wire: { parentSpanId } }),
     ]);
-    const isNoted = codes(result).includes('malformed_parent_id');
-    return [accepted(result).spans[0]?.parentSpanId, isNoted];
+    const isNoted = listCodes(result).includes('malformed_parent_id');
+    return [expectAccepted(result).spans[0]?.parentSpanId, isNoted];
   };
   t.strictSame(parentOf(''), [undefined, false]);
   t.strictSame(parentOf('0'.repeat(16)), [undefined, false]);
@@ -136,12 +138,12 @@ void t.test('An invalid or empty parent id makes a root span', (t) => {
 });
 
 void t.test('Of two spans with the same id in a request, the first is stored', (t) => {
-  const result = read([
+  const result = readSketches([
     { id: 'a1', attributes: { ...conversation('first'), x: '1' } },
     { id: 'a1', trace: 'e', attributes: { ...conversation('second'), x: '2' } },
   ]);
-  t.strictSame(conversationsOf(result), { a1: 'first' });
-  t.strictSame(accepted(result).tags, [{ conversationId: 'first', key: 'x', value: '1' }]);
+  t.strictSame(listConversations(result), { a1: 'first' });
+  t.strictSame(expectAccepted(result).tags, [{ conversationId: 'first', key: 'x', value: '1' }]);
   t.match(findEntry(result, 'repeated_span_id'), { about: { count: 1 } });
   t.end();
 });
@@ -150,9 +152,9 @@ void t.test('Messages are stored as text, whatever their form', (t) => {
   const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }];
   const inputOf = (value: unknown): unknown => {
     const attributes = { ...conversation('c'), 'gen_ai.input.messages': value };
-    const result = read([{ id: 'a1', attributes }]);
-    const [row] = accepted(result).spans;
-    return [row?.inputMessages, codes(result)];
+    const result = readSketches([{ id: 'a1', attributes }]);
+    const [row] = expectAccepted(result).spans;
+    return [row?.inputMessages, listCodes(result)];
   };
   const text = JSON.stringify(messages);
   t.strictSame(inputOf(text), [text, []]);
@@ -167,8 +169,8 @@ void t.test('Messages are stored as text, whatever their form', (t) => {
 
 void t.test('Implausible times are stored and logged', (t) => {
   const codesOf = (wire: Partial<Span>): string[] => {
-    const span = spanOf({ id: 'a1', attributes: conversation('c'), wire });
-    return codes(read([span])).filter((code) => code !== 'no_messages');
+    const span = makeWireSpan({ id: 'a1', attributes: conversation('c'), wire });
+    return listCodes(readSketches([span])).filter((code) => code !== 'no_messages');
   };
   t.strictSame(codesOf({}), []);
   t.strictSame(codesOf({ endTimeUnixNano: '1' }), ['ends_before_start']);
@@ -177,7 +179,9 @@ void t.test('Implausible times are stored and logged', (t) => {
   const late = '18446744073709551615';
   const wire = { startTimeUnixNano: late, endTimeUnixNano: late };
   t.strictSame(codesOf(wire), ['implausible_time']);
-  const { spans } = accepted(read([spanOf({ id: 'a1', attributes: conversation('c'), wire })]));
+  const { spans } = expectAccepted(
+    readSketches([makeWireSpan({ id: 'a1', attributes: conversation('c'), wire })]),
+  );
   t.equal(spans[0]?.startNs, 2n ** 63n - 1n, 'as far as a column goes');
   t.end();
 });
@@ -185,13 +189,13 @@ void t.test('Implausible times are stored and logged', (t) => {
 void t.test('Attributes outside gen_ai.* become tags, each pair once per conversation', (t) => {
   const attributes = { ...conversation('c'), flag: true, n: 1.5, list: ['a', 1], none: null };
   const resource = { 'service.name': 'shop', 'gen_ai.agent.name': 'no tag', gen_ai: 'a tag' };
-  const { tags } = accepted(
-    read(
+  const { tags } = expectAccepted(
+    readSketches(
       [
         { id: 'a1', attributes },
         { id: 'a2', attributes: { ...attributes, n: 2 } },
         { id: 'a3', attributes: conversation('d') },
-        spanOf({ id: 'a4', wire: { attributes: [{ key: 'ignored', value: {} }] } }),
+        makeWireSpan({ id: 'a4', wire: { attributes: [{ key: 'ignored', value: {} }] } }),
       ],
       {},
       resource,
@@ -208,19 +212,21 @@ void t.test('Attributes outside gen_ai.* become tags, each pair once per convers
 });
 
 void t.test('Tags are limited to 1 kB each, 64 per conversation, and a total per request', (t) => {
-  const cut = read([{ id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } }]);
-  const [tag] = accepted(cut).tags;
+  const cut = readSketches([
+    { id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } },
+  ]);
+  const [tag] = expectAccepted(cut).tags;
   t.equal(Buffer.byteLength(tag?.value ?? ''), 1022, 'bytes, between characters');
   t.match(findEntry(cut, 'shortened_tags'), { about: { key: 'long' } });
   const many = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`k${n}`, n]));
-  const dropped = read([{ id: 'a1', attributes: { ...conversation('c'), ...many } }]);
-  t.equal(accepted(dropped).tags.length, 64);
+  const dropped = readSketches([{ id: 'a1', attributes: { ...conversation('c'), ...many } }]);
+  t.equal(expectAccepted(dropped).tags.length, 64);
   t.match(findEntry(dropped, 'dropped_tags'), { about: { conversation_id: 'c' } });
   const crowd = Array.from({ length: 2000 }, (_, n) => ({
     id: (n + 1).toString(16),
     attributes: conversation(`c-${n}`),
   }));
-  t.equal(accepted(read(crowd, {}, many)).tags.length, 50_000);
+  t.equal(expectAccepted(readSketches(crowd, {}, many)).tags.length, 50_000);
   t.end();
 });
 
@@ -231,7 +237,7 @@ void t.test('A large resource with many spans does not take quadratic time', (t)
     parent: n.toString(16),
     attributes: n === 0 ? conversation('c') : {},
   }));
-  const { spans: rows, logEntries } = accepted(read(spans, {}, attributes));
+  const { spans: rows, logEntries } = expectAccepted(readSketches(spans, {}, attributes));
   t.equal(rows.length, 20_000);
   t.ok(logEntries.length <= 3, 'one note for each kind');
   t.end();
@@ -245,7 +251,7 @@ void t.test('Log entries contain no conversation text', (t) => {
     'gen_ai.output.messages': { text: secret },
     note: secret.repeat(200),
   };
-  const result = read([{ id: 'a1', attributes, atMs: -1e12 }]);
+  const result = readSketches([{ id: 'a1', attributes, atMs: -1e12 }]);
   t.ok(result.logEntries.length >= 3);
   t.notMatch(JSON.stringify(result.logEntries), /secret/);
   t.end();

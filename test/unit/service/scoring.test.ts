@@ -3,7 +3,7 @@ import { violations, type EvalDefinition } from '../../../src/contract/index.ts'
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
 import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
-import { callOf, evalOf, sessionOf } from '../../helpers/scoring.ts';
+import { makeToolCall, makeEval, makeSession } from '../../helpers/scoring.ts';
 
 /** What a row says, the parameters, the session, the outcome, and what the reasoning shows. */
 type Row = [
@@ -22,7 +22,7 @@ const score = (definition: EvalDefinition, session: ScoredSession): Promise<Scor
 function table(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
   void t.test(`${kind}: passes, failures, and edge cases`, async (t) => {
     for (const [says, params, session, outcome, shows] of rows) {
-      const definition = evalOf(kind, params);
+      const definition = makeEval(kind, params);
       t.same(violations('EvalDefinition', definition), [], `${says}: the schema allows it`);
       const found = await score(definition, session);
       t.equal(found.outcome, outcome, `${says}: ${found.reasoning}`);
@@ -33,7 +33,7 @@ function table(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
 }
 
 const said = (...answers: string[]): ScoredSession =>
-  sessionOf(...answers.map((agentResponse) => ({ agentResponse })));
+  makeSession(...answers.map((agentResponse) => ({ agentResponse })));
 
 const LONG = `${'x'.repeat(5_000)} shipped ${'y'.repeat(5_000)}`;
 
@@ -88,12 +88,15 @@ table('regex', [
   ['one that does not end', { pattern: '^(a+)+$' }, said(HOSTILE), 'error', /stopped after 2000/],
 ]);
 
-const lookUp = callOf('look_up_order', {
+const lookUp = makeToolCall('look_up_order', {
   order_id: 'A-1001',
   deep: { a: 1, b: [1, { c: 2, d: 3 }] },
 });
-const worked = sessionOf({ toolCalls: [callOf('greet')] }, { toolCalls: [lookUp, callOf('mail')] });
-const idle = sessionOf({});
+const worked = makeSession(
+  { toolCalls: [makeToolCall('greet')] },
+  { toolCalls: [lookUp, makeToolCall('mail')] },
+);
+const idle = makeSession({});
 
 table('tool_called', [
   ['called', { name: 'look_up_order' }, worked, 'pass', /turn 2 calls it.*A-1001/],
@@ -104,9 +107,9 @@ table('tool_called', [
 ]);
 
 const args = (given: unknown) => ({ name: 'look_up_order', arguments: given });
-const asText = sessionOf({ toolCalls: [callOf('look_up_order', '{"order_id":"A-1001"}')] });
-const twice = sessionOf({
-  toolCalls: [callOf('look_up_order', { a: 1 }), callOf('look_up_order', { b: 2 })],
+const asText = makeSession({ toolCalls: [makeToolCall('look_up_order', '{"order_id":"A-1001"}')] });
+const twice = makeSession({
+  toolCalls: [makeToolCall('look_up_order', { a: 1 }), makeToolCall('look_up_order', { b: 2 })],
 });
 
 table('tool_args', [
@@ -147,7 +150,7 @@ table('max_turns', [
 ]);
 
 const took = (...ms: (number | undefined)[]): ScoredSession =>
-  sessionOf(...ms.map((latencyMs) => (latencyMs === undefined ? {} : { latencyMs })));
+  makeSession(...ms.map((latencyMs) => (latencyMs === undefined ? {} : { latencyMs })));
 
 table('max_latency', [
   ['fast', { ms: 100 }, took(20, 100), 'pass', /slowest took 100 ms/],
@@ -203,7 +206,7 @@ table('json_path', [
   ['too long', at(`$${'.a'.repeat(300)}`, 1), walked, 'error', /longer than 500/],
 ]);
 
-const hinted = sessionOf({}, { evaluationMetadata: { order_found: true, steps: { a: [1] } } });
+const hinted = makeSession({}, { evaluationMetadata: { order_found: true, steps: { a: [1] } } });
 
 table('evaluation_metadata', [
   ['equal', { key: 'order_found', equals: true }, hinted, 'pass', /turn 2 has it/],
@@ -229,11 +232,11 @@ void t.test('An eval with invalid parameters is an error, never a pass', async (
     ['judge', {}, /criteria is not a string/],
   ];
   for (const [kind, params, shows] of rows) {
-    const { outcome, reasoning } = await score(evalOf(kind, params), idle);
+    const { outcome, reasoning } = await score(makeEval(kind, params), idle);
     t.equal(outcome, 'error', kind);
     t.match(reasoning, shows);
   }
-  const unknown = evalOf('magic' as EvalDefinition['kind'], {});
+  const unknown = makeEval('magic' as EvalDefinition['kind'], {});
   t.match(await score(unknown, idle), { outcome: 'error', reasoning: /kind magic/ });
 });
 
@@ -241,9 +244,9 @@ void t.test(
   'A pattern with endless backtracking does not block the thread and can be aborted',
   async (t) => {
     const control = new AbortController();
-    const definition = evalOf('regex', { pattern: '^(a+)+$' });
+    const definition = makeEval('regex', { pattern: '^(a+)+$' });
     const slow = scoreSession(definition, said(HOSTILE), undefined, control.signal);
-    const other = await score(evalOf('contains', { text: 'a' }), said('a'));
+    const other = await score(makeEval('contains', { text: 'a' }), said('a'));
     t.equal(other.outcome, 'pass');
     const reason = new Error('called off');
     control.abort(reason);
@@ -253,14 +256,16 @@ void t.test(
 
 void t.test('Deeply nested or malformed values can be quoted', async (t) => {
   const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`;
-  const session = sessionOf({ toolCalls: [callOf('dig', deep), callOf('dig', '{"a":')] });
-  const found = await score(evalOf('tool_args', { name: 'dig', arguments: { a: 1 } }), session);
+  const session = makeSession({
+    toolCalls: [makeToolCall('dig', deep), makeToolCall('dig', '{"a":')],
+  });
+  const found = await score(makeEval('tool_args', { name: 'dig', arguments: { a: 1 } }), session);
   t.equal(found.outcome, 'fail');
-  const torn = await score(evalOf('contains', { text: 'x' }), said('\ud83d'.repeat(100)));
+  const torn = await score(makeEval('contains', { text: 'x' }), said('\ud83d'.repeat(100)));
   t.ok(torn.reasoning.isWellFormed());
 });
 
 void t.test('Without an LLM judge, the reasoning says how to configure one', async (t) => {
-  const found = await score(evalOf('judge', { criteria: 'It greets.' }), idle);
+  const found = await score(makeEval('judge', { criteria: 'It greets.' }), idle);
   t.match(found, { outcome: 'error', reasoning: /SANDBOX_KIT_JUDGE_URL/ });
 });

@@ -1,14 +1,19 @@
 /** Scripted and graph users: what they say, when, why, and when they stop. */
 import t, { type Test } from 'tap';
 import type { Persona, Scenario } from '../../../src/contract/index.ts';
-import { answer, reply, withSandboxDouble, type Act } from '../../helpers/sandbox-double.ts';
-import { aUser, linesOf, sessionOn } from '../../helpers/simulation.ts';
+import {
+  answer,
+  reply,
+  withSandboxDouble,
+  type RouteBehavior,
+} from '../../helpers/sandbox-double.ts';
+import { makeUserScenario, listUserLines, simulateSession } from '../../helpers/simulation.ts';
 
 /** A sandbox that says these one after the other, and the last for ever. */
-async function saying(t: Test, ...replies: (string | Act)[]): Promise<string> {
-  const { url, act } = await withSandboxDouble(t);
+async function saying(t: Test, ...replies: (string | RouteBehavior)[]): Promise<string> {
+  const { url, setBehavior } = await withSandboxDouble(t);
   let nth = 0;
-  act({
+  setBehavior({
     chat: (response, seen) => {
       const next = replies[Math.min(nth, replies.length - 1)] ?? '';
       nth += 1;
@@ -21,11 +26,15 @@ async function saying(t: Test, ...replies: (string | Act)[]): Promise<string> {
 async function talk(
   t: Test,
   user: object,
-  replies: (string | Act)[],
+  replies: (string | RouteBehavior)[],
   more: Partial<Scenario> = {},
 ) {
-  const session = await sessionOn(t, await saying(t, ...replies), aUser(user, more));
-  return { session, lines: linesOf(session), end: session.end_reason };
+  const session = await simulateSession(
+    t,
+    await saying(t, ...replies),
+    makeUserScenario(user, more),
+  );
+  return { session, lines: listUserLines(session), end: session.end_reason };
 }
 
 void t.test('A scripted user sends its lines in order, whatever the agent replies', async (t) => {

@@ -2,12 +2,18 @@ import t from 'tap';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { readMessages } from '../../../src/service/turns/messages.ts';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
-import { agent, asks, gives, keptSpan, user } from '../../helpers/stored-span.ts';
-import { damaged, randomJson } from '../../helpers/random-json.ts';
+import {
+  agent,
+  makeToolCallMessage,
+  makeToolResultMessage,
+  makeStoredSpan,
+  user,
+} from '../../helpers/stored-span.ts';
+import { damageJson, randomJson } from '../../helpers/random-json.ts';
 
 /** The turn of one chat span. */
 function turnOf(input: unknown, output?: unknown): Turn | undefined {
-  return buildTurns([keptSpan({ id: 'a', input, output })])[0];
+  return buildTurns([makeStoredSpan({ id: 'a', input, output })])[0];
 }
 
 void t.test('Text is read from every place where instrumentations put it', (t) => {
@@ -44,7 +50,7 @@ void t.test('Text parts become lines; reasoning and files are not text', (t) => 
 
 void t.test("The agent's last message is its response, whatever its role", (t) => {
   t.equal(turnOf([], [agent('One'), agent('Two')])?.agentResponse, 'Two');
-  t.equal(turnOf([], [agent('One'), asks('f', {})])?.agentResponse, 'One');
+  t.equal(turnOf([], [agent('One'), makeToolCallMessage('f', {})])?.agentResponse, 'One');
   t.equal(turnOf([], [{ role: 'model', content: 'Ja' }])?.agentResponse, 'Ja');
   t.equal(turnOf([], [{ content: 'Ja' }])?.agentResponse, 'Ja');
   t.equal(turnOf([], [user('not me')])?.agentResponse, '');
@@ -66,9 +72,9 @@ void t.test('Tool calls are read in every form', (t) => {
   const call = { name: 'f', arguments: '{"n":1}' };
   const inner = { function: call, id: 'x', type: 'function' };
   const pairs: [unknown, unknown][] = [
-    [asks('f', { n: 1 }, 'x'), gives(result, 'x')],
-    [asks('f', '{"n":1}', 'x'), gives('{"ok":true}', 'x')],
-    [asks('f', { n: 1 }), gives(result)],
+    [makeToolCallMessage('f', { n: 1 }, 'x'), makeToolResultMessage(result, 'x')],
+    [makeToolCallMessage('f', '{"n":1}', 'x'), makeToolResultMessage('{"ok":true}', 'x')],
+    [makeToolCallMessage('f', { n: 1 }), makeToolResultMessage(result)],
     [
       parts({ type: 'tool_call', id: 'x', ...call }),
       { role: 'tool', parts: [{ type: 'tool_call_response', id: 'x', result }] },
@@ -95,9 +101,9 @@ void t.test('Tool calls are read in every form', (t) => {
 });
 
 void t.test('Arguments that are not JSON stay text', (t) => {
-  const [call] = turnOf([], [asks('f', '{broken', 'x')])?.toolCalls ?? [];
+  const [call] = turnOf([], [makeToolCallMessage('f', '{broken', 'x')])?.toolCalls ?? [];
   t.equal(call?.arguments, '{broken');
-  t.equal(turnOf([], [asks('f', '42', 'x')])?.toolCalls[0]?.arguments, '42');
+  t.equal(turnOf([], [makeToolCallMessage('f', '42', 'x')])?.toolCalls[0]?.arguments, '42');
   t.end();
 });
 
@@ -116,15 +122,15 @@ void t.test('Messages of any shape give a turn and never throw', (t) => {
   const chance = seededRandom(seed);
   const good = JSON.stringify([
     user('Hi'),
-    asks('f', { n: 1 }, 'x'),
-    gives('r', 'x'),
+    makeToolCallMessage('f', { n: 1 }, 'x'),
+    makeToolResultMessage('r', 'x'),
     agent('Yes'),
   ]);
   const anyText = (): string =>
-    chance.integer(0, 2) === 0 ? randomJson(chance) : damaged(good, chance);
+    chance.integer(0, 2) === 0 ? randomJson(chance) : damageJson(good, chance);
   for (let round = 0; round < 3000; round++) {
     const spans = ['a', 'b', 'c'].map((id, index) =>
-      keptSpan({
+      makeStoredSpan({
         id,
         atMs: index,
         operation: chance.integer(0, 3) === 0 ? 'invoke_agent' : 'chat',

@@ -2,19 +2,24 @@ import t from 'tap';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
-  asks,
-  gives,
-  keptSpan,
-  loop,
+  makeToolCallMessage,
+  makeToolResultMessage,
+  makeStoredSpan,
+  makeToolLoop,
   user,
-  type KeptSketch,
+  type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
+const turns = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+  buildTurns(sketches.map(makeStoredSpan));
 
 void t.test('execute_tool spans and messages are merged into one call', (t) => {
-  const [first, second, third] = loop(['t', 't', 't'], ['x', 'y']);
-  const tool = (id: string, attributes: Record<string, unknown>, atMs: number): KeptSketch => ({
+  const [first, second, third] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
+  const tool = (
+    id: string,
+    attributes: Record<string, unknown>,
+    atMs: number,
+  ): StoredSpanSketch => ({
     id,
     operation: 'execute_tool',
     name: 'execute_tool find',
@@ -44,7 +49,11 @@ void t.test('Tool results without ids match the calls of the same name in order'
   const tool = { operation: 'execute_tool', name: 'execute_tool f', forMs: 10 };
   const result = (text: string): Record<string, unknown> => ({ 'gen_ai.tool.call.result': text });
   const [turn] = turns([
-    { id: 'a', input: [user('Hi')], output: [asks('f', [1]), asks('f', [2])] },
+    {
+      id: 'a',
+      input: [user('Hi')],
+      output: [makeToolCallMessage('f', [1]), makeToolCallMessage('f', [2])],
+    },
     { ...tool, id: 'b', atMs: 1500, attributes: result('one') },
     { ...tool, id: 'c', atMs: 1600, parent: 'a', attributes: result('two') },
   ]);
@@ -69,7 +78,7 @@ void t.test('Two spans of one call are one call', (t) => {
 
 void t.test('Calls are in the order in which they were made, whatever their source', (t) => {
   const [turn] = turns([
-    { id: 'a', input: [user('Hi')], output: [asks('late', {})] },
+    { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('late', {})] },
     { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },
   ]);
   t.strictSame(
@@ -80,12 +89,18 @@ void t.test('Calls are in the order in which they were made, whatever their sour
 });
 
 void t.test('A tool span is assigned to its turn by parent, by id, by trace, or by time', (t) => {
-  const chats: KeptSketch[] = [
+  const chats: StoredSpanSketch[] = [
     { id: 'a', trace: '1', input: [user('One')] },
-    { id: 'b', trace: '2', atMs: 5000, input: [user('Two')], output: [asks('f', {}, 'x')] },
+    {
+      id: 'b',
+      trace: '2',
+      atMs: 5000,
+      input: [user('Two')],
+      output: [makeToolCallMessage('f', {}, 'x')],
+    },
     { id: 'c', trace: '3', atMs: 9000, input: [user('Three')] },
   ];
-  const owner = (sketch: Partial<KeptSketch>): string | undefined => {
+  const owner = (sketch: Partial<StoredSpanSketch>): string | undefined => {
     const tool = { id: 'z', operation: 'execute_tool', name: 'execute_tool f', ...sketch };
     return turns([tool, ...chats]).find(
       ({ toolCalls }) => toolCalls.length > 0 && toolCalls[0]?.name === (sketch.name ?? 'f'),
@@ -103,8 +118,8 @@ void t.test('A tool span is assigned to its turn by parent, by id, by trace, or 
 
 void t.test('Calls whose results are in the same output are complete', (t) => {
   const output = [
-    asks('search', '{"q":"x"}', 's'),
-    gives({ hits: 3 }, 's', 'assistant'),
+    makeToolCallMessage('search', '{"q":"x"}', 's'),
+    makeToolResultMessage({ hits: 3 }, 's', 'assistant'),
     { role: 'assistant', parts: [{ type: 'text', content: 'Found 3' }] },
   ];
   const [turn] = turns([{ id: 'a', input: [user('Find x')], output }]);
@@ -116,7 +131,13 @@ void t.test('Calls whose results are in the same output are complete', (t) => {
 });
 
 void t.test('Calls of earlier turns in the history do not belong to this turn', (t) => {
-  const input = [user('One'), asks('f', {}, 'x'), gives('r', 'x'), agent('1'), user('Two')];
+  const input = [
+    user('One'),
+    makeToolCallMessage('f', {}, 'x'),
+    makeToolResultMessage('r', 'x'),
+    agent('1'),
+    user('Two'),
+  ];
   t.strictSame(turns([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
   t.end();
 });

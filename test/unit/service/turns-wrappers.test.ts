@@ -1,22 +1,36 @@
 import t from 'tap';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
-import { agent, asks, gives, keptSpan, user, type KeptSketch } from '../../helpers/stored-span.ts';
+import {
+  agent,
+  makeToolCallMessage,
+  makeToolResultMessage,
+  makeStoredSpan,
+  user,
+  type StoredSpanSketch,
+} from '../../helpers/stored-span.ts';
 
-const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
+const turns = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+  buildTurns(sketches.map(makeStoredSpan));
 const said = (found: readonly Turn[]): string[] =>
   found.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
 
-const invoke = (sketch: KeptSketch): KeptSketch => ({ operation: 'invoke_agent', ...sketch });
-const tool = (sketch: KeptSketch): KeptSketch => ({ operation: 'execute_tool', ...sketch });
+const invoke = (sketch: StoredSpanSketch): StoredSpanSketch => ({
+  operation: 'invoke_agent',
+  ...sketch,
+});
+const tool = (sketch: StoredSpanSketch): StoredSpanSketch => ({
+  operation: 'execute_tool',
+  ...sketch,
+});
 const tokens = (count: number): Record<string, unknown> => ({
   'gen_ai.usage.input_tokens': count,
   'gen_ai.usage.output_tokens': count,
 });
 
 /** As the AI SDK sends it: agent > step > model call and tool, each with the usage below it. */
-function aiSdkTurn(): KeptSketch[] {
+function aiSdkTurn(): StoredSpanSketch[] {
   const question = [user('Where is it?')];
-  const called = asks('find', { n: 1 }, 'x');
+  const called = makeToolCallMessage('find', { n: 1 }, 'x');
   return [
     {
       id: 'd',
@@ -44,7 +58,7 @@ function aiSdkTurn(): KeptSketch[] {
       id: 'g',
       parent: 'f',
       atMs: 1200,
-      input: [...question, called, gives({ at: 'home' }, 'x')],
+      input: [...question, called, makeToolResultMessage({ at: 'home' }, 'x')],
       output: [agent('At home')],
       attributes: tokens(20),
     },
@@ -82,7 +96,11 @@ void t.test('A wrapper without its own text or usage takes those of its steps', 
 });
 
 void t.test('Tool calls repeated by a wrapper are listed once', (t) => {
-  const output = [asks('find', { n: 1 }, 'x'), gives({ at: 'home' }, 'x'), agent('At home')];
+  const output = [
+    makeToolCallMessage('find', { n: 1 }, 'x'),
+    makeToolResultMessage({ at: 'home' }, 'x'),
+    agent('At home'),
+  ];
   const [turn] = turns(aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)));
   t.equal(turn?.toolCalls.length, 1);
   t.end();
@@ -92,8 +110,8 @@ void t.test('A single wrapper span gives a complete turn', (t) => {
   const [turn] = turns([
     invoke({
       id: 'a',
-      input: [user('Hi'), asks('f', {}), gives('r')],
-      output: [asks('g', [1], 'y'), agent('Hello')],
+      input: [user('Hi'), makeToolCallMessage('f', {}), makeToolResultMessage('r')],
+      output: [makeToolCallMessage('g', [1], 'y'), agent('Hello')],
       attributes: { ...tokens(3), 'gen_ai.request.model': 'm' },
     }),
   ]);
@@ -176,7 +194,7 @@ void t.test('A model call nested in a model call is the same call recorded twice
     id,
     ...(id === 'b' && { parent: 'a' }),
     input: [user('Hi')],
-    output: [asks('f', {}), agent('Hello')],
+    output: [makeToolCallMessage('f', {}), agent('Hello')],
     attributes: tokens(5),
   }));
   const [turn, ...more] = turns(spans);
@@ -205,7 +223,7 @@ void t.test(
   'Strands: structured parts, tool results with the role user, and calls under a wrapper',
   (t) => {
     const question = user('Weather?');
-    const called = asks('weather', { city: 'Bern' }, 'w1');
+    const called = makeToolCallMessage('weather', { city: 'Bern' }, 'w1');
     const found = turns([
       {
         id: 'b',
@@ -228,7 +246,7 @@ void t.test(
         id: 'd',
         parent: 'x',
         atMs: 1500,
-        input: [question, called, gives([{ text: 'sunny' }], 'w1', 'user')],
+        input: [question, called, makeToolResultMessage([{ text: 'sunny' }], 'w1', 'user')],
         output: [{ ...agent('Sunny'), finish_reason: 'endTurn' }],
       },
       invoke({ id: 'a', forMs: 3000, input: [question], output: [agent('Sunny')] }),

@@ -2,17 +2,18 @@ import t from 'tap';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
-  asks,
-  gives,
-  keptSpan,
-  loop,
+  makeToolCallMessage,
+  makeToolResultMessage,
+  makeStoredSpan,
+  makeToolLoop,
   system,
   user,
-  type KeptSketch,
+  type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 import { START_MS } from '../../helpers/span-sketch.ts';
 
-const turns = (sketches: readonly KeptSketch[]): Turn[] => buildTurns(sketches.map(keptSpan));
+const turns = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+  buildTurns(sketches.map(makeStoredSpan));
 
 /** What was said in each turn. */
 function words(found: readonly Turn[]): string[] {
@@ -69,7 +70,7 @@ void t.test('Turns are sorted by start, then by arrival', (t) => {
 });
 
 void t.test('A chat span whose parent chat span already ended is a separate turn', (t) => {
-  const chain = (parent: string | undefined, second: number): KeptSketch[] => [
+  const chain = (parent: string | undefined, second: number): StoredSpanSketch[] => [
     {
       id: 'a',
       ...(parent && { parent }),
@@ -115,7 +116,7 @@ void t.test('A tool loop is one turn, and each of its calls is listed once', (t)
   ];
   for (const { traces, ids } of cases) {
     const name = `${traces.join('')} ${ids.join()}`;
-    const found = turns(loop(traces, ids));
+    const found = turns(makeToolLoop(traces, ids));
     t.strictSame(words(found), ['1 Where? > Here'], name);
     t.strictSame(found[0]?.toolCalls, bothCalls, name);
     t.equal(found[0]?.latencyMs, 5000, 'to the end of the last answer');
@@ -125,7 +126,7 @@ void t.test('A tool loop is one turn, and each of its calls is listed once', (t)
 
 void t.test('A tool loop sums its tokens and names its models once', (t) => {
   const models = ['m', 'n', 'm'];
-  const spans = loop(['t', 't', 't'], ['x', 'y']).map((span, index) => ({
+  const spans = makeToolLoop(['t', 't', 't'], ['x', 'y']).map((span, index) => ({
     ...span,
     attributes: { ...usage(10, '5'), 'gen_ai.request.model': models[index] },
   }));
@@ -134,15 +135,15 @@ void t.test('A tool loop sums its tokens and names its models once', (t) => {
 });
 
 void t.test('Two tool loops in one trace are two turns', (t) => {
-  const [first, , last] = loop(['t', 't', 't'], ['x', 'y']);
+  const [first, , last] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
   const found = turns([
     { ...first, id: 'a' },
     { ...last, id: 'b', atMs: 2000 },
-    { id: 'c', atMs: 4000, input: [user('And?')], output: [asks('find', {}, 'z')] },
+    { id: 'c', atMs: 4000, input: [user('And?')], output: [makeToolCallMessage('find', {}, 'z')] },
     {
       id: 'd',
       atMs: 6000,
-      input: [user('And?'), asks('find', {}, 'z'), gives(0, 'z')],
+      input: [user('And?'), makeToolCallMessage('find', {}, 'z'), makeToolResultMessage(0, 'z')],
       output: [agent('So')],
     },
   ]);
@@ -152,8 +153,13 @@ void t.test('Two tool loops in one trace are two turns', (t) => {
 
 void t.test("A tool loop ends with the agent's response", (t) => {
   const found = turns([
-    ...loop(['t', 't', 't'], ['x', 'y']),
-    { id: 'd', atMs: 9000, input: [user('Two'), gives('r', 'unheard')], output: [agent('2')] },
+    ...makeToolLoop(['t', 't', 't'], ['x', 'y']),
+    {
+      id: 'd',
+      atMs: 9000,
+      input: [user('Two'), makeToolResultMessage('r', 'unheard')],
+      output: [agent('2')],
+    },
   ]);
   t.strictSame(words(found), ['1 Where? > Here', '2 Two > 2']);
   t.end();
@@ -165,7 +171,7 @@ void t.test('A tool response without a preceding tool call starts a turn', (t) =
     {
       id: 'b',
       atMs: 2000,
-      input: [user('Two'), asks('f', {}, 'x'), gives('r', 'x')],
+      input: [user('Two'), makeToolCallMessage('f', {}, 'x'), makeToolResultMessage('r', 'x')],
       output: [agent('2')],
     },
   ]);
@@ -178,20 +184,23 @@ void t.test('If tool calls are not recorded, the finish reason shows that there 
   const attributes = { 'gen_ai.response.finish_reasons': ['tool_calls'] };
   const found = turns([
     { id: 'a', input: [user('Hi')], attributes },
-    { id: 'b', atMs: 2000, input: [gives('r', 'x')], output: [agent('Done')] },
+    { id: 'b', atMs: 2000, input: [makeToolResultMessage('r', 'x')], output: [agent('Done')] },
   ]);
   t.strictSame(words(found), ['1 Hi > Done']);
   t.end();
 });
 
 void t.test('A tool response may have the role user, but not next to text', (t) => {
-  const start = { id: 'a', input: [user('Hi')], output: [asks('f', {}, 'x')] };
+  const start = { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('f', {}, 'x')] };
   const next = { id: 'b', atMs: 2000, output: [agent('Done')] };
-  const asUser = turns([start, { ...next, input: [user('Hi'), gives('r', 'x', 'user')] }]);
+  const asUser = turns([
+    start,
+    { ...next, input: [user('Hi'), makeToolResultMessage('r', 'x', 'user')] },
+  ]);
   t.strictSame(words(asUser), ['1 Hi > Done']);
   const mixed = {
     role: 'user',
-    parts: [...(gives('r', 'x')['parts'] as []), { type: 'text', content: 'Wait' }],
+    parts: [...(makeToolResultMessage('r', 'x')['parts'] as []), { type: 'text', content: 'Wait' }],
   };
   t.strictSame(words(turns([start, { ...next, input: [user('Hi'), mixed] }])), [
     '1 Hi > ',
@@ -201,7 +210,7 @@ void t.test('A tool response may have the role user, but not next to text', (t) 
 });
 
 void t.test('A span with status ERROR marks its own turn as failed and no other', (t) => {
-  const spans: KeptSketch[] = [
+  const spans: StoredSpanSketch[] = [
     { id: 'a', trace: '1', operation: 'invoke_agent', forMs: 5000 },
     { id: 'b', trace: '1', parent: 'a', atMs: 10 },
     { id: 'c', trace: '1', parent: 'b', atMs: 20, operation: 'execute_tool' },

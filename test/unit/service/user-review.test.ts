@@ -3,7 +3,7 @@ import t from 'tap';
 import type { EndReason, ReviewFinding, Scenario } from '../../../src/contract/index.ts';
 import { reviewUser } from '../../../src/service/simulator/review.ts';
 import type { SimulatedTurn } from '../../../src/service/simulator/simulated-session.ts';
-import { aUser } from '../../helpers/simulation.ts';
+import { makeUserScenario } from '../../helpers/simulation.ts';
 
 /** What was said, user and agent in turns. */
 function turnsOf(...said: string[]): SimulatedTurn[] {
@@ -61,7 +61,7 @@ void t.test(
   'Every kind of straying is found, and a user who keeps to the scenario has no findings',
   async (t) => {
     for (const [what, said, endReason, findings] of rows) {
-      const scenario = aUser(user);
+      const scenario = makeUserScenario(user);
       const review = await reviewUser({ scenario, turns: turnsOf(...said), endReason });
       t.match(review, { kept: findings.length === 0, findings }, what);
       t.equal(review.findings.length, findings.length, what);
@@ -70,7 +70,7 @@ void t.test(
 );
 
 void t.test('Continuing after stop_when is found', async (t) => {
-  const scenario = aUser({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
+  const scenario = makeUserScenario({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
   const turns = turnsOf('Hello', 'It is DONE.', 'Hello', 'Well?');
   const review = await reviewUser({ scenario, turns, endReason: 'max_turns' });
   t.match(review, { kept: false, findings: [{ rule: 'went_on', turn: 2 }] });

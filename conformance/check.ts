@@ -12,54 +12,54 @@ import { findClosedVoice } from './areas/voice/absence.ts';
 import { conversation } from './areas/voice/probes.ts';
 import type { Transcript } from './engine/transcript/transcript.ts';
 
-/** All areas of a sandbox, which a check is of unless it says otherwise. */
+/** All areas of a sandbox; the default of a check. */
 export const areas: readonly Area[] = ['chat', 'health', 'users', 'voice'];
 
-/** The area of the service, which is checked alone: it is another server. */
+/** The area of the service. It can't be combined with others because the service is another server. */
 export const serviceArea: readonly Area[] = ['service'];
 
-/** Messages that make many support agents use a tool; `--prompt` replaces them. */
+/** Messages that make many support agents call a tool. `--prompt` replaces them. */
 export const defaultPrompts: readonly string[] = [
   'Where is my order A-1001?',
   'What are your opening hours?',
   'I would like a refund for order A-1001, please.',
 ];
 
-/** What to check, and how; only target, version and seed have no default. */
+/** How to check a peer. Only the target, the version, and the seed have no default. */
 export interface CheckOptions {
-  /** Base URL of the sandbox. */
+  /** The base URL of the peer. */
   target: string;
   kitVersion: string;
-  /** Every id of the run follows from it. */
+  /** The random seed. Every id of the run is derived from it. */
   seed: string;
-  /** All when left out. */
+  /** The areas to check (default: all areas of a sandbox). */
   areas?: readonly Area[];
-  /** The sandbox's bearer key, or the service's key; none is sent when left out. */
+  /** The bearer key of the sandbox or the key of the service (default: none is sent). */
   apiKey?: string | undefined;
-  /** Lower-case name of the header that holds the service's key; `x-service-api-key`. */
+  /** The lowercase name of the header with the service key (default: `x-service-api-key`). */
   apiKeyHeader?: string | undefined;
-  /** Of a service: send what is large, many or slow, too, and move the clock of its control API. */
+  /** Also send large, numerous, or slow requests, and advance the service clock (service only). */
   intrusive?: boolean | undefined;
-  /** PEM of a CA to trust besides the system's. */
+  /** A CA certificate (PEM) to trust in addition to the built-in ones. */
   ca?: string | undefined;
   clock?: Clock;
-  /** Requests in flight at most; 6. */
+  /** Maximum number of requests in flight (default: 6). */
   concurrency?: number;
-  /** Requests a second at most; no bound when left out. */
+  /** Maximum number of requests per second (default: no limit). */
   ratePerSecond?: number | undefined;
-  /** Milliseconds until a chat or users request counts as unanswered; 30 000. */
+  /** Timeout of a chat or users request (default: 30 000 ms). */
   timeoutMs?: number;
-  /** Waives HTTPS, also beyond loopback. */
+  /** Waives HTTPS for other hosts too, not only for loopback. */
   allowHttp?: boolean;
-  /** How the voice endpoint is reached, where not as it usually is. */
+  /** How to reach the voice endpoint, if not in the usual way. */
   voice?: Partial<VoiceOptions> | undefined;
-  /** Messages that make the agent use a tool. */
+  /** Messages that make the agent call a tool. */
   prompts?: readonly string[];
-  /** A warn counts as a fail. */
+  /** Turns every warn into a fail. */
   strict?: boolean;
-  /** Told after every exchange. */
+  /** Called after every exchange. */
   onExchange?: (exchange: ExchangeRecord) => void;
-  /** Interrupts the run; the users that it created are deleted first. */
+  /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }
 
@@ -69,7 +69,7 @@ export interface CheckResult {
   report: CheckReport;
 }
 
-/** Checks a sandbox. Rejects only for faults of the kit: whatever a sandbox does is in the report. */
+/** Checks a peer. Rejects only if the kit itself fails; everything that the peer does is in the report. */
 export async function check(options: CheckOptions): Promise<CheckResult> {
   const full = withDefaults(options, false);
   const suite = suiteOf(full);
@@ -81,7 +81,7 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   };
 }
 
-/** Places one call with speech in it, and judges what comes of that alone. */
+/** Places one call with speech and judges only that call. */
 export async function checkOneCall(options: CheckOptions): Promise<CheckResult> {
   const full = withDefaults({ ...options, areas: ['voice'] }, false);
   const suite = suiteOf(full);
@@ -90,8 +90,8 @@ export async function checkOneCall(options: CheckOptions): Promise<CheckResult> 
 }
 
 /**
- * Runs the preflight alone: whether there is a sandbox, or a service, that could be checked. Where
- * voice is needed, it has to open its WebSocket as well.
+ * Runs only the preflight and returns whether the peer can be checked. With `needsVoice`, its voice
+ * WebSocket must open as well.
  */
 export async function diagnose(
   options: CheckOptions & { needsVoice?: boolean },
@@ -121,10 +121,10 @@ export function reportOf(
  */
 export const findBrokenMusts = createExchangeValidator(sandboxSuite);
 
-/** What may be left out of a plan. */
+/** The options that determine what a check sends. */
 export type PlanOptions = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
 
-/** What `check` would send, with its defaults. */
+/** Returns what `check` would send with these options. */
 export function planCheck(chosen: PlanOptions): Plan {
   const selected = chosen.areas ?? areas;
   return planRun(suiteOf({ areas: selected }), {

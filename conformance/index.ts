@@ -1,4 +1,4 @@
-/** The judge: checks a sandbox over the network, and says what holds. The wing's one door. */
+/** The entry point of the conformance package: checks a sandbox or the service over the network. */
 export { applyKnownFailures, type KnownFailure } from './known-failures.ts';
 export {
   areas,

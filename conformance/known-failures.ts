@@ -1,28 +1,29 @@
 import type { CheckReport, RequirementVerdict } from '../src/contract/index.ts';
 import { judgeRun } from './engine/judge/judge.ts';
 
-/** A requirement that is known not to be met, and why that is accepted. */
+/** A failing requirement that is accepted, and the reason. */
 export interface KnownFailure {
   id: string;
   comment: string;
 }
 
 /**
- * What may be accepted. A requirement that is blocked behind an accepted failure would keep the run
- * from being judged; where the gate is shut everything is blocked, and nothing accepted.
+ * The verdicts that can be accepted. `blocked` is one of them because an accepted failure can block
+ * other requirements, and the run could then not be judged. If the whole run is blocked, nothing is
+ * accepted.
  */
 const UNMET: readonly string[] = ['fail', 'warn', 'blocked'];
 
-/** What a stale entry makes of a run that would conform. */
+/** The result of a run that would conform without stale entries. */
 const STALE = { verdict: 'not-conforming', exitCode: 1 } as const;
 
-/** What shows that a requirement is met; where nothing was seen of it, an entry stays good. */
+/** The verdicts that make an entry stale. An entry whose requirement was not judged stays valid. */
 const MET: readonly string[] = ['pass', 'note'];
 
 /**
- * A report in which accepted failures do not count. An accepted row keeps its verdict and gets the
- * comment. An entry whose requirement is met by now is stale: the run is then never conforming, so
- * that a baseline does not outlive its reasons.
+ * Returns the report without counting accepted failures. An accepted requirement keeps its verdict and
+ * gets the comment. An entry whose requirement is met now is stale: the run is then not conforming, so
+ * that outdated entries are removed.
  */
 export function applyKnownFailures(
   report: CheckReport,

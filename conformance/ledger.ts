@@ -1,4 +1,4 @@
-/** `npm run ledger`: which statements of the specification the requirements cover. */
+/** `npm run ledger`: prints how many statements of the specification the requirements cover. */
 import statements from './statements.json' with { type: 'json' };
 import {
   areas,
@@ -25,8 +25,8 @@ for (const { id, section, area } of statements) {
 }
 
 console.log('section             statements   checked   not observable   not in this suite');
-for (const [name, { all, checked, reasoned: because }] of sections) {
-  const cells = [all, checked, because, all - checked - because];
+for (const [name, { all, checked, reasoned: untested }] of sections) {
+  const cells = [all, checked, untested, all - checked - untested];
   console.log(`${name.padEnd(18)}${cells.map((cell) => String(cell).padStart(13)).join('')}`);
 }
 for (const area of [...areas, ...serviceArea])

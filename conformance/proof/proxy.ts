@@ -10,18 +10,19 @@ import type {
   ProxyResult,
   Transform,
 } from '../engine/mutants/mutant.ts';
+import { flattenHeaders } from '../engine/drive/http-client.ts';
 import { proxyVoice } from './voice-proxy.ts';
 import type { VoiceTransform } from '../engine/mutants/call-transform.ts';
 
-/** A server of this room that listens on loopback. */
+/** A running server on loopback. */
 export interface RunningServer {
   url: string;
   stop: () => Promise<void>;
 }
 
-/** What a proxy stands before, and what it does to the traffic. */
+/** What a proxy forwards to and how it changes the traffic. */
 export interface ProxyOptions {
-  /** Base address of the sandbox behind. */
+  /** The base URL of the peer. */
   upstream: string;
   transform: Transform;
   /** What becomes of calls; they are passed on when left out. */
@@ -31,14 +32,14 @@ export interface ProxyOptions {
 
 const BODY_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A reverse proxy that puts all traffic of a sandbox through a transform. */
+/** Starts a reverse proxy that passes all traffic of a peer through a transform. */
 export async function startProxy(options: ProxyOptions): Promise<RunningServer> {
   const agent = new Agent({ connections: 16 });
   const forward = createForward(options.upstream, agent);
   const server = createServer((incoming, outgoing) => {
     serve(incoming, forward, options).then(
-      (reply) => write(outgoing, reply),
-      // The client went away, or the sandbox behind did: nothing is left to answer with.
+      (result) => writeResult(outgoing, result),
+      // The client or the peer closed the connection, so there is nothing to respond with.
       () => outgoing.destroy(),
     );
   });
@@ -64,20 +65,20 @@ async function serve(
   const { method = '', url = '' } = incoming;
   const bytes = await readBody(incoming);
   const body = bytes.toString('utf8');
-  const asked: ProxyRequest = {
+  const proxyRequest: ProxyRequest = {
     endpoint: endpointOf(method, url),
     method,
     path: url,
-    headers: flat(incoming.headers),
+    headers: flattenHeaders(incoming.headers),
     body,
     bytes,
     json: parse(body),
     connection: incoming.socket,
   };
-  return transform(asked, forward, clock);
+  return transform(proxyRequest, forward, clock);
 }
 
-/** The endpoint of the interface that a request is for. */
+/** Returns the endpoint of a request; undefined if the interface has none. */
 export function endpointOf(method: string, path: string): Endpoint | undefined {
   const [route = ''] = path.replace(/^\/users\/.+/, '/users/*').split('?');
   switch (`${method} ${route.replace(/^\/v1\/sessions\/[^/]*\/end$/, '/end')}`) {
@@ -102,37 +103,28 @@ export function endpointOf(method: string, path: string): Endpoint | undefined {
   }
 }
 
-// What belongs to one connection and not to the message (RFC 9110, 7.6.1), and what is made anew.
-const OF_THE_CONNECTION = /^(connection|keep-alive|transfer-encoding|content-length|host|date)$/;
+// Headers of the connection (RFC 9110, 7.6.1), and headers that are generated again.
+const CONNECTION_HEADERS = /^(connection|keep-alive|transfer-encoding|content-length|host|date)$/;
 
 function createForward(upstream: string, agent: Agent): Forward {
   return async ({ method, path, headers, body, bytes }) => {
-    const answer = await request(`${upstream}${path}`, {
+    const response = await request(`${upstream}${path}`, {
       method,
       headers: dropConnectionHeaders(headers),
       body: body === '' && !('content-type' in headers) ? null : (bytes ?? body),
       dispatcher: agent,
     });
     return {
-      status: answer.statusCode,
-      headers: dropConnectionHeaders(flat(answer.headers)),
-      body: await answer.body.text(),
+      status: response.statusCode,
+      headers: dropConnectionHeaders(flattenHeaders(response.headers)),
+      body: await response.body.text(),
     };
   };
 }
 
 function dropConnectionHeaders(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !OF_THE_CONNECTION.test(name)),
-  );
-}
-
-function flat(headers: Record<string, string | string[] | undefined>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.join(', ') : (value ?? ''),
-    ]),
+    Object.entries(headers).filter(([name]) => !CONNECTION_HEADERS.test(name)),
   );
 }
 
@@ -141,7 +133,7 @@ async function readBody(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of incoming) {
     bytes += chunk.length;
-    if (bytes > BODY_BYTES_MAX) throw new Error(`a body of more than ${BODY_BYTES_MAX} bytes`);
+    if (bytes > BODY_BYTES_MAX) throw new Error(`The body has more than ${BODY_BYTES_MAX} bytes.`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
@@ -155,21 +147,21 @@ function parse(text: string): unknown {
   }
 }
 
-function write(outgoing: ServerResponse, reply: ProxyResult): void {
-  if (reply === 'dropped') {
+function writeResult(outgoing: ServerResponse, result: ProxyResult): void {
+  if (result === 'dropped') {
     outgoing.destroy();
     return;
   }
-  const headers = { ...reply.headers, ...contentLengthHeader(reply) };
-  if (reply.framing === 'close') {
+  const headers = { ...result.headers, ...contentLengthHeader(result) };
+  if (result.framing === 'close') {
     outgoing.useChunkedEncodingByDefault = false;
     outgoing.shouldKeepAlive = false;
   }
-  if (reply.reason === undefined) outgoing.writeHead(reply.status, headers);
-  else outgoing.writeHead(reply.status, reply.reason, headers);
-  const half = Math.ceil(reply.body.length / 2);
-  if (reply.framing) outgoing.write(reply.body.slice(0, half));
-  outgoing.end(reply.framing ? reply.body.slice(half) : reply.body);
+  if (result.reason === undefined) outgoing.writeHead(result.status, headers);
+  else outgoing.writeHead(result.status, result.reason, headers);
+  const half = Math.ceil(result.body.length / 2);
+  if (result.framing) outgoing.write(result.body.slice(0, half));
+  outgoing.end(result.framing ? result.body.slice(half) : result.body);
 }
 
 function contentLengthHeader({ status, body, framing }: ProxyResponse): Record<string, string> {

@@ -1,4 +1,4 @@
-/** Edges of a check that people met: nothing at the address, encodings, sizes, interruptions. */
+/** Checks of unusual servers: unknown paths, encodings, large bodies, rate limits, interruptions. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -28,13 +28,16 @@ const answer = (response: ServerResponse, status: number, body: object): void =>
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 };
 
-void t.test('an address where every path is unknown is no sandbox without users', async (t) => {
-  const url = await serve(t, (_request, response) => void response.writeHead(404).end());
-  const { blockedBy, exitCode, verdict } = await report(url, { areas: ['users'] });
-  t.match({ blockedBy, exitCode, verdict }, { blockedBy: { id: 'nothing_here' }, exitCode: 3 });
-});
+void t.test(
+  'a server that returns 404 for every path is not a sandbox without users',
+  async (t) => {
+    const url = await serve(t, (_request, response) => void response.writeHead(404).end());
+    const { blockedBy, exitCode, verdict } = await report(url, { areas: ['users'] });
+    t.match({ blockedBy, exitCode, verdict }, { blockedBy: { id: 'nothing_here' }, exitCode: 3 });
+  },
+);
 
-void t.test('nor is one where chat is unknown, too: one cause, and no finding', async (t) => {
+void t.test('a server that returns 404 for every path gets one cause and no finding', async (t) => {
   const url = await serve(t, (_request, response) => void response.writeHead(404).end());
   for (const areas of [['chat', 'health', 'users', 'voice'], ['chat'], ['voice']] as const) {
     const { blockedBy, exitCode, counts } = await report(url, { areas });
@@ -46,12 +49,16 @@ void t.test('nor is one where chat is unknown, too: one cause, and no finding', 
     t.equal(counts['fail'], 0);
   }
   const { blockedBy } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
-  t.equal(blockedBy?.id, 'nothing_here', 'doctor says the same');
+  t.equal(blockedBy?.id, 'nothing_here', 'the preflight finds the same cause');
   const health = await report(url, { areas: ['health'] });
-  t.match(health, { exitCode: 1, blockedBy: undefined }, 'of health alone 404 is a finding');
+  t.match(
+    health,
+    { exitCode: 1, blockedBy: undefined },
+    'a check of health alone reports the 404 as a finding',
+  );
 });
 
-void t.test('a sandbox that has chat alone is one, whatever else is unknown', async (t) => {
+void t.test('a sandbox with only the chat endpoint is checked', async (t) => {
   const choices = [{ message: { role: 'assistant', content: 'Yes.' } }];
   const url = await serve(t, (request, response) => {
     if (request.url === '/v1/chat/completions') answer(response, 200, { choices });
@@ -60,7 +67,7 @@ void t.test('a sandbox that has chat alone is one, whatever else is unknown', as
   t.equal((await report(url)).blockedBy, undefined);
 });
 
-void t.test('a sandbox without users conforms, also when asked for them by name', async (t) => {
+void t.test('a sandbox without users conforms even if only users are checked', async (t) => {
   const url = await serve(t, ({ url: path }, response) => {
     const health = { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' };
     if (path === '/health') answer(response, 200, health);
@@ -71,7 +78,7 @@ void t.test('a sandbox without users conforms, also when asked for them by name'
   t.ok((counts['pass'] ?? 0) > 0, 'something was graded');
 });
 
-void t.test('encoded answers are decoded; ones that are not what they say are told', async (t) => {
+void t.test('encoded responses are decoded; a wrong Content-Encoding blocks the run', async (t) => {
   const health = JSON.stringify({ status: 'healthy', timestamp: '2026-11-20T09:30:00Z' });
   const encoded = async (body: Buffer): Promise<CheckReport> => {
     const url = await serve(t, (_request, response) => {
@@ -88,7 +95,7 @@ void t.test('encoded answers are decoded; ones that are not what they say are to
   });
 });
 
-void t.test('an answer that is too large is told as such, not as broken JSON', async (t) => {
+void t.test('a response that is too large is reported as such, not as invalid JSON', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const large = JSON.stringify({ choices: [], filler: 'x'.repeat(5 * 1024 * 1024) });
@@ -101,7 +108,7 @@ void t.test('an answer that is too large is told as such, not as broken JSON', a
   t.match(unanswered, { verdict: 'fail', received: /larger than 4194304 bytes/ });
 });
 
-void t.test('chat that is put off for good is one cause', async (t) => {
+void t.test('a sandbox that rate-limits every chat request gets one cause', async (t) => {
   const url = await serve(t, (request, response) => {
     const health = { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' };
     if (request.url === '/health') {
@@ -116,7 +123,7 @@ void t.test('chat that is put off for good is one cause', async (t) => {
   t.match({ blockedBy, exitCode }, { blockedBy: { id: 'rate_limited' }, exitCode: 3 });
 });
 
-void t.test('an interrupted run deletes what it created and is not judged', async (t) => {
+void t.test('an interrupted run deletes the users that it created and is not judged', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const controller = new AbortController();
@@ -141,7 +148,7 @@ void t.test('an interrupted run deletes what it created and is not judged', asyn
   t.equal(deleted.length, created.length, 'as many deleted as created');
 });
 
-void t.test('a number beyond all bounds is told as it is, not as null', async (t) => {
+void t.test('an infinite number is reported as Infinity, not as null', async (t) => {
   const url = await serve(t, (_request, response) => {
     response.end('{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":1e999}');
   });

@@ -1,4 +1,4 @@
-/** A sandbox or a service that dies while it is checked: one cause, and what was found before. */
+/** A peer that becomes unreachable during the run gets one cause, and earlier findings remain. */
 import t, { type Test } from 'tap';
 import { check, reportOf, serviceArea } from '../../conformance/index.ts';
 import { suiteOf } from '../../conformance/areas/index.ts';
@@ -16,7 +16,7 @@ import { start } from '../helpers/command.ts';
 
 t.setTimeout(120_000);
 
-/** A recording as it would be, had whoever answered died instead of answering exchange `id`. */
+/** Returns the recording of a run whose peer became unreachable at exchange `id`. */
 function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
   const lost = (one: Exchange): Exchange => {
     const { json, sent, response, ...record } = one;
@@ -32,41 +32,47 @@ const judge = (transcript: Transcript): Judgment =>
 const idsWith = ({ requirements }: Judgment, ...verdicts: string[]): string[] =>
   [...requirements].filter(([, { verdict }]) => verdicts.includes(verdict)).map(([id]) => id);
 
-/** Cuts a recording at every place, or at every so many from one that differs from run to run. */
-function oneCauseAtCuts(t: Test, transcript: Transcript, every = 1): void {
+/** Cuts a recording at each exchange, or at every nth exchange from a random start. */
+function testCuts(t: Test, transcript: Transcript, every = 1): void {
   const { exchanges } = transcript;
   const seed = randomSeed();
   t.comment(`seed ${seed}`);
   const from = seededRandom(seed).integer(1, every);
   const cuts = exchanges.slice(from, -1).filter((_, index) => index % every === 0);
   for (const { id } of cuts) {
-    const judgement = judge(cutAt(transcript, id));
+    const judgment = judge(cutAt(transcript, id));
     t.same(
-      [judgement.blockedBy?.id, judgement.blockedBy?.evidence?.id, judgement.exitCode],
+      [judgment.blockedBy?.id, judgment.blockedBy?.evidence?.id, judgment.exitCode],
       ['gone', id, 3],
       `gone since exchange ${id}`,
     );
-    t.same(idsWith(judgement, 'fail', 'warn', 'note', 'error'), [], `nothing found before ${id}`);
+    t.same(idsWith(judgment, 'fail', 'warn', 'note', 'error'), [], `nothing found before ${id}`);
   }
   t.ok(exchanges.length > 40, `${exchanges.length} exchanges`);
 }
 
-void t.test('wherever a sandbox dies, it is one cause and no finding', async (t) => {
-  const agent = await startAgent({ voice: null });
-  t.teardown(() => agent.stop());
-  const run = {
-    areas: ['chat', 'health', 'users'] as const,
-    apiKey: undefined,
-    prompts: ['Where?'],
-  };
-  oneCauseAtCuts(t, await recordedRun({ url: agent.url, apiKey: '' }, run));
-});
+void t.test(
+  'a sandbox that becomes unreachable at any exchange gets one cause and no finding',
+  async (t) => {
+    const agent = await startAgent({ voice: null });
+    t.teardown(() => agent.stop());
+    const run = {
+      areas: ['chat', 'health', 'users'] as const,
+      apiKey: undefined,
+      prompts: ['Where?'],
+    };
+    testCuts(t, await recordedRun({ url: agent.url, apiKey: '' }, run));
+  },
+);
 
-void t.test('wherever a service dies, it is one cause and no finding', async (t) => {
-  oneCauseAtCuts(t, await recordedRun(await withCheckedService(t)), 5);
-});
+void t.test(
+  'a service that becomes unreachable at any exchange gets one cause and no finding',
+  async (t) => {
+    testCuts(t, await recordedRun(await withCheckedService(t)), 5);
+  },
+);
 
-void t.test('what was found before stays found, beside the cause', async (t) => {
+void t.test('findings from before the peer became unreachable remain', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const { url } = agent;
@@ -78,14 +84,14 @@ void t.test('what was found before stays found, beside the cause', async (t) => 
         : one,
     ),
   );
-  const judgement = judge(cutAt({ run: whole.run, exchanges }, 50));
-  t.match(judgement, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'gone' } });
-  t.same(idsWith(judgement, 'fail'), ['HEALTH-010', 'HEALTH-011']);
-  t.same(idsWith(judgement, 'pass', 'note'), [], 'the rest is blocked by the one cause');
+  const judgment = judge(cutAt({ run: whole.run, exchanges }, 50));
+  t.match(judgment, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'gone' } });
+  t.same(idsWith(judgment, 'fail'), ['HEALTH-010', 'HEALTH-011']);
+  t.same(idsWith(judgment, 'pass', 'note'), [], 'the rest is blocked by the one cause');
 });
 
 void t.test(
-  'a connection refused beside an answer that was on its way is no finding',
+  'a response that arrives after a failed connection does not cause a finding',
   async (t) => {
     const agent = await startAgent({ voice: null });
     t.teardown(() => agent.stop());
@@ -102,19 +108,19 @@ void t.test(
         const endedMs = (whole.exchanges[nth + 1]?.startedMs ?? 0) + 1;
         return toExchange({ ...record, endedMs, failure: { kind, message: 'gone' } });
       });
-      const judgement = judge({ run: whole.run, exchanges });
+      const judgment = judge({ run: whole.run, exchanges });
       t.match(
-        judgement,
+        judgment,
         { exitCode: 3, blockedBy: { id: 'gone', evidence: { id: lastId - 1 } } },
         kind,
       );
-      t.same(idsWith(judgement, 'fail', 'warn'), [], kind);
+      t.same(idsWith(judgment, 'fail', 'warn'), [], kind);
     }
   },
 );
 
 void t.test(
-  'of a sandbox that is gone the dialect tells what it answered, and no more',
+  'the observed behavior of an unreachable sandbox contains only its responses',
   async (t) => {
     const agent = await startAgent({ voice: null });
     t.teardown(() => agent.stop());
@@ -129,20 +135,20 @@ void t.test(
   },
 );
 
-void t.test('one that comes up again is not gone', async (t) => {
+void t.test('a sandbox that becomes reachable again is not blocked', async (t) => {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'up again' }))
     .transcript;
   const { exchanges } = cutAt(whole, 50);
   const again = [...exchanges.slice(0, 60), ...whole.exchanges.slice(60)];
-  const judgement = judge({ run: whole.run, exchanges: again });
-  t.equal(judgement.blockedBy, undefined);
-  t.equal(judgement.exitCode, 1);
+  const judgment = judge({ run: whole.run, exchanges: again });
+  t.equal(judgment.blockedBy, undefined);
+  t.equal(judgment.exitCode, 1);
 });
 
-/** Checks what a verb of the kit serves, and kills its process at an exchange. */
-async function killedAt(t: Test, count: number, ...args: string[]): Promise<CheckReport> {
+/** Checks the server of a command and kills its process at an exchange. */
+async function checkAndKill(t: Test, count: number, ...args: string[]): Promise<CheckReport> {
   const { firstLine, child } = await start(t, [...args, '--port', '0', '--json']);
   const { url, apiKey } = JSON.parse(firstLine) as { url: string; apiKey: string | null };
   let left = count;
@@ -157,14 +163,14 @@ async function killedAt(t: Test, count: number, ...args: string[]): Promise<Chec
     },
   });
   const unanswered = transcript.exchanges.filter(({ response }) => !response);
-  t.ok(unanswered.length < 40, `${unanswered.length} requests are sent to nobody`);
+  t.ok(unanswered.length < 40, `${unanswered.length} requests are sent to the killed process`);
   return report;
 }
 
-for (const verb of ['agent', 'serve']) {
-  void t.test(`a process of ${verb} that is killed in the run`, async (t) => {
+for (const command of ['agent', 'serve']) {
+  void t.test(`a killed ${command} process blocks the run`, async (t) => {
     for (const count of [4, 30, 70]) {
-      const report = await killedAt(t, count, verb);
+      const report = await checkAndKill(t, count, command);
       t.match(
         report,
         { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'gone' } },
@@ -174,7 +180,7 @@ for (const verb of ['agent', 'serve']) {
       t.ok((evidence?.exchange ?? 0) >= count, `named from exchange ${evidence?.exchange}`);
       t.match(
         report.blockedBy?.message,
-        verb === 'agent'
+        command === 'agent'
           ? /^The sandbox has been unreachable/
           : /^The service has been unreachable/,
       );

@@ -4,21 +4,21 @@ import type { Repair } from '../checks/check.ts';
 import { toExchange, type Transcript } from '../transcript/transcript.ts';
 import { judgeTranscript, type Judgment, type JudgeOptions } from './judge.ts';
 
-/** A mended recording is judged for each candidate; more than these would keep a person waiting. */
+/** The recording is judged once per candidate, so more would take too long. */
 const CANDIDATES_MAX = 20;
 
 /**
- * Groups failures by the one change that clears them. Each change is made to the recorded answers,
- * and the recording judged again: what a cause says to clear, it has cleared.
+ * Groups failures by the change that clears them. Each change is applied to the recorded responses, and
+ * the recording is judged again, so a cause lists only failures that it really clears.
  */
 export function findCauses(
   suite: Suite,
   transcript: Transcript,
-  judgement: Judgment,
+  judgment: Judgment,
   options: JudgeOptions = {},
 ): Cause[] {
-  const before = failuresOf(judgement);
-  const causes = collectRepairs(judgement)
+  const before = failuresOf(judgment);
+  const causes = collectRepairs(judgment)
     .slice(0, CANDIDATES_MAX)
     .map((repair): Cause => {
       const after = failuresOf(judgeTranscript(suite, applyRepair(transcript, repair), options));
@@ -36,14 +36,15 @@ function failuresOf({ requirements }: Judgment): Set<string> {
   );
 }
 
-/** The different changes that findings propose, by what they say. */
+/** Returns the repairs that findings propose, without duplicates. */
 function collectRepairs({ requirements }: Judgment): Repair[] {
-  const bySaying = new Map<string, Repair>();
+  const byDescription = new Map<string, Repair>();
   for (const judged of requirements.values()) {
     if (judged.verdict !== 'fail') continue;
-    for (const { repair } of judged.findings) if (repair) bySaying.set(repair.description, repair);
+    for (const { repair } of judged.findings)
+      if (repair) byDescription.set(repair.description, repair);
   }
-  return [...bySaying.values()];
+  return [...byDescription.values()];
 }
 
 function applyRepair({ run, exchanges }: Transcript, repair: Repair): Transcript {
@@ -58,11 +59,11 @@ function applyRepair({ run, exchanges }: Transcript, repair: Repair): Transcript
   };
 }
 
-/** The strongest first; a cause that clears nothing of its own is left out. */
+/** Sorts causes by the number of cleared failures and omits those that clear nothing new. */
 function keepStrongest(causes: Cause[]): Cause[] {
   const cleared = new Set<string>();
   return causes
-    .sort((one, other) => other.clears.length - one.clears.length)
+    .sort((a, b) => b.clears.length - a.clears.length)
     .filter(({ clears }) => {
       const isNew = clears.some((id) => !cleared.has(id));
       for (const id of clears) cleared.add(id);

@@ -8,18 +8,18 @@ import { isoTime, type Clock } from '../../../src/platform/clock.ts';
 import type { ProxyResponse, ProxyRequest, Transform, TransformFactory } from './mutant.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
-/** Whether a distortion concerns a request. */
-export type When = (asked: ProxyRequest) => boolean;
+/** Selects the requests that a distortion concerns. */
+export type When = (request: ProxyRequest) => boolean;
 
-/** A change to the body of an answer, made in place. */
-export type Edit = (body: Record<string, unknown>, asked: ProxyRequest) => void;
+/** Changes a response body in place. */
+export type Edit = (body: Record<string, unknown>, request: ProxyRequest) => void;
 
-/** Always. */
+/** Selects every request. */
 export const always: When = () => true;
 
-/** Puts a value, or what is made of the request, at a JSON pointer; parents come to be. */
+/** Sets a value, or what a function returns for the request, at a JSON pointer. Creates missing parents. */
 export function set(pointer: string, value: unknown): Edit {
-  return (body, asked) => {
+  return (body, request) => {
     const keys = pointer.split('/').slice(1);
     const last = keys.pop() ?? '';
     let here: Record<string, unknown> = body;
@@ -29,11 +29,11 @@ export function set(pointer: string, value: unknown): Edit {
       here = here[key] = typeof next === 'object' && next ? next : fresh;
     }
     here[last] =
-      typeof value === 'function' ? (value as (asked: ProxyRequest) => unknown)(asked) : value;
+      typeof value === 'function' ? (value as (request: ProxyRequest) => unknown)(request) : value;
   };
 }
 
-/** Takes what is at a JSON pointer away. */
+/** Deletes the value at a JSON pointer. */
 export function drop(pointer: string): Edit {
   return (body) => {
     const cut = pointer.lastIndexOf('/');
@@ -44,44 +44,48 @@ export function drop(pointer: string): Edit {
   };
 }
 
-/** One edit after the other. */
+/** Applies edits one after the other. */
 export function combineEdits(...edits: Edit[]): Edit {
-  return (body, asked) => {
-    for (const edit of edits) edit(body, asked);
+  return (body, request) => {
+    for (const edit of edits) edit(body, request);
   };
 }
 
-/** Whether the sandbox took the request. */
+/** Returns whether the response is a 2xx. */
 export const isAccepted = ({ status }: ProxyResponse): boolean => status >= 200 && status < 300;
 
-/** Whether it refused or failed. */
+/** Returns whether the response is a 4xx or 5xx. */
 export const isError = ({ status }: ProxyResponse): boolean => status >= 400;
 
-/** Changes what the sandbox answered, where the request and the answer are such. */
+/** Changes the responses to selected requests. */
 export function changeResponse(
   when: When,
-  change: (answer: ProxyResponse, asked: ProxyRequest) => ProxyResponse,
+  change: (response: ProxyResponse, request: ProxyRequest) => ProxyResponse,
 ): TransformFactory {
-  return () => async (asked, forward) => {
-    const answer = await forward(asked);
-    return when(asked) ? change(answer, asked) : answer;
+  return () => async (request, forward) => {
+    const response = await forward(request);
+    return when(request) ? change(response, request) : response;
   };
 }
 
-/** The endpoint is this one, and the request such. */
+/** Selects requests to an endpoint. */
 export function to(endpoint: Endpoint, when: When = always): When {
-  return (asked) => asked.endpoint === endpoint && when(asked);
+  return (request) => request.endpoint === endpoint && when(request);
 }
 
-/** An answer with its JSON body edited; one that has no object stays as it is. */
-export function editBody(answer: ProxyResponse, asked: ProxyRequest, edit: Edit): ProxyResponse {
-  const body = parseBody(answer);
-  if (!isObject(body)) return answer;
-  edit(body, asked);
-  return { ...answer, body: JSON.stringify(body) };
+/** Edits the JSON object in a response body. Returns other responses unchanged. */
+export function editBody(
+  response: ProxyResponse,
+  request: ProxyRequest,
+  edit: Edit,
+): ProxyResponse {
+  const body = parseBody(response);
+  if (!isObject(body)) return response;
+  edit(body, request);
+  return { ...response, body: JSON.stringify(body) };
 }
 
-/** The body of an answer as JSON; undefined where it is not. */
+/** Parses a response body; undefined if it is not JSON. */
 export function parseBody({ body }: ProxyResponse): unknown {
   try {
     return JSON.parse(body) as unknown;
@@ -90,39 +94,41 @@ export function parseBody({ body }: ProxyResponse): unknown {
   }
 }
 
-/** Edits the bodies with which requests are accepted. */
+/** Edits the bodies of 2xx responses of an endpoint. */
 export function editAccepted(endpoint: Endpoint, ...edits: Edit[]): TransformFactory {
-  return changeResponse(to(endpoint), (answer, asked) =>
-    isAccepted(answer) ? editBody(answer, asked, combineEdits(...edits)) : answer,
+  return changeResponse(to(endpoint), (response, request) =>
+    isAccepted(response) ? editBody(response, request, combineEdits(...edits)) : response,
   );
 }
 
-/** Edits chat replies. */
+/** Edits the bodies of 2xx chat responses. */
 export const editChat = (...edits: Edit[]): TransformFactory => editAccepted('chat', ...edits);
 
-/** Edits health answers, whichever status they have. */
+/** Edits the bodies of health responses with any status. */
 export const editHealth = (...edits: Edit[]): TransformFactory =>
-  changeResponse(to('health'), (answer, asked) => editBody(answer, asked, combineEdits(...edits)));
+  changeResponse(to('health'), (response, request) =>
+    editBody(response, request, combineEdits(...edits)),
+  );
 
-/** Edits the bodies with which requests are refused. */
+/** Edits the bodies of 4xx and 5xx responses. */
 export function editErrors(when: When, ...edits: Edit[]): TransformFactory {
-  return changeResponse(when, (answer, asked) =>
-    isError(answer) ? editBody(answer, asked, combineEdits(...edits)) : answer,
+  return changeResponse(when, (response, request) =>
+    isError(response) ? editBody(response, request, combineEdits(...edits)) : response,
   );
 }
 
-/** Puts other parts, such as the status, in the place of the answer's own. */
+/** Replaces parts of a response, such as its status. */
 export function replaceParts(
   when: When,
   parts: Partial<ProxyResponse>,
-  of: (answer: ProxyResponse) => boolean = () => true,
+  of: (response: ProxyResponse) => boolean = () => true,
 ): TransformFactory {
-  return changeResponse(when, (answer) => (of(answer) ? { ...answer, ...parts } : answer));
+  return changeResponse(when, (response) => (of(response) ? { ...response, ...parts } : response));
 }
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-/** An answer with a JSON body. */
+/** Creates a response with a JSON body. */
 export function jsonResponse(
   status: number,
   body: unknown,
@@ -131,7 +137,7 @@ export function jsonResponse(
   return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(body) };
 }
 
-/** An answer in the sandbox's error shape (spec 7). */
+/** Creates a response in the error shape of a sandbox (spec 7). */
 export function errorResponse(
   status: number,
   code: SandboxErrorCode,
@@ -140,7 +146,7 @@ export function errorResponse(
   return jsonResponse(status, { error: { message, type: sandboxErrors[code].type, code } });
 }
 
-/** The least with which a request of an endpoint may be accepted (spec 2.8 to 2.10). */
+/** Creates the smallest valid 2xx response to a request (spec 2.8 to 2.10). */
 export function createAcceptedResponse(
   { endpoint, json: sent, path }: ProxyRequest,
   clock: Clock,
@@ -172,65 +178,65 @@ export function createAcceptedResponse(
   }
 }
 
-/** Answers some requests itself, and has the sandbox answer the rest. */
+/** Responds to selected requests without forwarding them. */
 export function respondInstead(
   when: When,
-  answer: (asked: ProxyRequest, clock: Clock) => ProxyResponse,
+  respond: (request: ProxyRequest, clock: Clock) => ProxyResponse,
 ): TransformFactory {
-  return () => async (asked, forward, clock) =>
-    when(asked) ? answer(asked, clock) : forward(asked);
+  return () => async (request, forward, clock) =>
+    when(request) ? respond(request, clock) : forward(request);
 }
 
-/** Accepts requests that must be refused, as if they were fine. */
+/** Accepts selected requests without forwarding them. */
 export const acceptInstead = (when: When): TransformFactory =>
   respondInstead(when, createAcceptedResponse);
 
-/** Refuses requests that must be accepted, in the right shape. */
+/** Refuses selected requests with a well-formed error, without forwarding them. */
 export const refuseInstead = (
   when: When,
   status = 400,
   code: SandboxErrorCode = 'bad_request',
 ): TransformFactory => respondInstead(when, () => errorResponse(status, code));
 
-/** Lets requests wait before the sandbox gets them. */
+/** Delays selected requests before forwarding them. */
 export function delay(when: When, ms: number): TransformFactory {
-  return () => async (asked, forward, clock) => {
-    if (when(asked)) await clock.sleep(ms);
-    return forward(asked);
+  return () => async (request, forward, clock) => {
+    if (when(request)) await clock.sleep(ms);
+    return forward(request);
   };
 }
 
-/** A transform that is given whether the request concerns it for the first time. */
+/** Responds to the first selected request and forwards all others. */
 export function respondOnce(
   when: When,
-  answer: (asked: ProxyRequest) => ProxyResponse,
+  respond: (request: ProxyRequest) => ProxyResponse,
 ): TransformFactory {
   return () => {
     let done = false;
-    return async (asked, forward) => {
-      if (done || !when(asked)) return forward(asked);
+    return async (request, forward) => {
+      if (done || !when(request)) return forward(request);
       done = true;
-      return answer(asked);
+      return respond(request);
     };
   };
 }
 
-/** One transform inside the other: the first is next to the judge. */
+/** Combines transforms: the first gets the request from the kit, the last one forwards it to the sandbox. */
 export function chain(...factories: TransformFactory[]): TransformFactory {
   return () =>
     factories
       .map((factory) => factory())
       .reduceRight<Transform>(
-        (inner, outer) => (asked, forward, clock) =>
+        (inner, outer) => (request, forward, clock) =>
           outer(
-            asked,
+            request,
             async (again) => {
-              const reply = await inner(again, forward, clock);
-              if (reply === 'dropped') throw new Error('the connection was dropped');
-              return reply;
+              const result = await inner(again, forward, clock);
+              if (result === 'dropped') throw new Error('the connection was dropped');
+              return result;
             },
             clock,
           ),
-        (asked, forward) => forward(asked),
+        (request, forward) => forward(request),
       );
 }

@@ -3,85 +3,85 @@ import type { Clock } from '../../../src/platform/clock.ts';
 import type { RequirementId } from '../requirement.ts';
 import type { VoiceTransformFactory } from './call-transform.ts';
 
-/** A request as the proxy got it. */
+/** A request that the proxy received. */
 export interface ProxyRequest {
-  /** Undefined for a path or a method that the interface does not have. */
+  /** Undefined if the interface does not have this path and method. */
   endpoint: Endpoint | undefined;
   method: string;
   path: string;
-  /** Lower-case names. */
+  /** Names are lowercase. */
   headers: Record<string, string>;
   body: string;
-  /** The body as it came; a transform that changes `body` takes it away. */
+  /** The original bytes of the body. A transform that changes `body` must remove them. */
   bytes?: Uint8Array;
-  /** The body as JSON; undefined where it is not. */
+  /** The body as JSON; undefined if it is not JSON. */
   json: unknown;
-  /** The same for all requests that came on one connection. */
+  /** Identifies the connection: the same object for all its requests. */
   connection: object;
 }
 
-/** An answer as the proxy gives it. */
+/** A response that the proxy sends. */
 export interface ProxyResponse {
   status: number;
-  /** Sent in the case in which they are written here. */
+  /** Sent with the capitalization used here. */
   headers: Record<string, string>;
   body: string;
-  /** The reason phrase, where it is not the usual one. */
+  /** The reason phrase (default: the standard one for the status). */
   reason?: string;
-  /** How the end of the body is told, where not by its length. */
+  /** How the end of the body is marked (default: Content-Length). */
   framing?: 'chunked' | 'close';
 }
 
-/** An answer, or a connection that is dropped without one. */
+/** A response, or `dropped` to close the connection without one. */
 export type ProxyResult = ProxyResponse | 'dropped';
 
-/** Has the sandbox behind the proxy answer a request. */
-export type Forward = (asked: ProxyRequest) => Promise<ProxyResponse>;
+/** Forwards a request to the peer behind the proxy. */
+export type Forward = (request: ProxyRequest) => Promise<ProxyResponse>;
 
-/** Stands between the judge and a sandbox; may ask the sandbox, or not, and change what it says. */
+/** Handles a request in the proxy: it can forward the request, change it or the response, or respond itself. */
 export type Transform = (
-  asked: ProxyRequest,
+  request: ProxyRequest,
   forward: Forward,
   clock: Clock,
 ) => Promise<ProxyResult>;
 
-/** Makes a transform with a state of its own, so that no run sees what another one did. */
+/** Creates a transform with its own state, so that runs do not affect each other. */
 export type TransformFactory = () => Transform;
 
-/** A conforming sandbox, made different. */
+/** A change to the behavior of a conforming peer. */
 export interface Distortion {
-  /** E.g. `chat/content-null`; never used twice. */
+  /** For example `chat/content-null`. An id is never reused. */
   id: string;
-  /** What a run must be of to see it. */
+  /** The areas whose checks can detect it. */
   areas: readonly Area[];
-  /** Of the service: seen by an intrusive run alone. */
+  /** Can be detected only by an intrusive run (service only). */
   intrusive?: boolean;
-  /** How many times as fast as the machine's the clock runs, where there is something to wait for. */
+  /** Runs the clock this many times as fast, if the run has to wait for something. */
   clockFactor?: number;
-  /** What is left of a longer wait, in milliseconds, where there is one to be skipped. */
+  /** Shortens each wait to this time, if the run has to wait for something. */
   sleepMsMax?: number;
   transform: TransformFactory;
   /** What becomes of calls; they are passed on when left out. */
   voice?: VoiceTransformFactory;
-  /** A change to what the run was asked to do, for what no traffic can show on this machine. */
+  /** Changes the run record, for what no traffic on this machine can show. */
   run?: (run: RunRecord) => RunRecord;
 }
 
-/** A distortion that breaks one rule. */
+/** A distortion that breaks a rule. */
 export interface Mutant extends Distortion {
-  /** What it does wrong, in one sentence. */
+  /** What it does wrong: one sentence without a subject. */
   description: string;
-  /** Exactly the requirements that turn red: `fail`, or `warn` for a target. */
+  /** Exactly the requirements that fail, or warn if they are targets. */
   kills: readonly RequirementId[];
 }
 
-/** A distortion that is odd but breaks no rule: nothing may turn red. */
+/** An unusual but legal distortion: no requirement may fail. */
 export interface Variant extends Distortion {
-  /** What is odd about it, in one sentence. */
+  /** What is unusual about it: one sentence without a subject. */
   description: string;
 }
 
-/** Writes a mutant of an area: its name, what it does wrong, what it turns red, and how. */
+/** Creates a mutant of an area. */
 export type MutantFactory = (
   name: string,
   description: string,
@@ -90,7 +90,7 @@ export type MutantFactory = (
   more?: Partial<Mutant>,
 ) => Mutant;
 
-/** A writer of the mutants of one area, whose ids all begin with its name. */
+/** Returns a function that creates the mutants of an area. Their ids begin with its name. */
 export function createMutantFactory(area: Area): MutantFactory {
   return (name, description, kills, transform, more = {}) => ({
     id: `${area}/${name}`,
@@ -102,7 +102,7 @@ export function createMutantFactory(area: Area): MutantFactory {
   });
 }
 
-/** Writes a legal variant: its name, what is odd about it, and how. */
+/** Creates a legal variant. */
 export type VariantFactory = (
   name: string,
   description: string,
@@ -110,7 +110,7 @@ export type VariantFactory = (
   more?: Partial<Variant>,
 ) => Variant;
 
-/** A writer of the legal variants of a kind, whose ids say it; runs are of the area of that name. */
+/** Returns a function that creates legal variants with ids `legal/<kind>-…` (default areas: the kind). */
 export function createVariantFactory(area: Area): VariantFactory;
 export function createVariantFactory(kind: string, areas: readonly Area[]): VariantFactory;
 export function createVariantFactory(

@@ -1,4 +1,5 @@
 import { systemClock } from '../../src/platform/clock.ts';
+import { explainLocalDelay, monitorLocalDelay } from '../../src/voice/latency/index.ts';
 import { randomSeed } from '../../src/platform/random.ts';
 import {
   isServiceRun,
@@ -109,6 +110,12 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   };
 }
 
+/** How often a run with calls may run in total if the machine spoils it. */
+const ATTEMPTS_MAX = 4;
+
+/** A process that was starved for longer can lose a connection or miss what the sandbox sent. */
+const LATE_MS_MAX = 50;
+
 /**
  * Runs the lanes concurrently. Mutants that advance the clock of the service run one by one, before
  * anything else runs against the service.
@@ -128,8 +135,48 @@ async function runLanes(
     runLane('waits'),
     runLane('quick'),
     runLane('alone').then(() => runLane('service', SERVICE_LANES)),
-    runLane('voice', VOICE_LANES),
+    runVoiceLane(
+      runs.filter(({ lane }) => lane === 'voice'),
+      onRow,
+    ),
   ]);
+}
+
+/**
+ * Runs the peers with calls. Calls happen in real time, so a wrong result proves nothing if this
+ * process was starved of CPU time. Such a run is repeated after all others, one by one, until its
+ * result is right or the process was on time; the last attempt counts in any case.
+ */
+async function runVoiceLane(
+  runs: readonly PeerRun[],
+  onRow: (row: SelftestRow) => void,
+): Promise<void> {
+  const queue = [...runs];
+  const spoiled: PeerRun[] = [];
+  const work = async (): Promise<void> => {
+    for (let next = queue.shift(); next; next = queue.shift()) {
+      const { row, isSpoiled } = await createTimedRow(next);
+      if (isSpoiled) spoiled.push(next);
+      else onRow(row);
+    }
+  };
+  await Promise.all(Array.from({ length: VOICE_LANES }, work));
+  for (const run of spoiled) {
+    let { row, isSpoiled } = await createTimedRow(run);
+    for (let attempts = 2; isSpoiled && attempts < ATTEMPTS_MAX; attempts += 1) {
+      ({ row, isSpoiled } = await createTimedRow(run));
+    }
+    onRow(row);
+  }
+}
+
+/** Runs a peer; a wrong result is spoiled if this process was late during the run. */
+async function createTimedRow(run: PeerRun): Promise<{ row: SelftestRow; isSpoiled: boolean }> {
+  const stopMonitor = monitorLocalDelay();
+  const row = await createRow(run);
+  const delay = stopMonitor();
+  const wasLate = explainLocalDelay(delay) !== undefined || delay.loopLateMaxMs > LATE_MS_MAX;
+  return { row, isSpoiled: !row.ok && wasLate };
 }
 
 async function createRow({ kind, id, run }: PeerRun): Promise<SelftestRow> {

@@ -1,5 +1,5 @@
 import { stepsOf, type Step } from '../../engine/probe.ts';
-import { UNKNOWN_PATH, UPGRADE } from '../../engine/transcript/call-messages.ts';
+import type { UNKNOWN_PATH, UPGRADE } from '../../engine/transcript/call-messages.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
 import type { CallMessage, CallScript } from '../../engine/drive/call/script.ts';
 
@@ -112,9 +112,9 @@ export function createStartsWithCodec(
   codec: string,
 ): { minimal: CallMessage; full: CallMessage } {
   const full = createFullStart(context);
-  const audio_config = { ...OPUS, codec };
+  const audioConfig = { ...OPUS, codec };
   return {
     minimal: { type: 'start_call', audio_config: { codec } },
-    full: { ...full, metadata: { ...(full['metadata'] as object), audio_config } },
+    full: { ...full, metadata: { ...(full['metadata'] as object), audio_config: audioConfig } },
   };
 }

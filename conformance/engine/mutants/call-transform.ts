@@ -1,48 +1,48 @@
 import type { Clock } from '../../../src/platform/clock.ts';
 import type { ProxyResponse } from './mutant.ts';
 
-/** A request for a voice WebSocket as the proxy got it. */
+/** A WebSocket request that the proxy received. */
 export interface VoiceRequest {
   path: string;
-  /** Lower-case names. */
+  /** Headers by lowercase name. */
   headers: Record<string, string>;
-  /** The subprotocols that are asked for. */
+  /** The requested subprotocols. */
   protocols: readonly string[];
 }
 
-/** The two ends of a call that goes through the proxy, and how to speak to each. */
+/** The two WebSockets of a proxied call. */
 export interface CallEnds {
   clock: Clock;
   toKit(message: string, isBinary?: boolean): void;
   toSandbox(message: string): void;
-  /** Closes towards the kit; cuts it off where there is no code. */
+  /** Closes the WebSocket to the kit, or drops the connection if there is no code. */
   closeKit(code?: number): void;
-  /** Hangs up on the sandbox. */
+  /** Closes the WebSocket to the sandbox. */
   closeSandbox(): void;
-  /** All calls that are there now, this one too. */
+  /** All open calls, including this one. */
   readonly all: ReadonlySet<CallEnds>;
 }
 
-/** What becomes of a call; what is left out is passed on. */
+/** Handles the messages of a call. Without a handler, messages are forwarded. */
 export interface CallHandlers {
   fromSandbox?(text: string): void;
   fromKit?(text: string, isBinary: boolean): void;
-  /** The kit has hung up, or was cut off. */
+  /** Called when the kit closes or loses its WebSocket. */
   onKitClose?(): void;
-  /** The sandbox has closed; what is left out closes towards the kit with the same code. */
+  /** Called when the sandbox closes its WebSocket (default: closes the other one with the same code). */
   onSandboxClose?(code: number): void;
 }
 
-/** Stands between the judge and the voice endpoint of a sandbox; what is left out is passed on. */
+/** Changes what passes between the kit and the voice endpoint. Without a method, it is forwarded. */
 export interface VoiceTransform {
-  /** Answers a request itself. */
-  respond?(asked: VoiceRequest): ProxyResponse | 'dropped' | undefined;
-  /** What the sandbox is asked for instead. */
-  changeRequest?(asked: VoiceRequest): VoiceRequest;
-  /** The subprotocol that the answer names; undefined for none. */
-  selectProtocol?(asked: VoiceRequest): string | undefined;
+  /** Responds to a request instead of the sandbox. */
+  respond?(request: VoiceRequest): ProxyResponse | 'dropped' | undefined;
+  /** Changes the request that the sandbox gets. */
+  changeRequest?(request: VoiceRequest): VoiceRequest;
+  /** Selects the subprotocol in the response; undefined for none. */
+  selectProtocol?(request: VoiceRequest): string | undefined;
   handleCall?(ends: CallEnds): CallHandlers;
 }
 
-/** Makes a transform with a state of its own, so that no run sees what another one did. */
+/** Creates a transform with its own state, so that runs don't affect each other. */
 export type VoiceTransformFactory = () => VoiceTransform;

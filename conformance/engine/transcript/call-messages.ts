@@ -2,45 +2,47 @@ import type { CallEvent, CallMedia } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { isNotFound, type Exchange } from './reading.ts';
 
-/** A message of a call, with what the checks read from it. */
+/** A message of a call, parsed. */
 export interface ParsedMessage {
   event: CallEvent;
-  /** As JSON; undefined where it is none, or was not kept whole. */
+  /** The JSON value; undefined if the text is not JSON or was recorded only in part. */
   json: unknown;
-  /** Its type, where it is an object that has one. */
+  /** The `type` of the message; undefined if it has none. */
   type: string | undefined;
 }
 
-/** The step of the preflight that asks for the voice WebSocket, and the one that it is held against. */
+/** The preflight step that requests the voice WebSocket. */
 export const UPGRADE = 'upgrade';
+/** The preflight step that requests a WebSocket at a path that can't exist, for comparison. */
 export const UNKNOWN_PATH = 'unknown path';
 
-/** Whether an exchange is with the voice endpoint. */
-export const isVoice = (one: Exchange): boolean => one.endpoint === 'voice';
+/** Returns whether an exchange is with the voice endpoint. */
+export const isVoice = (exchange: Exchange): boolean => exchange.endpoint === 'voice';
 
-/** Whether its WebSocket opened. */
-export const isOpened = (one: Exchange): boolean => isVoice(one) && one.response?.status === 101;
+/** Returns whether the WebSocket of an exchange opened. */
+export const isOpened = (exchange: Exchange): boolean =>
+  isVoice(exchange) && exchange.response?.status === 101;
 
-const read = new WeakMap<Exchange, readonly ParsedMessage[]>();
+const parsedMessages = new WeakMap<Exchange, readonly ParsedMessage[]>();
 
-/** All messages of a call, in their order. */
-export function messagesOf(one: Exchange): readonly ParsedMessage[] {
-  const known = read.get(one);
-  if (known) return known;
-  const messages = (one.call?.events ?? [])
+/** Returns all messages of a call in order. */
+export function messagesOf(exchange: Exchange): readonly ParsedMessage[] {
+  const cached = parsedMessages.get(exchange);
+  if (cached) return cached;
+  const messages = (exchange.call?.events ?? [])
     .filter(({ kind }) => kind === 'message')
     .map(readMessage);
-  read.set(one, messages);
+  parsedMessages.set(exchange, messages);
   return messages;
 }
 
 function readMessage(event: CallEvent): ParsedMessage {
-  const json = parsed(event.text ?? '');
+  const json = parseJson(event.text ?? '');
   const type = isObject(json) ? json['type'] : undefined;
   return { event, json, type: typeof type === 'string' ? type : undefined };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -48,126 +50,134 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What the sandbox said in a call; of one type where that is named. */
-export function sandboxMessagesOf(one: Exchange, type?: string): ParsedMessage[] {
-  return messagesOf(one).filter(
+/** Returns the messages that the sandbox sent in a call, all or those of one type. */
+export function sandboxMessagesOf(exchange: Exchange, type?: string): ParsedMessage[] {
+  return messagesOf(exchange).filter(
     (message) => message.event.from === 'sandbox' && (type === undefined || message.type === type),
   );
 }
 
-/** The `start_call` that the kit sent, as JSON. */
-export function startCallOf(one: Exchange): Record<string, unknown> | undefined {
-  const start = messagesOf(one).find(
+/** Returns the `start_call` that the kit sent. */
+export function startCallOf(exchange: Exchange): Record<string, unknown> | undefined {
+  const start = messagesOf(exchange).find(
     ({ event, type }) => event.from === 'kit' && type === 'start_call',
   );
   return start && isObject(start.json) ? start.json : undefined;
 }
 
-/** A call without what the sandbox said after a second `start_call` of the kit. */
-export function dropAfterSecondStart(one: Exchange): Exchange {
-  const { call } = one;
-  const [, second] = messagesOf(one).filter(
+/** Removes the messages that the sandbox sent after a second `start_call` of the kit. */
+export function dropAfterSecondStart(exchange: Exchange): Exchange {
+  const { call } = exchange;
+  const [, second] = messagesOf(exchange).filter(
     ({ event, type }) => event.from === 'kit' && type === 'start_call',
   );
-  if (!call || !second) return one;
+  if (!call || !second) return exchange;
   const at = call.events.indexOf(second.event);
   const events = call.events.filter(
     ({ from, kind }, nth) => nth < at || from === 'kit' || kind !== 'message',
   );
-  return { ...one, call: { ...call, events } };
+  return { ...exchange, call: { ...call, events } };
 }
 
-/** The first `call_ready` of a call. */
-export function callReadyOf(one: Exchange): ParsedMessage | undefined {
-  return sandboxMessagesOf(one, 'call_ready')[0];
+/** Returns the first `call_ready` of a call. */
+export function callReadyOf(exchange: Exchange): ParsedMessage | undefined {
+  return sandboxMessagesOf(exchange, 'call_ready')[0];
 }
 
-/** A string of the first `call_ready`. */
-export function callReadyIdOf(one: Exchange, key: 'call_id' | 'session_id'): string | undefined {
-  const ready = callReadyOf(one);
+/** Returns an id in the first `call_ready`. */
+export function callReadyIdOf(
+  exchange: Exchange,
+  key: 'call_id' | 'session_id',
+): string | undefined {
+  const ready = callReadyOf(exchange);
   const value = isObject(ready?.json) ? ready.json[key] : undefined;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** The description of the offer, where it is text. */
-export function offerOf(one: Exchange): string | undefined {
-  const ready = callReadyOf(one);
+/** Returns the SDP of the offer; undefined if it is not a string. */
+export function offerOf(exchange: Exchange): string | undefined {
+  const ready = callReadyOf(exchange);
   const offer = isObject(ready?.json) ? ready.json['webrtc_offer'] : undefined;
   const sdp = isObject(offer) ? offer['sdp'] : undefined;
   return typeof sdp === 'string' ? sdp : undefined;
 }
 
-/** The events of a kind. */
+/** Returns the events of a kind, from either side or from one side. */
 export function eventsOf(
-  one: Exchange,
+  exchange: Exchange,
   kind: CallEvent['kind'],
   from?: CallEvent['from'],
 ): CallEvent[] {
-  return (one.call?.events ?? []).filter(
+  return (exchange.call?.events ?? []).filter(
     (event) => event.kind === kind && (from === undefined || event.from === from),
   );
 }
 
-/** Whether media could flow. */
-export const isConnected = (one: Exchange): boolean => eventsOf(one, 'connected').length > 0;
+/** Returns whether the WebRTC connection of a call was established. */
+export const isConnected = (exchange: Exchange): boolean =>
+  eventsOf(exchange, 'connected').length > 0;
 
-/** Whether the two sides found each other, and the connection broke while it was made. */
-export const isBrokenDuringSetup = (one: Exchange): boolean =>
-  eventsOf(one, 'unconnected').length > 0 && one.call?.media?.hasPath === true;
+/** Returns whether ICE found a network path and the connection broke during setup. */
+export const isBrokenDuringSetup = (exchange: Exchange): boolean =>
+  eventsOf(exchange, 'unconnected').length > 0 && exchange.call?.media?.hasPath === true;
 
-/** The media of a call in which it could flow. */
-export function mediaOf(one: Exchange): CallMedia | undefined {
-  return isConnected(one) ? one.call?.media : undefined;
+/** Returns the media of a connected call. */
+export function mediaOf(exchange: Exchange): CallMedia | undefined {
+  return isConnected(exchange) ? exchange.call?.media : undefined;
 }
 
-/** When the kit hung up, in milliseconds since the run began; Infinity where it did not. */
-export function hangUpMsOf(one: Exchange): number {
-  return eventsOf(one, 'close', 'kit')[0]?.atMs ?? Infinity;
+/** Returns when the kit hung up, in milliseconds since the start of the run; Infinity if it didn't. */
+export function hangUpMsOf(exchange: Exchange): number {
+  return eventsOf(exchange, 'close', 'kit')[0]?.atMs ?? Infinity;
 }
 
-/** The end of the WebSocket, where the sandbox brought it about before the kit hung up. */
-export function sandboxCloseOf(one: Exchange): CallEvent | undefined {
-  const [close] = eventsOf(one, 'close', 'sandbox');
-  return close && close.atMs <= hangUpMsOf(one) ? close : undefined;
+/** Returns the close event if the sandbox closed the WebSocket before the kit hung up. */
+export function sandboxCloseOf(exchange: Exchange): CallEvent | undefined {
+  const [close] = eventsOf(exchange, 'close', 'sandbox');
+  return close && close.atMs <= hangUpMsOf(exchange) ? close : undefined;
 }
 
 /**
- * Whether a sandbox has no voice: its WebSocket is refused as an unknown path is. Servers differ in
- * how they refuse an upgrade to what they do not have, so a path that is surely none is asked for as
- * well. A missing key is no sign of it. One whose health speaks of voice has it, unless it says itself
- * that it has none.
+ * Returns whether a sandbox has no voice endpoint: its WebSocket request is refused like a request for
+ * an unknown path. A missing key proves nothing. If the health response says that voice is
+ * operational, only a refusal with a response counts.
  */
 export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
   const how = findUnknownPathRefusal(exchanges);
   return how === 'answered' || (how === 'unanswered' && !exchanges.some(claimsVoice));
 }
 
-/** Whether a health answer says that voice is there. */
-export const claimsVoice = (one: Exchange): boolean =>
-  one.endpoint === 'health' && isObject(one.json) && one.json['webrtc_status'] === 'operational';
+/** Returns whether a health response says that voice is operational. */
+export const claimsVoice = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'health' &&
+  isObject(exchange.json) &&
+  exchange.json['webrtc_status'] === 'operational';
 
-/** Some servers drop, or let hang, who asks for an upgrade to what they do not have. */
-const UNANSWERED: readonly unknown[] = ['reset', 'timeout'];
+/** Some servers drop or never answer upgrade requests to paths that they don't serve. */
+const UNANSWERED_KINDS: readonly unknown[] = ['reset', 'timeout'];
 
-/** How the WebSocket is refused, where an unknown path is refused alike: by an answer, or without. */
+/**
+ * Returns how the WebSocket is refused if an unknown path is refused in the same way: with a response
+ * or without one. Returns undefined if the WebSocket opens or is refused differently.
+ */
 export function findUnknownPathRefusal(
   exchanges: readonly Exchange[],
 ): 'answered' | 'unanswered' | undefined {
   const last = (step: string): Exchange | undefined =>
-    exchanges.findLast((one) => isVoice(one) && one.step === step);
-  const [probe, other] = [last(UPGRADE), last(UNKNOWN_PATH)];
+    exchanges.findLast((exchange) => isVoice(exchange) && exchange.step === step);
+  const [upgrade, unknownPath] = [last(UPGRADE), last(UNKNOWN_PATH)];
   if (
-    !probe ||
-    isOpened(probe) ||
-    exchanges.some((one) => isOpened(one) && one.step !== UNKNOWN_PATH)
+    !upgrade ||
+    isOpened(upgrade) ||
+    exchanges.some((exchange) => isOpened(exchange) && exchange.step !== UNKNOWN_PATH)
   ) {
     return undefined;
   }
-  if (isNotFound(probe)) return 'answered';
-  const status = probe.response?.status;
-  if (!other || status === 401 || status === 429) return undefined;
-  const [kind, kindOfOther] = [probe.failure?.kind, other.failure?.kind];
-  if (status !== other.response?.status || kind !== kindOfOther) return undefined;
+  if (isNotFound(upgrade)) return 'answered';
+  const status = upgrade.response?.status;
+  if (!unknownPath || status === 401 || status === 429) return undefined;
+  const [kind, unknownKind] = [upgrade.failure?.kind, unknownPath.failure?.kind];
+  if (status !== unknownPath.response?.status || kind !== unknownKind) return undefined;
   if (kind === undefined) return 'answered';
-  return UNANSWERED.includes(kind) ? 'unanswered' : undefined;
+  return UNANSWERED_KINDS.includes(kind) ? 'unanswered' : undefined;
 }

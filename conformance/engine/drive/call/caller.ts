@@ -11,44 +11,44 @@ import { ProbeCall } from './probe-call.ts';
 import type { MediaConnection } from './media-connection.ts';
 import { requestSocket } from './socket.ts';
 
-/** What a caller is made of. */
+/** Options of a caller. */
 export interface CallerOptions {
   clock: Clock;
-  /** Address of the voice WebSocket. */
+  /** URL of the voice WebSocket. */
   voiceUrl: string;
   ca: string | undefined;
   answerForm: AnswerForm;
-  /** Of this machine, for the media; the one by which the sandbox is reached when left out. */
+  /** The local address for media (default: the one that reaches the sandbox). */
   mediaAddress: string | undefined;
   signal: AbortSignal;
-  /** Told the audio of every call that had any. */
+  /** Called with the audio of every call that has any. */
   onAudio: (step: string, audio: CallAudio) => void;
 }
 
-/** One call to place. */
+/** A call to place. */
 export interface CallPlacement {
   step: Step;
   outgoing: Outgoing;
   deadlineMs: number;
-  /** Milliseconds since the run began, of a time of the clock. */
+  /** Converts a time of the clock to milliseconds since the start of the run. */
   sinceRunMs: (atMs: number) => number;
-  /** Lets the request for the WebSocket pass when it is its turn. */
+  /** Sends the WebSocket request when the request limiter allows it. */
   pass: <Result>(go: () => Promise<Result>) => Promise<Result>;
 }
 
 /** Places calls to one sandbox. */
 export interface Caller {
-  /** Asks for a WebSocket and, where it opens, has the script of the step drive it to its end. */
+  /** Requests a WebSocket and, if it opens, runs the script of the step. */
   place(placing: CallPlacement): Promise<Outcome>;
 }
 
-/** A caller; failures are values, never thrown. */
+/** Creates a caller. Failures are part of the outcome and never thrown. */
 export function createCaller(options: CallerOptions): Caller {
   return {
     async place(placing) {
       const { step, outgoing, deadlineMs, sinceRunMs, pass } = placing;
       let localAddress = '';
-      const line = new ProbeCall({
+      const call = new ProbeCall({
         clock: options.clock,
         sinceRunMs,
         answerForm: options.answerForm,
@@ -59,58 +59,58 @@ export function createCaller(options: CallerOptions): Caller {
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
       const request = { url, headers, ca: options.ca, deadlineMs };
-      const asked = await pass(() => requestSocket(request, options.clock, listenerOf(line)));
-      const { socket, localAddress: reachedBy = '', ...came } = asked;
-      if (!socket) return came;
+      const requested = await pass(() => requestSocket(request, options.clock, listenerOf(call)));
+      const { socket, localAddress: reachedBy = '', ...outcome } = requested;
+      if (!socket) return outcome;
       localAddress = reachedBy;
-      line.begin(socket);
+      call.begin(socket);
       try {
-        await step.call?.(line);
+        await step.call?.(call);
       } finally {
-        await line.hangUp();
+        await call.hangUp();
       }
-      const audio = line.audio();
+      const audio = call.audio();
       if (audio) options.onAudio(step.step, audio);
-      return { ...came, call: line.view(), ...failureOf(line, step) };
+      return { ...outcome, call: call.view(), ...failureOf(call, step) };
     },
   };
 }
 
-/** Only what is heard of a WebSocket that has opened is part of a call. */
-function listenerOf(line: ProbeCall): SocketListener {
+/** Forwards the events of the WebSocket to the call. */
+function listenerOf(call: ProbeCall): SocketListener {
   return {
-    onMessage: (data, isBinary) => line.onMessage(data, isBinary),
-    onClose: (code, reason) => line.onClose(code, reason),
-    onTooLarge: (says) => line.onTooLarge(says),
+    onMessage: (data, isBinary) => call.onMessage(data, isBinary),
+    onClose: (code, reason) => call.onClose(code, reason),
+    onTooLarge: (message) => call.onTooLarge(message),
   };
 }
 
-/** A call that was cut off, or that nothing came of, is no whole answer. */
-function failureOf(line: ProbeCall, { intent }: Step): Pick<Outcome, 'failure'> {
-  if (line.tooLarge !== undefined) {
-    return { failure: { kind: 'too_large', message: line.tooLarge, status: 101 } };
+/** Returns why a call has no complete response. */
+function failureOf(call: ProbeCall, { intent }: Step): Pick<Outcome, 'failure'> {
+  if (call.tooLarge !== undefined) {
+    return { failure: { kind: 'too_large', message: call.tooLarge, status: 101 } };
   }
-  if (line.isCut) {
+  if (call.isCut) {
     const message = 'the WebSocket was cut off, without a close code';
     return { failure: { kind: 'reset', message, status: 101 } };
   }
-  if (intent !== 'valid' || !line.isUnanswered) return {};
+  if (intent !== 'valid' || !call.isUnanswered) return {};
   return {
     failure: { kind: 'timeout', message: 'neither call_ready nor an error came', status: 101 },
   };
 }
 
-interface Wanted {
+interface MediaRequest {
   offer: string;
   onPacket: () => void;
   localAddress: string;
   sinceRunMs: (atMs: number) => number;
 }
 
-/** The parts that speak and hear take a moment to load: only a call with media does. */
+/** Loads the media modules on demand, because loading takes a moment and most calls have no media. */
 async function mediaEnd(
   { clock, mediaAddress }: CallerOptions,
-  { offer, onPacket, localAddress, sinceRunMs }: Wanted,
+  { offer, onPacket, localAddress, sinceRunMs }: MediaRequest,
 ): Promise<MediaConnection> {
   const { MediaConnection } = await import('./media-connection.ts');
   const address = mediaAddress ?? (await findLocalAddress(localAddress, offer));

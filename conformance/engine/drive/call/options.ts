@@ -1,19 +1,22 @@
 import type { AnswerForm, CallAudio } from '../../../../src/voice/call/index.ts';
 import { defaultAnswerForm, deriveVoiceUrl } from '../../../../src/voice/call/voice-target.ts';
 
-/** How the voice endpoint is reached. */
+/** How to reach the voice endpoint. */
 export interface VoiceOptions {
-  /** Address of its WebSocket. */
+  /** URL of the voice WebSocket. */
   url: string;
   answerForm: AnswerForm;
-  /** Of this machine, for the media; the one by which the sandbox is reached when undefined. */
+  /** The local address for media (default: the one that reaches the sandbox). */
   mediaAddress: string | undefined;
-  /** Told the audio of every call that had any, with the name of its step. */
+  /** Called with the audio of every call that has any. */
   onAudio: (step: string, audio: CallAudio) => void;
 }
 
-/** How the voice endpoint of a sandbox is reached where nothing else is said (spec 4.9). */
-export function resolveVoiceOptions(target: string, given: Partial<VoiceOptions> = {}): VoiceOptions {
+/** Fills in the defaults for a sandbox (spec 4.9). */
+export function resolveVoiceOptions(
+  target: string,
+  given: Partial<VoiceOptions> = {},
+): VoiceOptions {
   return {
     url: deriveVoiceUrl(target),
     answerForm: defaultAnswerForm,

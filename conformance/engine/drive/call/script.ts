@@ -1,37 +1,37 @@
+import type { CallMessage } from '../../../../src/voice/call/index.ts';
 import type { Clip } from '../../../../src/voice/opus/index.ts';
 
-/** A message of a sandbox, as JSON; only what is an object counts as one. */
-export type CallMessage = Record<string, unknown>;
+export type { CallMessage };
 
-/** What a call does once its WebSocket is open; when it returns, the call is hung up. */
+/** What the kit does in a call after its WebSocket opens. When the script returns, the kit hangs up. */
 export type CallScript = (line: Call) => Promise<void>;
 
-/** Media can flow; a path was found, and media could not flow on it; or nothing came of it. */
+/** Media flows; ICE found a path but the connection broke; or there is no path. */
 export type Connection = 'flows' | 'broken' | 'none';
 
-/** One open WebSocket, and the media that it may lead to. Nothing rejects for what a sandbox does. */
+/** A call with an open WebSocket and possibly media. No method rejects because of the sandbox. */
 export interface Call {
-  /** Whether the WebSocket is open on both sides. */
+  /** Whether both sides keep the WebSocket open. */
   readonly isOpen: boolean;
-  /** Sends a value as JSON, text as it is, or bytes in a binary frame. */
+  /** Sends an object as JSON, a string unchanged, or bytes in a binary frame. */
   send(message: object | string | Uint8Array): void;
   /**
-   * The first message of one of some types, also one that came already; undefined when the time
-   * passes, the WebSocket closes or the run ends before. `*` is any message.
+   * Returns the first unread message of one of the types, or of any type for `*`. Returns undefined
+   * if the time runs out, the WebSocket closes, or the run ends first.
    */
   waitForMessage(types: readonly string[], waitMs: number): Promise<CallMessage | undefined>;
-  /** Waits until the sandbox closes the WebSocket; false when the time passes before. */
+  /** Waits until the sandbox closes the WebSocket; returns false if the time runs out. */
   waitUntilClosed(waitMs: number): Promise<boolean>;
-  /** Does nothing for so long, or until the WebSocket closes. */
+  /** Waits for the time, or until the WebSocket closes. */
   pause(ms: number): Promise<void>;
-  /** Takes the offer of `call_ready` and sends the answer; what comes of it. */
+  /** Answers the offer of `call_ready` and waits for the connection. */
   connect(ready: CallMessage, change?: (answer: string) => string): Promise<Connection>;
-  /** Says a clip; resolves when its speech is over. */
+  /** Plays a clip; resolves when its speech ends. */
   speak(clip: Clip): Promise<void>;
-  /** Waits until the sandbox can be heard from now on; false when the time passes before. */
+  /** Waits until the sandbox can be heard again; returns false if the time runs out. */
   waitUntilHeard(waitMs: number): Promise<boolean>;
-  /** Waits until the sandbox has been silent for a while; false when the time passes before. */
+  /** Waits until the sandbox is silent; returns false if the time runs out. */
   waitUntilSilent(waitMs: number): Promise<boolean>;
-  /** Closes the WebSocket; what media still comes is recorded for so long. */
+  /** Closes the WebSocket, and keeps recording media for `listenMs`. */
   hangUp(listenMs?: number): Promise<void>;
 }

@@ -238,6 +238,22 @@ void t.test('the front page and the guides are at most 100 columns wide, except 
   t.end();
 });
 
+void t.test('test files and scripts that the developer pages name exist', (t) => {
+  const { scripts } = JSON.parse(readPage('package.json')) as { scripts: Record<string, string> };
+  for (const path of ['ARCHITECTURE.md', 'CONTRIBUTING.md']) {
+    const text = readPage(path);
+    for (const [file] of text.matchAll(
+      /\b(test|src|conformance|load|schemas)\/[\w/.-]+\.(ts|json)/g,
+    )) {
+      if (!file.includes('NAME')) t.ok(existsSync(join(ROOT, file)), `${path}: ${file}`);
+    }
+    for (const [, script = ''] of text.matchAll(/npm run ([\w:]+)/g)) {
+      t.ok(script in scripts, `${path}: npm run ${script}`);
+    }
+  }
+  t.end();
+});
+
 function readPage(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }

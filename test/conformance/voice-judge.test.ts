@@ -158,9 +158,9 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   t.equal(ran.code, 0, ran.stdout + ran.stderr);
   t.match(ran.stdout, /^Calls\n[^]* conversation +ready \d+ ms, media \d+ ms, 2 turns/m);
   t.match(ran.stdout, /Audio latency under 200 ms: /);
-  t.match(ran.stdout, /^ {2}exchange {2}call +what came of it$/m);
+  t.match(ran.stdout, /^ {2}exchange {2}call +result$/m);
   const [, placed] = /places (\d+) calls/.exec(ran.stdout) ?? [];
-  const [, more] = /and (\d+) more in which no media was sent/.exec(ran.stdout) ?? [];
+  const [, more] = /and (\d+) more without media/.exec(ran.stdout) ?? [];
   t.notMatch(ran.stderr, / left/, 'no time is told that nobody can know');
   t.ok(
     ran.stdout.split('\n').every((line) => line.length <= 80),
@@ -188,7 +188,7 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
   t.same(graded.requirements, report.requirements, 'a recording is judged alike');
 
   const saved = readdirSync(at('calls'));
-  t.match(ran.stdout.replaceAll('\n', ' '), `${saved.length} files NUMBER-STEP-SIDE.opus.`);
+  t.match(ran.stdout.replaceAll('\n', ' '), `${saved.length} files named NUMBER-STEP-SIDE.opus.`);
   t.ok(saved.length >= 6, saved.join());
   for (const name of saved) {
     t.match(name, /^\d{3}-[a-z-]+-(kit|sandbox)\.opus$/);

@@ -1,4 +1,4 @@
-/** `POST /drain` ends, also where the service's clock stands still, and says what it waited for. */
+/** `POST /drain` ends, even when the service clock stands still, and reports what it waited for. */
 import t from 'tap';
 import { drain } from '../../../src/service/admin/work.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
@@ -11,9 +11,9 @@ void t.test(
     for (const [nextDueAtMs, says] of [
       [
         START_MS + 5_000,
-        /^after 120000 ms 3 evals .*, the next at 2026-11-20T10:00:05\.000Z .*clock/,
+        /^After 120000 ms, 3 evals .* The next one is due at 2026-11-20T10:00:05\.000Z on the service clock\. Advance it/,
       ],
-      [START_MS, /^after 120000 ms 3 evals are still to be scored$/],
+      [START_MS, /^After 120000 ms, 3 evals are still not scored\.$/],
     ] as const) {
       const machineClock = manualClock(0);
       const asked = drain({

@@ -28,7 +28,12 @@ void t.test('A repeated span is not logged; the same span id in another trace is
   await trace(makeSpan({ spanId, conversationId: 'two' }));
   const about = { conversation_id: 'two', span_id: spanId, count: 1 };
   t.match(await entriesOf(bench), [
-    { level: 'warn', code: 'span_id_taken', message: /new id for each span/, about },
+    {
+      level: 'warn',
+      code: 'span_id_taken',
+      message: /Generate a new random id for each span/,
+      about,
+    },
     { code: 'repeated_spans' },
   ]);
   assertError(t, await send(unknown), 404, /"two".*dropped \(span_id_taken\).*ingest-log/);

@@ -249,7 +249,7 @@ void t.test('Deep links lead to a page that shows the session with all text esca
     '/simulation/sim-2?sessionId=three',
     '/simulation/sim-1',
   ]) {
-    t.match(await pageAt(service.appUrl + path), [404, 'Nothing here'], path);
+    t.match(await pageAt(service.appUrl + path), [404, 'Session not found'], path);
   }
   const other = await withService(t, { seed: doc });
   const [status, text] = await pageAt((await other.production()).items[0]?.url ?? '');

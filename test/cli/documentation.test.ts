@@ -13,7 +13,7 @@ import { violations, type MessageName } from '../../src/contract/index.ts';
 import * as library from '../../src/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { run, start } from '../helpers/command.ts';
-import { aRequest, aSpan } from '../helpers/otlp.ts';
+import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 t.setTimeout(115_000);
@@ -349,14 +349,14 @@ function documentedFiles(): Record<string, string | Record<string, string>> {
     'accepted.json': snippet(/^\{ "accepted"/),
     'script.json': snippet('json script'),
     'seed.yaml': snippet('yaml seed'),
-    'traces.json': JSON.stringify(aRequest([spanWithoutMessages()])),
+    'traces.json': JSON.stringify(makeTraceRequest([spanWithoutMessages()])),
     scenarios: { 'late-parcel.scenario.yaml': snippet('yaml scenario') },
   };
 }
 
 /** Returns a trace request that `lint-traces` explains: its chat span has no messages. */
 function spanWithoutMessages(): Record<string, unknown> {
-  const span = aSpan();
+  const span = makeSpan();
   const attributes = span['attributes'] as { key: string }[];
   return { ...span, attributes: attributes.filter(({ key }) => !key.endsWith('.messages')) };
 }
@@ -366,7 +366,7 @@ async function sendConversation(service: { url: string; apiKey: string }): Promi
   const response = await fetch(`${service.url}/v1/traces`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-service-api-key': service.apiKey },
-    body: JSON.stringify(aRequest()),
+    body: JSON.stringify(makeTraceRequest()),
   });
   if (!response.ok) throw new Error(`The service responds with ${String(response.status)}.`);
 }

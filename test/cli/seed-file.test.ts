@@ -1,16 +1,16 @@
-/** `--seed-file`: what is wrong with a file, where, and in the words of its own format. */
+/** `--seed-file`: messages about invalid files, with their lines and in the terms of their format. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { isRefused, run } from '../helpers/command.ts';
+import { assertUsageError, run } from '../helpers/command.ts';
 
 const TURNS = 'turns: [{ user_input: a, agent_response: b }]';
 const evalOf = (id: string): string =>
   `{ id: ${id}, name: N, kind: max_turns, params: { max: 1 } }`;
 const SESSION = 'scenario: s, persona: p, started_at: 2026-11-20T09:00:00Z';
 
-/** Documents in which something stands twice, and what is said: both lines. */
-const twice: [name: string, lines: string[], says: RegExp][] = [
+/** Documents with a duplicate; the message names both lines. */
+const duplicates: [name: string, lines: string[], message: RegExp][] = [
   [
     'an eval',
     ['evals:', `- ${evalOf('a')}`, `- ${evalOf('b')}`, `- ${evalOf('a')}`],
@@ -71,8 +71,8 @@ const twice: [name: string, lines: string[], says: RegExp][] = [
   ],
 ];
 
-/** Texts that are none of the format, by the name of the file. */
-const broken: [name: string, text: string, says: RegExp][] = [
+/** Malformed files, by file name. */
+const malformed: [name: string, text: string, message: RegExp][] = [
   [
     'two.yaml',
     'evals: []\n---\nevals: []\n',
@@ -89,27 +89,27 @@ const broken: [name: string, text: string, says: RegExp][] = [
   ['many.yaml', `settings: { evals: [a, b, c, d, e, f] }`, /an array of at most 5, got 6 items\./],
 ];
 
-void t.test('what stands twice is refused with both lines', { jobs: 2 }, (t) => {
+void t.test('a duplicate is rejected with both lines', { jobs: 2 }, (t) => {
   const folder = t.testdir({});
-  for (const [nth, [name, lines, says]] of twice.entries()) {
+  for (const [index, [name, lines, message]] of duplicates.entries()) {
     void t.test(name, { buffered: true }, async (t) => {
-      const file = join(folder, `${nth}-seed`);
+      const file = join(folder, `${index}-seed`);
       writeFileSync(file, `${lines.join('\n')}\n`);
-      isRefused(t, await run(['serve', '--port', '0', '--seed-file', file]), says);
+      assertUsageError(t, await run(['serve', '--port', '0', '--seed-file', file]), message);
     });
   }
   t.end();
 });
 
-void t.test('a file that can not be read, in the words of its own format', { jobs: 2 }, (t) => {
+void t.test('a malformed file is rejected in the terms of its format', { jobs: 2 }, (t) => {
   const folder = t.testdir({});
-  for (const [name, text, says] of broken) {
+  for (const [name, text, message] of malformed) {
     void t.test(name, { buffered: true }, async (t) => {
       const file = join(folder, name);
       writeFileSync(file, text);
       const ran = await run(['serve', '--port', '0', '--seed-file', file]);
-      isRefused(t, ran, says);
-      t.notMatch(ran.stderr, /YAML\.|parseAll|\(\)|at line/, 'no word of a library');
+      assertUsageError(t, ran, message);
+      t.notMatch(ran.stderr, /YAML\.|parseAll|\(\)|at line/, 'no terms of a library');
       if (name.endsWith('.json')) t.notMatch(ran.stderr, /yaml|flow|map\b|indent/i, name);
     });
   }

@@ -1,29 +1,29 @@
-/** The verb `serve`: what its callers rely on. */
+/** The command `serve`: its first line, keys, shutdown, logs, and seed file. */
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { isRefused, run, start, type RunOptions, type Started } from '../helpers/command.ts';
+import { assertUsageError, run, start, type RunOptions, type Started } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { until } from '../helpers/until.ts';
 
 /** The first line of `serve --json`. */
-interface Introduction {
+interface FirstLine {
   url: string;
   apiKey: string;
   appUrl: string;
   adminUrl: string;
 }
 
-type Served = Started & { said: Introduction };
+type Served = Started & { introduction: FirstLine };
 
 async function serve(t: Test, args: string[] = [], options: RunOptions = {}): Promise<Served> {
   const started = await start(t, ['serve', '--port', '0', '--json', ...args], options);
-  return { ...started, said: JSON.parse(started.firstLine) as Introduction };
+  return { ...started, introduction: JSON.parse(started.firstLine) as FirstLine };
 }
 
-/** Sends to the service with its key, and gives the status and the body. */
-async function ask({ url, apiKey }: Introduction, route: string, body?: unknown) {
+/** Sends an authorized request; returns the status and the body. */
+async function send({ url, apiKey }: FirstLine, route: string, body?: unknown) {
   const [method = '', path = ''] = route.split(' ');
   const response = await fetch(url + path, {
     method,
@@ -33,96 +33,100 @@ async function ask({ url, apiKey }: Introduction, route: string, body?: unknown)
   return { status: response.status, text: await response.text() };
 }
 
-void t.test('serve: the first line is an interface', async (t) => {
-  const beganMs = systemClock.monotonicMs();
-  const { said, end } = await serve(t);
-  t.comment(`ready after ${Math.round(systemClock.monotonicMs() - beganMs)} ms`);
-  t.same(Object.keys(said), ['url', 'apiKey', 'appUrl', 'adminUrl']);
-  t.match(said.url, /^http:\/\/127\.0\.0\.1:\d+$/);
-  t.equal(said.appUrl, said.url);
-  t.equal(said.adminUrl, `${said.url}/__admin`);
-  t.equal((await ask(said, 'GET /__admin/ready')).status, 200);
-  t.equal((await ask(said, 'GET /api/prod-evaluations/sessions/')).status, 200);
+void t.test('serve --json: the first line contains the URLs and the key', async (t) => {
+  const startMs = systemClock.monotonicMs();
+  const { introduction, end } = await serve(t);
+  t.comment(`ready after ${Math.round(systemClock.monotonicMs() - startMs)} ms`);
+  t.same(Object.keys(introduction), ['url', 'apiKey', 'appUrl', 'adminUrl']);
+  t.match(introduction.url, /^http:\/\/127\.0\.0\.1:\d+$/);
+  t.equal(introduction.appUrl, introduction.url);
+  t.equal(introduction.adminUrl, `${introduction.url}/__admin`);
+  t.equal((await send(introduction, 'GET /__admin/ready')).status, 200);
+  t.equal((await send(introduction, 'GET /api/prod-evaluations/sessions/')).status, 200);
   t.equal(await end('SIGINT'), 0);
 });
 
-void t.test('serve: for people, with lines to paste', async (t) => {
+void t.test('serve: the first line of text contains the address', async (t) => {
   const { firstLine, end } = await start(t, ['serve', '--port', '0']);
   t.match(firstLine, /^The service listens at http:\/\/127\.0\.0\.1:\d+$/);
-  t.equal(await end('SIGHUP'), 0, 'its terminal is closed');
+  t.equal(await end('SIGHUP'), 0, 'the terminal was closed');
 });
 
-void t.test('serve: a development key that stays, or the key of the environment', async (t) => {
+void t.test('serve: keeps its development key, unless the environment sets a key', async (t) => {
   const data = join(t.testdir(), 'data');
   const first = await serve(t, ['--data', data]);
   t.equal(await first.end('SIGTERM'), 0);
   t.equal(statSync(join(data, 'development-key')).mode & 0o777, 0o600);
   const second = await serve(t, ['--data', data]);
-  t.equal(second.said.apiKey, first.said.apiKey);
+  t.equal(second.introduction.apiKey, first.introduction.apiKey);
   t.equal(await second.end('SIGTERM'), 0);
 
   const env = { SANDBOX_KIT_SERVICE_API_KEY: 'a-key-of-mine' };
   const third = await serve(t, ['--data', data], { env });
-  t.equal(third.said.apiKey, 'a-key-of-mine');
-  const old = { ...third.said, apiKey: first.said.apiKey };
-  t.equal((await ask(old, 'GET /api/simulations/sessions/')).status, 401);
+  t.equal(third.introduction.apiKey, 'a-key-of-mine');
+  const old = { ...third.introduction, apiKey: first.introduction.apiKey };
+  t.equal((await send(old, 'GET /api/simulations/sessions/')).status, 401);
 });
 
-void t.test('serve: beyond loopback only with a key', async (t) => {
-  isRefused(t, await run(['serve', '--host', '0.0.0.0', '--port', '0']), /0\.0\.0\.0.*key/);
+void t.test('serve: requires a key to listen beyond loopback', async (t) => {
+  assertUsageError(t, await run(['serve', '--host', '0.0.0.0', '--port', '0']), /0\.0\.0\.0.*key/);
   const file = join(t.testdir({ key: 'a-key-of-mine\n' }), 'key');
-  const { said, end } = await serve(t, ['--host', '0.0.0.0', '--api-key-file', file]);
-  t.equal((await fetch(`${said.adminUrl}/ready`)).status, 401);
-  t.equal((await ask(said, 'GET /__admin/ready')).status, 200);
+  const { introduction, end } = await serve(t, ['--host', '0.0.0.0', '--api-key-file', file]);
+  t.equal((await fetch(`${introduction.adminUrl}/ready`)).status, 401);
+  t.equal((await send(introduction, 'GET /__admin/ready')).status, 200);
   t.equal(await end('SIGTERM'), 0);
 });
 
-void t.test('serve: what was acknowledged before SIGTERM is there after it', async (t) => {
+void t.test('serve: keeps every request that it acknowledged before SIGTERM', async (t) => {
   const data = join(t.testdir(), 'data');
   const first = await serve(t, ['--data', data]);
   const acknowledged: string[] = [];
   const sent = Array.from({ length: 40 }, async (_, nth) => {
     const conversationId = `conv-${nth}`;
-    const { status } = await ask(
-      first.said,
+    const { status } = await send(
+      first.introduction,
       'POST /v1/traces',
       makeTraceRequest([makeSpan({ conversationId })]),
     );
     if (status === 200) acknowledged.push(conversationId);
   });
   const settled = Promise.allSettled(sent);
-  await until('one is acknowledged', () => acknowledged.length > 0);
+  await until('the first acknowledgment', () => acknowledged.length > 0);
   t.equal(await first.end('SIGTERM'), 0);
   await settled;
   t.comment(`${acknowledged.length} of ${sent.length} acknowledged`);
-  const { said } = await serve(t, ['--data', data]);
+  const { introduction } = await serve(t, ['--data', data]);
   for (const id of acknowledged) {
-    t.equal((await ask(said, `POST /v1/sessions/${id}/end`)).status, 200, id);
+    t.equal((await send(introduction, `POST /v1/sessions/${id}/end`)).status, 200, id);
   }
 });
 
-void t.test('serve: logs hold no conversation text and no key', async (t) => {
+void t.test('serve: logs contain no conversation text and no key', async (t) => {
   const data = join(t.testdir(), 'data');
   const served = await serve(t, ['--data', data, '--log-level', 'info']);
-  const { said } = served;
-  const [text, word] = ['my-secret-question', 'my-secret-word'];
-  const tag = { attributes: { 'user.name': 'my-secret-name', 'gen_ai.tool.name': text } };
+  const { introduction } = served;
+  const [question, word] = ['my-secret-question', 'my-secret-word'];
+  const tag = { attributes: { 'user.name': 'my-secret-name', 'gen_ai.tool.name': question } };
   const definition = { id: 'says', name: 'Says it', kind: 'contains', params: { text: word } };
-  await ask(said, 'POST /__admin/evals', definition);
-  await ask(said, 'PUT /__admin/settings', { evals: ['says'] });
-  const spans = [makeSpan({ user: text, agent: 'my-secret-answer', ...tag }), { traceId: text }];
-  t.equal((await ask(said, 'POST /v1/traces', makeTraceRequest(spans))).status, 200);
-  t.equal((await ask(said, 'POST /v1/traces', { resourceSpans: text })).status, 400);
-  const stranger = { ...said, apiKey: 'my-secret-key' };
-  t.equal((await ask(stranger, 'POST /v1/traces', makeTraceRequest())).status, 401);
-  t.equal((await ask(said, `POST /v1/sessions/conv-1/end?x=${text}`)).status, 200);
-  t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
+  await send(introduction, 'POST /__admin/evals', definition);
+  await send(introduction, 'PUT /__admin/settings', { evals: ['says'] });
+  const spans = [
+    makeSpan({ user: question, agent: 'my-secret-answer', ...tag }),
+    { traceId: question },
+  ];
+  t.equal((await send(introduction, 'POST /v1/traces', makeTraceRequest(spans))).status, 200);
+  t.equal((await send(introduction, 'POST /v1/traces', { resourceSpans: question })).status, 400);
+  const unauthorized = { ...introduction, apiKey: 'my-secret-key' };
+  t.equal((await send(unauthorized, 'POST /v1/traces', makeTraceRequest())).status, 401);
+  t.equal((await send(introduction, `POST /v1/sessions/conv-1/end?x=${question}`)).status, 200);
+  t.equal((await send(introduction, 'POST /__admin/drain')).status, 200);
   t.equal(await served.end('SIGTERM'), 0);
   const stderr = await served.stderr;
-  t.match(stderr, /service_listening/, 'there is a log');
-  for (const line of stderr.trimEnd().split('\n')) t.ok(JSON.parse(line), 'a JSON object a line');
+  t.match(stderr, /service_listening/, 'the log is not empty');
+  for (const line of stderr.trimEnd().split('\n'))
+    t.ok(JSON.parse(line), 'each line is a JSON object');
   t.notMatch(stderr, /my-secret/);
-  t.notOk(stderr.includes(said.apiKey));
+  t.notOk(stderr.includes(introduction.apiKey));
 });
 
 const GOOD_SEED = `
@@ -135,22 +139,22 @@ transcripts:
     turns: [{ user_input: Hello, agent_response: 'Your name, please?' }]
 `;
 
-void t.test('serve --seed-file: YAML that is there at the start', async (t) => {
+void t.test('serve --seed-file: the seed data is available at the start', async (t) => {
   const file = join(t.testdir({ 'seed.yaml': GOOD_SEED }), 'seed.yaml');
-  const { said, end, stderr } = await serve(t, ['--seed-file', file]);
-  t.equal((await ask(said, 'POST /__admin/drain')).status, 200);
-  const { text } = await ask(said, 'GET /api/prod-evaluations/sessions/');
+  const { introduction, end, stderr } = await serve(t, ['--seed-file', file]);
+  t.equal((await send(introduction, 'POST /__admin/drain')).status, 200);
+  const { text } = await send(introduction, 'GET /api/prod-evaluations/sessions/');
   t.match(JSON.parse(text), {
     total: 1,
     items: [{ source_session_id: 'call-1', outcome_summary: { passed_count: 1 } }],
   });
   await end('SIGTERM');
-  t.equal(await stderr, '', 'no progress in a pipe');
+  t.equal(await stderr, '', 'no progress output in a pipe');
 });
 
-void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
+void t.test('serve --seed-file: an invalid file is rejected with line and column', async (t) => {
   const folder = t.testdir();
-  const rows: [text: string, says: RegExp][] = [
+  const rows: [text: string, message: RegExp][] = [
     [GOOD_SEED.replace('[polite]', '[polite'), /seed\.yaml:[67]:\d+: /],
     [GOOD_SEED.replace('kind: contains', 'kind: guess'), /seed\.yaml:3:\d+: \/evals\/0\/kind/],
     [GOOD_SEED.replace('[polite]', '7'), /seed\.yaml:5:\d+: \/settings\/evals must be .*got 7/],
@@ -167,22 +171,22 @@ void t.test('serve --seed-file: what is wrong, with its line', async (t) => {
     ],
     ['- just\n- a list\n', /seed\.yaml:1:\d+: the document must be an object/],
   ];
-  for (const [text, says] of rows) {
+  for (const [text, message] of rows) {
     const file = join(folder, 'seed.yaml');
     writeFileSync(file, text);
-    isRefused(t, await run(['serve', '--port', '0', '--seed-file', file]), says);
+    assertUsageError(t, await run(['serve', '--port', '0', '--seed-file', file]), message);
   }
-  isRefused(t, await run(['serve', '--seed-file', join(folder, 'none')]), /no such file/);
+  assertUsageError(t, await run(['serve', '--seed-file', join(folder, 'none')]), /no such file/);
 });
 
-void t.test('serve: what can not be listened on, and a file without its flag', async (t) => {
-  const { said } = await serve(t);
-  const { port } = new URL(said.url);
-  const says = new RegExp(
+void t.test('serve: a port in use and an unexpected argument are wrong usage', async (t) => {
+  const { introduction } = await serve(t);
+  const { port } = new URL(introduction.url);
+  const message = new RegExp(
     `Port ${port} on 127\\.0\\.0\\.1 is in use\\. Choose another --port; 0 selects a free one`,
   );
-  isRefused(t, await run(['serve', '--port', port]), says);
-  isRefused(
+  assertUsageError(t, await run(['serve', '--port', port]), message);
+  assertUsageError(
     t,
     await run(['serve', 'seed.yaml']),
     /Unexpected argument "seed\.yaml"\. Did you mean --seed-file seed\.yaml\?/,

@@ -1,4 +1,4 @@
-/** Scenario files for `sandbox-kit simulate`: what is said of one that is wrong, and before a run. */
+/** Scenario files for `sandbox-kit simulate`: messages about invalid ones, and the lines before a run. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -22,26 +22,30 @@ evals:
   - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
 `;
 
-const wrongFiles: [what: string, text: string, says: RegExp][] = [
-  ['no YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
-  ['another key', `${HELLO}mood: bad\n`, /:6:1: Unknown field `mood`\. Known fields: id, name, /],
+const invalidFiles: [problem: string, text: string, message: RegExp][] = [
+  ['invalid YAML', 'id: [a\nname: b', /bad\.scenario\.yaml:2:1: /],
   [
-    'a misspelt field',
+    'an unknown field',
+    `${HELLO}mood: bad\n`,
+    /:6:1: Unknown field `mood`\. Known fields: id, name, /,
+  ],
+  [
+    'a misspelled field',
     HELLO.replace('opening', 'openning'),
     /:3:9: Unknown field `openning`\. Did you mean `opening`\?$/m,
   ],
   [
-    'a misspelt optional field',
+    'a misspelled optional field',
     `${HELLO}limits:\n  turn_timeout: 9\n`,
     /:7:3: Unknown field `turn_timeout`\. Did you mean `turn_timeout_ms`\?$/m,
   ],
   [
-    'a misspelt field of an eval',
+    'a misspelled field of an eval',
     HELLO.replace('kind: contains', 'knid: contains'),
     /:5:32: Unknown field `knid`\. Did you mean `kind`\?$/m,
   ],
   [
-    'a misspelt list',
+    'a misspelled list',
     'id: a\nname: A\nuser:\n  opening: x\n  stepps:\n    - { say: y }\n',
     /:5:3: Unknown field `stepps`\. Did you mean `steps`\?$/m,
   ],
@@ -50,7 +54,7 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
     'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: 0010 }]',
     /must be a string of 1 to 10000 characters, got 10\. Put it in quotes: "0010"\.$/m,
   ],
-  ['no user', 'id: a\nname: A\n', /:1:1: \/user must be an object, got nothing/],
+  ['a missing user', 'id: a\nname: A\n', /:1:1: \/user must be an object, got nothing/],
   ['a number as a name', 'id: a\nname: 7\nuser: { opening: x }', /:2:7: \/name must be a string/],
   ['an eval without params', HELLO.replace(/, params.*/, ' }'), /:5:5: \/evals\/0\/params must be/],
   [
@@ -58,9 +62,9 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
     `${HELLO}  - x\n`,
     /:6:5: \/evals\/1 must be .* eval, got "x"; known ids: kind\.$/m,
   ],
-  ['a misspelt eval', `${HELLO}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
+  ['a misspelled eval', `${HELLO}  - kidn\n`, /:6:5: .*, got "kidn"; did you mean kind\?$/m],
   [
-    'a misspelt placeholder',
+    'a misspelled placeholder',
     'id: a\nname: A\nuser:\n  opening: x\n  facts: [{ name: n, value: v, say: "It is {valeu}." }]',
     /:5:37: \/user\/facts\/0\/say has the unknown placeholder "\{valeu\}"; did you mean `\{value\}`\?$/m,
   ],
@@ -70,37 +74,47 @@ const wrongFiles: [what: string, text: string, says: RegExp][] = [
     'id: a\nname: A\nuser:\n  opening: x\n  steps: [{ say: y, next: z }, { id: last, say: w }]',
     /:5:27: .* id of a step, got "z"; known ids: last\.$/m,
   ],
-  ['twins', `${HELLO}---\n${HELLO}`, /:7:5: Duplicate id "hello", first at .*:1:5/],
-  ['nothing', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],
+  [
+    'two scenarios with one id',
+    `${HELLO}---\n${HELLO}`,
+    /:7:5: Duplicate id "hello", first at .*:1:5/,
+  ],
+  ['an empty file', '', /bad\.scenario\.yaml \(--scenario\) contains no Scenario/],
 ];
 
-void t.test('a file that is wrong: one sentence with line and column, 2', async (t) => {
-  const double = await withSandboxDouble(t);
-  for (const [what, text, says] of wrongFiles) {
-    const path = file('bad/bad.scenario.yaml', text);
+void t.test(
+  'an invalid file gives one sentence with line and column, and exit code 2',
+  async (t) => {
+    const double = await withSandboxDouble(t);
+    for (const [problem, text, message] of invalidFiles) {
+      const path = file('bad/bad.scenario.yaml', text);
+      const ran = await run(['simulate', double.url, '--scenario', path]);
+      t.equal(ran.code, 2, problem);
+      t.match(ran.stderr, message, problem);
+      t.equal(ran.stderr.trim().split('\n').length, 1, problem);
+      t.equal(ran.stdout, '', 'nothing on stdout');
+    }
+    const path = file('beside/a.scenario.yaml', HELLO);
+    const wrong = 'id: b\nname: B\nkind: regex\nparams:\n  pattern: "a("\n';
+    file(
+      'beside/b.eval.yaml',
+      `id: a\nname: A\nkind: max_turns\nparams: { max: 3 }\n---\n${wrong}`,
+    );
     const ran = await run(['simulate', double.url, '--scenario', path]);
-    t.equal(ran.code, 2, what);
-    t.match(ran.stderr, says, what);
-    t.equal(ran.stderr.trim().split('\n').length, 1, what);
-    t.equal(ran.stdout, '', 'and nothing else');
-  }
-  const path = file('beside/a.scenario.yaml', HELLO);
-  const wrong = 'id: b\nname: B\nkind: regex\nparams:\n  pattern: "a("\n';
-  file('beside/b.eval.yaml', `id: a\nname: A\nkind: max_turns\nparams: { max: 3 }\n---\n${wrong}`);
-  const ran = await run(['simulate', double.url, '--scenario', path]);
-  t.equal(ran.code, 2, 'a wrong pattern of an eval beside them');
-  t.match(ran.stderr, /b\.eval\.yaml:10:12: \/params\/pattern is not a regular expression/);
-  t.same(double.requests, [], 'nothing is sent');
-});
+    t.equal(ran.code, 2, 'an eval file in the same directory has an invalid pattern');
+    t.match(ran.stderr, /b\.eval\.yaml:10:12: \/params\/pattern is not a regular expression/);
+    t.same(double.requests, [], 'nothing is sent');
+  },
+);
 
-void t.test('10 at a time where a session is by voice, 5 where all are by chat', async (t) => {
+void t.test('10 concurrent sessions if any uses voice, 5 if all use chat', async (t) => {
   const { url } = await withSandboxDouble(t);
-  for (const [channel, at] of [
+  for (const [channel, concurrency] of [
     ['chat', 5],
     ['voice', 10],
   ] as const) {
-    const path = file('way/a.scenario.yaml', `${HELLO}channel: ${channel}\n`);
+    const path = file('channel/a.scenario.yaml', `${HELLO}channel: ${channel}\n`);
     const ran = await run(['simulate', url, '--scenario', path]);
-    t.match(ran.stdout, new RegExp(`1 session, ${at} at a time`), ran.stderr);
+    t.match(ran.stdout, new RegExp(`1 session, ${concurrency} at a time`), ran.stderr);
   }
 });

@@ -22,7 +22,8 @@ const read = (path: string): SimulationReport => {
   t.same(violations('SimulationReport', report), []);
   return report;
 };
-const isPlain = ({ stdout, stderr }: Ran): void => {
+/** Asserts lines of at most 80 columns without escape codes. */
+const assertPlain = ({ stdout, stderr }: Ran): void => {
   const lines = `${stdout}${stderr}`.split('\n');
   t.same(
     lines.filter((line) => line.length > 80),
@@ -30,7 +31,7 @@ const isPlain = ({ stdout, stderr }: Ran): void => {
     'no line is longer than 80 columns',
   );
   // eslint-disable-next-line no-control-regex
-  t.notMatch(stdout + stderr, /\u001b/, 'no colours in a pipe');
+  t.notMatch(stdout + stderr, /\u001b/, 'no colors in a pipe');
 };
 
 const HELLO = `id: hello
@@ -40,25 +41,28 @@ evals:
   - { id: kind, name: Is kind, kind: contains, params: { text: welcome } }
 `;
 
-void t.test('the starter set against the reference agent: 0, twice the same', async (t) => {
-  const agent = await startAgent();
-  t.teardown(() => agent.stop());
-  const reports: SimulationReport[] = [];
-  for (const name of ['one.json', 'two.json']) {
-    const json = join(FOLDER, name);
-    const ran = await run(['simulate', agent.url, '--seed', 'S', '--json', json]);
-    t.equal(ran.code, 0, ran.stderr);
-    t.match(ran.stdout, /^order-status +passed +1\/1/m);
-    t.match(ran.stdout, /PASSED {2}12 of 12 scenarios passed\. 12 sessions in/);
-    t.equal(ran.stderr.match(/^passed +[a-z-]+ +\d turns {2}goal_achieved$/gm)?.length, 12);
-    isPlain(ran);
-    reports.push(read(json));
-  }
-  const [one, two] = reports as [SimulationReport, SimulationReport];
-  t.equal(omitTimes(one), omitTimes(two));
-});
+void t.test(
+  'the starter scenarios pass against the reference agent, twice with the same result',
+  async (t) => {
+    const agent = await startAgent();
+    t.teardown(() => agent.stop());
+    const reports: SimulationReport[] = [];
+    for (const name of ['one.json', 'two.json']) {
+      const json = join(FOLDER, name);
+      const ran = await run(['simulate', agent.url, '--seed', 'S', '--json', json]);
+      t.equal(ran.code, 0, ran.stderr);
+      t.match(ran.stdout, /^order-status +passed +1\/1/m);
+      t.match(ran.stdout, /PASSED {2}12 of 12 scenarios passed\. 12 sessions in/);
+      t.equal(ran.stderr.match(/^passed +[a-z-]+ +\d turns {2}goal_achieved$/gm)?.length, 12);
+      assertPlain(ran);
+      reports.push(read(json));
+    }
+    const [first, second] = reports as [SimulationReport, SimulationReport];
+    t.equal(omitTimes(first), omitTimes(second));
+  },
+);
 
-void t.test('some of the starter set by id, samples, JSON on stdout', async (t) => {
+void t.test('--scenario selects starter scenarios by id; --json - writes to stdout', async (t) => {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const args = ['--scenario', 'refund-*', '--scenario', 'two-orders', '--samples', '2'];
@@ -66,49 +70,49 @@ void t.test('some of the starter set by id, samples, JSON on stdout', async (t) 
   t.equal(code, 0, stderr);
   const report = JSON.parse(stdout) as SimulationReport;
   t.same(
-    report.scenarios.map((one) => [one.scenario_id, one.samples]),
+    report.scenarios.map(({ scenario_id: id, samples }) => [id, samples]),
     [
       ['refund-cancelled', 2],
       ['refund-delivered', 2],
       ['two-orders', 2],
     ],
   );
-  t.match(stderr, /PASSED/, 'people read stderr then');
+  t.match(stderr, /PASSED/, 'the text is on stderr');
+});
+
+void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failure', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: reply('Go away.') });
+  file('mine/hello.scenario.yaml', HELLO);
+  const junit = join(FOLDER, 'run.xml');
+  const pattern = `${FOLDER}/**/*.scenario.yaml`;
+  const ran = await run(['simulate', url, '--scenario', pattern, '--junit', junit]);
+  t.equal(ran.code, 1, ran.stderr);
+  t.match(ran.stdout, /failed hello, sample 1: completed, goal_achieved/);
+  t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
+  t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
+  assertPlain(ran);
+  const xml = readFileSync(junit, 'utf8');
+  t.match(xml, /tests="1" failures="1" errors="0"/);
+  t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 samples/);
 });
 
 void t.test(
-  'files: a failing scenario is 1, with its reasons; JUnit has it as a failure',
+  'a crashing sandbox gives exit code 3, and a JUnit error instead of a failure',
   async (t) => {
-    const { url } = await withSandboxDouble(t, { chat: reply('Go away.') });
-    file('mine/hello.scenario.yaml', HELLO);
-    const junit = join(FOLDER, 'run.xml');
-    const pattern = `${FOLDER}/**/*.scenario.yaml`;
-    const ran = await run(['simulate', url, '--scenario', pattern, '--junit', junit]);
-    t.equal(ran.code, 1, ran.stderr);
-    t.match(ran.stdout, /failed hello, sample 1: completed, goal_achieved/);
-    t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
-    t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
-    isPlain(ran);
-    const xml = readFileSync(junit, 'utf8');
-    t.match(xml, /tests="1" failures="1" errors="0"/);
-    t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 samples/);
+    const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
+    const path = file('mine/hello.scenario.yaml', HELLO);
+    const junit = join(FOLDER, 'crash.xml');
+    const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
+    t.equal(ran.code, 3, ran.stderr);
+    t.match(ran.stdout, /undecided hello, sample 1: failed, agent_error/);
+    t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
+    t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
+    assertPlain(ran);
   },
 );
 
-void t.test('a sandbox that crashes is 3, and an error in JUnit, not a failure', async (t) => {
-  const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
-  const path = file('mine/hello.scenario.yaml', HELLO);
-  const junit = join(FOLDER, 'crash.xml');
-  const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
-  t.equal(ran.code, 3, ran.stderr);
-  t.match(ran.stdout, /undecided hello, sample 1: failed, agent_error/);
-  t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
-  t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
-  isPlain(ran);
-});
-
 void t.test(
-  'personas and evals are found beside the scenario; one file may hold many',
+  'personas and evals are loaded from the directory of the scenario; a file can contain several',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: reply('You are welcome.') });
     file('set/kind.eval.yaml', 'id: kind\nname: K\nkind: contains\nparams: { text: welcome }\n');
@@ -127,7 +131,7 @@ void t.test(
   },
 );
 
-void t.test('--compare shows regressions first', async (t) => {
+void t.test('--compare lists regressions first', async (t) => {
   const set = (id: string, text: string): string =>
     HELLO.replace('id: hello', `id: ${id}`).replace('text: welcome', `text: ${text}`);
   const path = file('base.scenario.yaml', `${set('a', 'one')}---\n${set('b', 'two')}`);
@@ -140,14 +144,14 @@ void t.test('--compare shows regressions first', async (t) => {
   const ran = await run([...args, '--compare', before, '--json', now]);
   t.equal(ran.code, 1);
   t.match(ran.stdout, /regressed +a +passed 1\/1 -> failed 0\/1\nfixed +b +failed 0\/1 -> passed/);
-  isPlain(ran);
+  assertPlain(ran);
   t.match(read(now).comparison?.rows, [{ change: 'regressed' }, { change: 'fixed' }]);
 });
 
-void t.test('wrong usage: one sentence, 2', async (t) => {
+void t.test('wrong usage gives one sentence and exit code 2', async (t) => {
   const url = 'http://127.0.0.1:1';
-  const other = file('other.json', '{"verdict":"PASS"}');
-  for (const [args, says] of [
+  const otherReport = file('other.json', '{"verdict":"PASS"}');
+  for (const [args, message] of [
     [['simulate'], /URL is missing/],
     [['simulate', 'x'], /URL must be the base URL of a sandbox/],
     [['simulate', url, '--voice-url', 'x'], /--voice-url must be the URL of a WebSocket/],
@@ -161,7 +165,7 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
     [['simulate', url, '--scenario', 'order-statsu'], /Did you mean order-status\?$/m],
     [['simulate', url, '--scenario', '*.yaml'], /No scenario matches/],
     [
-      ['simulate', url, '--compare', other],
+      ['simulate', url, '--compare', otherReport],
       /--compare must be a report of sandbox-kit simulate --json\. .*other\.json:1:1: /,
     ],
     [['simulate', url, '--json', join(FOLDER, 'no', 'x')], /Can't write .* \(--json\): /],
@@ -169,8 +173,8 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
   ] as const) {
     const ran = await run(args);
     t.equal(ran.code, 2, args.join(' '));
-    t.match(ran.stderr, says);
-    t.equal(ran.stdout, '', 'and nothing else');
+    t.match(ran.stderr, message);
+    t.equal(ran.stdout, '', 'nothing on stdout');
   }
   const user = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
   const half = await run(['simulate', url], { env: user });
@@ -184,7 +188,7 @@ void t.test('wrong usage: one sentence, 2', async (t) => {
   });
 });
 
-void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
+void t.test('Ctrl-C: the report covers the sessions so far, exit code 3', async (t) => {
   const path = file('mine/hello.scenario.yaml', HELLO);
   const double = await withSandboxDouble(t, { chat: hang });
   const json = join(FOLDER, 'stopped.json');
@@ -196,7 +200,7 @@ void t.test('Ctrl-C: what was seen is reported, 3', async (t) => {
 });
 
 void t.test(
-  'Ctrl-C early in a long run: it says so, and lists no session that never began',
+  'Ctrl-C early in a long run: the report omits sessions that never started',
   async (t) => {
     const path = file('mine/hello.scenario.yaml', HELLO);
     const double = await withSandboxDouble(t, { chat: hang });
@@ -204,71 +208,75 @@ void t.test(
     const { end, stderr } = await start(t, ['simulate', double.url, '--scenario', path, ...args]);
     await double.waitForRequests('chat', 2);
     t.equal(await end('SIGINT'), 3);
-    t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two were under way');
+    t.equal((await stderr).match(/^undecided +hello/gm)?.length, 2, 'two sessions were running');
     t.match(read(join(FOLDER, 'early.json')).sentence, /; 50 of 50 sessions were cancelled\.$/);
   },
 );
 
-void t.test('sessions that failed alike are told once', async (t) => {
+void t.test('sessions that failed for the same reason are reported once', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
   const path = file('mine/hello.scenario.yaml', HELLO);
   const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
   t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
   t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: failed, agent_error$/m);
-  isPlain(ran);
+  assertPlain(ran);
 });
 
-void t.test('what was said in the first session that failed is shown', async (t) => {
-  const said = `Go\u001b[31m away.\n<b>${'w'.repeat(200)}`;
-  const { url } = await withSandboxDouble(t, { chat: reply(said) });
+void t.test('the transcript of the first failed session is printed', async (t) => {
+  const agentText = `Go\u001b[31m away.\n<b>${'w'.repeat(200)}`;
+  const { url } = await withSandboxDouble(t, { chat: reply(agentText) });
   const path = file('mine/hello.scenario.yaml', HELLO);
-  const junit = join(FOLDER, 'said.xml');
+  const junit = join(FOLDER, 'transcript.xml');
   const args = ['--scenario', path, '--samples', '3', '--junit', junit];
   const ran = await run(['simulate', url, ...args]);
   t.equal(ran.code, 1, ran.stderr);
   t.match(
     ran.stdout,
-    /What was said in hello, sample 1:\n {2}user {3}Hello\n {2}agent {2}Go \[31m away\.\n {9}<b>www/,
+    /Transcript of hello, sample 1:\n {2}user {3}Hello\n {2}agent {2}Go\uFFFD\[31m away\.\n {9}<b>www/,
   );
-  t.match(ran.stdout, /^--json FILE has what was said in the others$/m);
-  isPlain(ran);
+  t.match(ran.stdout, /^--json FILE writes the transcripts of the other failed sessions\.$/m);
+  assertPlain(ran);
   const xml = readFileSync(junit, 'utf8');
-  t.match(xml, /What was said in sample 1:\nuser: Hello\nagent: Go \[31m away\. &lt;b&gt;w/);
-  t.equal(xml.match(/none of 1 message/g)?.length, 1, 'told once');
+  t.match(xml, /Transcript of sample 1:\nuser: Hello\nagent: Go\uFFFD\[31m away\. &lt;b&gt;w/);
+  t.equal(xml.match(/none of 1 message/g)?.length, 1, 'stated once');
   t.match(xml, /sample 1 \(\S+\) and 2 more: Is kind/);
 });
 
-void t.test('a sandbox that is not running: the last line says who tells more', async (t) => {
+void t.test('an unreachable sandbox: the last line suggests doctor', async (t) => {
   const ran = await run(['simulate', 'http://127.0.0.1:1', '--samples', '2']);
-  const last = /running\? sandbox-kit doctor http:\/\/127\.0\.0\.1:1 tells more\.\s*$/;
+  const last = /Is the sandbox running\? Run: sandbox-kit doctor http:\/\/127\.0\.0\.1:1\s*$/;
   t.match(ran.stdout.replaceAll(/\s+/g, ' '), last);
-  isPlain(ran);
+  assertPlain(ran);
 });
 
-void t.test('a certificate that is not trusted: the cure is named', async (t) => {
+void t.test('an untrusted certificate: the report suggests --ca', async (t) => {
   const agent = await startAgent({ tls: { kind: 'made' } });
   t.teardown(() => agent.stop());
   const ran = await run(['simulate', agent.url, '--scenario', 'opening-hours']);
   t.equal(ran.code, 3);
   t.match(
     ran.stdout.replaceAll(/\s+/g, ' '),
-    /its certificate is not trusted: name its CA, with --ca/,
+    /the certificate is not trusted; name its CA \(--ca on the command line\)/,
   );
 });
 
-void t.test('load says what scenarios say; check takes their openings as prompts', async (t) => {
-  const double = await withSandboxDouble(t);
-  const path = file('mine/hello.scenario.yaml', HELLO.replace('Hello }', 'Only me }'));
-  const short = ['--duration', '1s', '--warm-up', '0s', '--rate', '10', '--profile', 'chat'];
-  await run(['load', double.url, '--scenario', path, ...short, '--accept-not-proven']);
-  const said = (): string[] => double.chats().map((chat) => chat.messages.at(-1)?.content ?? '');
-  // The preflight, which is no load, greets first.
-  const loaded = said().slice(1);
-  t.ok(loaded.length >= 10);
-  for (const line of loaded) t.match(line, /^Only me \(/);
-  const before = said().length;
-  await run(['check', double.url, '--area', 'chat', '--scenario', path]);
-  t.ok(said().slice(before).includes('Only me'), 'sent as it is');
-  const none = await run(['check', double.url, '--scenario', 'nope']);
-  t.match(none, { code: 2, stderr: /No scenario matches "nope" \(--scenario\)/ });
-});
+void t.test(
+  'load sends the messages of scenarios; check sends their openings as prompts',
+  async (t) => {
+    const double = await withSandboxDouble(t);
+    const path = file('mine/hello.scenario.yaml', HELLO.replace('Hello }', 'Only me }'));
+    const loadArgs = ['--duration', '1s', '--warm-up', '0s', '--rate', '10', '--profile', 'chat'];
+    await run(['load', double.url, '--scenario', path, ...loadArgs, '--accept-not-proven']);
+    const sentTexts = (): string[] =>
+      double.chats().map((chat) => chat.messages.at(-1)?.content ?? '');
+    // The first request is the preflight.
+    const loaded = sentTexts().slice(1);
+    t.ok(loaded.length >= 10);
+    for (const line of loaded) t.match(line, /^Only me \(/);
+    const before = sentTexts().length;
+    await run(['check', double.url, '--area', 'chat', '--scenario', path]);
+    t.ok(sentTexts().slice(before).includes('Only me'), 'sent verbatim');
+    const unknown = await run(['check', double.url, '--scenario', 'nope']);
+    t.match(unknown, { code: 2, stderr: /No scenario matches "nope" \(--scenario\)/ });
+  },
+);

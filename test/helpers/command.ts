@@ -7,30 +7,30 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { ROOT } from './repository.ts';
 
 const MAIN = join(ROOT, 'src/cli/main.ts');
-/** What Node has compiled of the sources is kept from one process to the next. */
+/** Node's compile cache, shared by all processes that the tests start. */
 const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
 
-/** How a command is run. */
+/** How to run a command. */
 export interface RunOptions {
-  /** Variables besides PATH and HOME: nothing of the caller's environment gets in. */
+  /** Variables besides PATH and HOME; the environment of the test is not inherited. */
   env?: Record<string, string>;
-  /** What it reads from stdin. */
+  /** The input on stdin. */
   input?: string | Uint8Array;
   timeoutMs?: number;
   cwd?: string;
-  /** No file that it writes may become longer; writing more fails as on a broken disk. */
+  /** Size limit of written files; a write beyond it fails like a write to a full disk. */
   fileBytesMax?: number;
 }
 
-/** What came of a command. */
+/** The result of a command. */
 export interface Ran {
-  /** Null where a signal ended it. */
+  /** Null if a signal ended it. */
   code: number | null;
   stdout: string;
   stderr: string;
 }
 
-/** Runs the kit to its end, from its sources. */
+/** Runs a command of the kit from its sources until it exits. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const child = launch(args, options);
   child.stdin.end(options.input ?? '');
@@ -44,35 +44,35 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   return { code, stdout, stderr };
 }
 
-/** Asserts wrong usage: exit code 2, nothing on stdout, one sentence on stderr. */
-export function isRefused(t: Test, { code, stdout, stderr }: Ran, says: RegExp): void {
+/** Asserts wrong usage: exit code 2, nothing on stdout, one line on stderr. */
+export function assertUsageError(t: Test, { code, stdout, stderr }: Ran, message: RegExp): void {
   t.equal(code, 2);
   t.equal(stdout, '');
-  t.match(stderr, says);
-  t.match(stderr, /^sandbox-kit: [^\n]+[.?]\n$/);
+  t.match(stderr, message);
+  t.match(stderr, /^sandbox-kit: [^\n]+[^.?!\n][.?]\n$/);
 }
 
-/** A verb that serves, and ends with the test. */
+/** A running command that serves; it ends with the test. */
 export interface Started {
   firstLine: string;
   child: ChildProcessWithoutNullStreams;
-  /** All that it wrote to stderr, once it has ended. */
+  /** Its whole stderr; resolves when the command has ended. */
   stderr: Promise<string>;
-  /** What it has written to stderr by now. */
-  heard: () => string;
-  /** Sends a signal and gives the exit code; null where the signal itself ended it. */
+  /** Its stderr so far. */
+  stderrSoFar: () => string;
+  /** Sends a signal and returns the exit code; null if the signal ended the process. */
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Starts a verb that serves, and waits for its first line on stdout. */
+/** Starts a command that serves, and waits for its first line on stdout. */
 export async function start(
   t: Test,
   args: readonly string[],
   options: RunOptions = {},
 ): Promise<Started> {
   const child = launch(args, options);
-  let heard = '';
-  child.stderr.on('data', (text: string) => (heard += text));
+  let stderrSoFar = '';
+  child.stderr.on('data', (text: string) => (stderrSoFar += text));
   const stderr = textOf(child.stderr);
   const ended = exitOf(child);
   t.teardown(async () => {
@@ -81,13 +81,13 @@ export async function start(
   });
   const [firstLine] = (await Promise.race([
     once(createInterface(child.stdout), 'line'),
-    ended.then(async () => [`ended: ${await stderr}`]),
+    ended.then(async () => [`exited: ${await stderr}`]),
   ])) as [string];
   return {
     firstLine,
     child,
     stderr,
-    heard: () => heard,
+    stderrSoFar: () => stderrSoFar,
     end(signal) {
       child.kill(signal);
       return ended;
@@ -98,17 +98,17 @@ export async function start(
 function launch(args: readonly string[], options: RunOptions): ChildProcessWithoutNullStreams {
   const { PATH = '', HOME = '' } = process.env;
   const cwd = options.cwd ?? ROOT;
-  // What tap adds to a process makes its start take twice as long, and writes files of its own.
-  const bare = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN, ...args];
+  // The hooks that tap adds to a process double its start time and write files.
+  const command = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN, ...args];
   const { fileBytesMax } = options;
   if (fileBytesMax === undefined) {
     const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...options.env };
-    return spawn('env', bare, { cwd, env });
+    return spawn('env', command, { cwd, env });
   }
   const settings = { cwd, env: { PATH, HOME, ...options.env } };
-  // POSIX counts in blocks of 512 bytes.
+  // POSIX ulimit counts blocks of 512 bytes.
   const limited = `ulimit -f ${Math.ceil(fileBytesMax / 512)}; exec env "$@"`;
-  return spawn('sh', ['-c', limited, 'sh', ...bare], settings);
+  return spawn('sh', ['-c', limited, 'sh', ...command], settings);
 }
 
 async function textOf(stream: NodeJS.ReadableStream): Promise<string> {

@@ -1,4 +1,4 @@
-/** What ends a run of calls before its time: no call is left behind, and nothing hangs. */
+/** Load runs by voice that end early: no call and no process is left, and nothing hangs. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -6,7 +6,7 @@ import { htmlReport, junitReport, markdownReport } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { callsOf } from '../helpers/caller.ts';
-import { isRefused, run, start } from '../helpers/command.ts';
+import { assertUsageError, run, start } from '../helpers/command.ts';
 import { called, callerProcesses, untilNoCall, voiceIn } from '../helpers/load-voice.ts';
 import { verdictsIn } from '../helpers/load.ts';
 import { until } from '../helpers/until.ts';
@@ -14,84 +14,83 @@ import { until } from '../helpers/until.ts';
 t.setTimeout(110_000);
 
 const untilTalking = (url: string, calls: number): Promise<void> =>
-  until('all calls are up', async () => {
+  until(`${calls} connected calls`, async () => {
     const all = await callsOf(url);
     return all.filter(({ state }) => state === 'talking').length === calls;
   });
 
-void t.test('a process that is killed makes the run invalid, and the others hang up', async (t) => {
+void t.test('a killed process makes the run invalid; the other processes hang up', async (t) => {
   const { agent } = await withAgent(t);
   const loading = called(agent.url, { windowMs: 60_000 }, { calls: 4, processes: 2 });
   await untilTalking(agent.url, 4);
   const [first, ...others] = callerProcesses();
-  if (first === undefined) throw new Error('no process places calls');
+  if (first === undefined) throw new Error('No process places calls.');
   t.equal(others.length, 1);
   process.kill(first, 'SIGKILL');
   const report = await loading;
   t.equal(report.verdict, 'INVALID RUN');
-  t.match(report.selfCheck.reasons, [/held 2 calls ended early \(SIGKILL\)/]);
+  t.match(report.selfCheck.reasons, [
+    /process of the load generator with 2 calls ended early \(SIGKILL\)/,
+  ]);
   t.match(voiceIn(report).callers, { processes: 2, ended: 1 });
   t.same(Object.values(verdictsIn(report)), ['INVALID RUN', 'INVALID RUN']);
   await untilNoCall(agent.url);
   t.same(callerProcesses(), []);
 });
 
-void t.test('interrupted while calls are placed: what is up hangs up', async (t) => {
+void t.test('an interruption during setup hangs up the calls that are connected', async (t) => {
   const { agent } = await withAgent(t);
   const stop = new AbortController();
   const loading = called(agent.url, { signal: stop.signal }, { calls: 100, callsPerSecond: 2 });
-  await until('some are up', async () => (await callsOf(agent.url)).length > 2);
+  await until('the first calls', async () => (await callsOf(agent.url)).length > 2);
   stop.abort();
   const report = await loading;
   t.equal(report.verdict, 'INVALID RUN');
-  t.match(report.selfCheck.reasons, [/interrupted after 0 of 3 s/]);
+  t.match(report.selfCheck.reasons, [/interrupted after 0 s of 3 s/]);
   t.ok(
     voiceIn(report).perCall.some(({ verdict }) => verdict === 'NOT TESTED'),
-    'never placed',
+    'some calls were never placed',
   );
   await untilNoCall(agent.url);
 });
 
-void t.test(
-  'Ctrl-C in the middle: a report, exit 3, and no call and no process is left',
-  async (t) => {
-    const { agent } = await withAgent(t);
-    const json = join(t.testdir({}), 'run.json');
-    const args = ['load', agent.url, '--profile', 'voice', '--calls', '3', '--json', json];
-    const { child, end } = await start(t, args);
-    child.stdout.resume();
-    await untilTalking(agent.url, 3);
-    const placed = callerProcesses(child.pid);
-    t.equal(placed.length, 1);
-    // As a terminal does: to all of them.
-    for (const pid of placed) process.kill(pid, 'SIGINT');
-    t.equal(await end('SIGINT'), 3);
-    const report = JSON.parse(readFileSync(json, 'utf8')) as LoadReport;
-    t.match(report.sentence, /interrupted after \d+ of 60 s/);
-    await untilNoCall(agent.url);
-    t.same(callerProcesses(child.pid), []);
-  },
-);
+void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left', async (t) => {
+  const { agent } = await withAgent(t);
+  const json = join(t.testdir({}), 'run.json');
+  const args = ['load', agent.url, '--profile', 'voice', '--calls', '3', '--json', json];
+  const { child, end } = await start(t, args);
+  child.stdout.resume();
+  await untilTalking(agent.url, 3);
+  const callers = callerProcesses(child.pid);
+  t.equal(callers.length, 1);
+  // A terminal signals every process of the group.
+  for (const pid of callers) process.kill(pid, 'SIGINT');
+  t.equal(await end('SIGINT'), 3);
+  const report = JSON.parse(readFileSync(json, 'utf8')) as LoadReport;
+  t.match(report.sentence, /interrupted after \d+ s of 60 s/);
+  await untilNoCall(agent.url);
+  t.same(callerProcesses(child.pid), []);
+});
 
-void t.test('whoever places calls for a process that was killed hangs up', async (t) => {
+void t.test('the caller processes of a killed load run hang up and exit', async (t) => {
   const { agent } = await withAgent(t);
   const { child, end } = await start(t, ['load', agent.url, '--profile', 'voice', '--calls', '3']);
   child.stdout.resume();
   await untilTalking(agent.url, 3);
-  const placed = callerProcesses(child.pid);
+  const callers = callerProcesses(child.pid);
   await end('SIGKILL');
   await untilNoCall(agent.url);
-  const isGone = (pid: number): boolean => {
+  const hasExited = (pid: number): boolean => {
     try {
       return !process.kill(pid, 0);
     } catch {
       return true;
     }
   };
-  await until('the processes have ended', () => placed.every(isGone));
+  await until('the exit of the caller processes', () => callers.every(hasExited));
 });
 
-void t.test('a sandbox without voice: one cause, exit 3, and no call', async (t) => {
+void t.test('a sandbox without voice: one cause, exit code 3, and no call', async (t) => {
   const { agent } = await withAgent(t, { voice: null });
   for (const profile of ['voice', 'all']) {
     const ran = await run(['load', agent.url, '--profile', profile, '--duration', '2s']);
@@ -102,22 +101,26 @@ void t.test('a sandbox without voice: one cause, exit 3, and no call', async (t)
   }
 });
 
-void t.test('flags of calls need a profile that has some', async (t) => {
+void t.test('voice options need a profile with calls', async (t) => {
   const url = 'http://127.0.0.1:1';
-  isRefused(t, await run(['load', url, '--calls', '3']), /--calls: expected only together with/);
+  assertUsageError(
+    t,
+    await run(['load', url, '--calls', '3']),
+    /--calls needs --profile voice or --profile all\./,
+  );
   const rated = await run(['load', url, '--profile', 'voice', '--rate', '3']);
-  isRefused(t, rated, /--rate: expected without --profile voice/);
+  assertUsageError(t, rated, /--rate can't be combined with --profile voice\. Use --calls\./);
   const long = await run(['load', url, '--profile', 'voice', '--duration', '1h']);
-  isRefused(t, long, /--duration: expected at most 60000 s of all calls together/);
+  assertUsageError(t, long, /--calls times --duration must be at most 60000 s, got 360000/);
 });
 
-void t.test('every view of the report tells of the calls', async (t) => {
+void t.test('every report format contains the calls', async (t) => {
   const { agent } = await withAgent(t, { faults: [{ kind: 'no_media', times: 1 }] });
   const report = await called(agent.url);
   const page = htmlReport(report);
   t.match(page, /<h2>Voice<\/h2>/);
-  t.match(page, /3 calls, 3 connected, 2 held/);
+  t.match(page, /3 calls: 3 connected, 2 held, 1 lost/);
   t.notMatch(page, /<(script|img|link|iframe)\b/i);
-  t.match(markdownReport(report), /### 3 calls, 3 connected, 2 held/);
+  t.match(markdownReport(report), /### 3 calls&#58; 3 connected, 2 held, 1 lost/);
   t.match(junitReport(report), /name="voice-connections">\s*<failure message="FAIL: 2 of 3/);
 });

@@ -1,4 +1,4 @@
-/** Calls at once, against an agent that is good and against its faults: each has its word. */
+/** Concurrent calls against a healthy agent and against each fault, which has its own error kind. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t from 'tap';
@@ -19,71 +19,88 @@ const latencies = (met: number, unknown: number, missed: number) => [
   ...Array.from({ length: missed }, () => ({ pathMs: 250, verdict: 'missed' as const })),
 ];
 
-void t.test('connections: all of a hundred for a minute pass, one that is lost fails', (t) => {
+void t.test('connections: 100 calls held for a minute pass; a single lost call fails', (t) => {
   const judged = (calls: number, held: number, ranMs = 60_000) =>
     judgeConnections({ ...bounds, calls, held, ranMs, latencies: [] });
   t.match(judged(100, 100), { verdict: 'PASS', measured: 100, samples: 100 });
-  t.match(judged(100, 100).reason, /at least 97 % would/);
+  t.match(judged(100, 100).reason, /at least 97% of further calls would be held/);
   t.match(judged(100, 99), { verdict: 'FAIL', measured: 99 });
-  t.match(judged(5, 4), { verdict: 'FAIL' }, 'fewer do not excuse it');
-  t.match(judged(5, 5), { verdict: 'NOT PROVEN', reason: /only 5 calls were placed/ });
-  t.match(judged(100, 100, 30_000), { verdict: 'NOT PROVEN', reason: /30 s and not for 60 s/ });
+  t.match(judged(5, 4), { verdict: 'FAIL' }, 'a smaller run does not excuse it');
+  t.match(judged(5, 5), { verdict: 'NOT PROVEN', reason: /the run placed only 5 calls/ });
+  t.match(judged(100, 100, 30_000), {
+    verdict: 'NOT PROVEN',
+    reason: /held for 30 s instead of 60 s/,
+  });
   t.match(judged(150, 150), { verdict: 'PASS', target: 150 });
   t.match(judged(150, 149), { verdict: 'FAIL', target: 150 });
   t.end();
 });
 
-void t.test('latency: at 95 % confidence, at the 95th percentile over calls', (t) => {
+void t.test('latency: judges the 95th percentile over calls with 95% confidence', (t) => {
   const judged = (met: number, unknown: number, missed: number) =>
     judgeVoiceLatency(
       { ...bounds, calls: 100, held: 100, latencies: latencies(met, unknown, missed) },
       chance(),
     );
   t.equal(judged(100, 0, 0).verdict, 'PASS');
-  t.equal(judged(59, 0, 0).verdict, 'PASS', 'as many as it takes');
+  t.equal(judged(59, 0, 0).verdict, 'PASS', 'the minimum number of calls');
   t.match(judged(58, 0, 0), { verdict: 'NOT PROVEN', reason: /59 without a miss/ });
   t.equal(judged(99, 0, 1).verdict, 'PASS');
   t.equal(judged(97, 0, 3).verdict, 'NOT PROVEN');
-  t.match(judged(85, 0, 15), { verdict: 'FAIL', reason: /15 of 100 calls missed it/ });
+  t.match(judged(85, 0, 15), { verdict: 'FAIL', reason: /15 of 100 calls missed the target/ });
   t.match(judged(0, 100, 0), { verdict: 'NOT PROVEN', reason: /buffering inside the agent/ });
   t.match(judged(0, 0, 0), { verdict: 'NOT PROVEN', measured: null, bound95: null });
   t.end();
 });
 
-void t.test('a good agent holds its calls, with audio both ways, and none is left', async (t) => {
-  const { agent } = await withAgent(t);
-  const report = await called(agent.url, { windowMs: 9_000 });
-  const voice = voiceIn(report);
-  t.same(verdictsIn(report), { 'voice-latency': 'NOT PROVEN', 'voice-connections': 'NOT PROVEN' });
-  t.equal(report.exitCode, 3);
-  t.match(voice, { calls: 3, connected: 3, held: 3, lost: 0, errors: {} });
-  t.equal(voice.packets.lost, 0);
-  t.ok(voice.packets.received > 3 * 200, `${voice.packets.received} packets came`);
-  t.ok(voice.packets.sent > 3 * 200, `${voice.packets.sent} left`);
-  t.ok(voice.turns >= 3, `${voice.turns} turns`);
-  t.equal(voice.unansweredTurns, 0);
-  t.ok((voice.audioPathLatencyMs.p50 ?? 0) >= 20, 'a packet alone takes 20 ms');
-  t.ok((voice.turnResponseMs.p50 ?? 0) >= 100, 'a turn is over when it has been quiet for a while');
-  t.ok((voice.setupMs.p50 ?? 0) > (voice.readyMs.p50 ?? 0));
-  t.equal(voice.perCall.length, 3);
-  t.ok(voice.timeline.some(({ up }) => up === 3));
-  await untilNoCall(agent.url);
-});
+void t.test(
+  'a healthy agent holds its calls, with audio in both directions, and none is left',
+  async (t) => {
+    const { agent } = await withAgent(t);
+    const report = await called(agent.url, { windowMs: 9_000 });
+    const voice = voiceIn(report);
+    t.same(verdictsIn(report), {
+      'voice-latency': 'NOT PROVEN',
+      'voice-connections': 'NOT PROVEN',
+    });
+    t.equal(report.exitCode, 3);
+    t.match(voice, { calls: 3, connected: 3, held: 3, lost: 0, errors: {} });
+    t.equal(voice.packets.lost, 0);
+    t.ok(voice.packets.received > 3 * 200, `${voice.packets.received} packets received`);
+    t.ok(voice.packets.sent > 3 * 200, `${voice.packets.sent} packets sent`);
+    t.ok(voice.turns >= 3, `${voice.turns} turns`);
+    t.equal(voice.unansweredTurns, 0);
+    t.ok((voice.audioPathLatencyMs.p50 ?? 0) >= 20, 'one packet takes 20 ms');
+    t.ok(
+      (voice.turnResponseMs.p50 ?? 0) >= 100,
+      'the end of a turn is detected after some silence',
+    );
+    t.ok((voice.setupMs.p50 ?? 0) > (voice.readyMs.p50 ?? 0));
+    t.equal(voice.perCall.length, 3);
+    t.ok(voice.timeline.some(({ up }) => up === 3));
+    await untilNoCall(agent.url);
+  },
+);
 
 const MEDIA_FAULTS = [
-  ['no_media', { kind: 'no_media' }, /no_media 3/, { connected: 3, held: 0 }],
+  ['no media', { kind: 'no_media' }, /errors: 3 no_media/, { connected: 3, held: 0 }],
   [
-    'dropped in mid-call',
+    'a dropped call',
     { kind: 'dropped_call' },
-    /dropped 3/,
+    /errors: 3 dropped/,
     { connected: 3, held: 0, lost: 3 },
   ],
-  ['an offer without keys', { kind: 'bad_sdp' }, /bad_offer 3/, { connected: 0, held: 0, lost: 0 }],
-  ['no Opus', { kind: 'wrong_codec' }, /bad_offer 3/, { connected: 0, held: 0, lost: 0 }],
+  [
+    'an offer without keys',
+    { kind: 'bad_sdp' },
+    /errors: 3 bad_offer/,
+    { connected: 0, held: 0, lost: 0 },
+  ],
+  ['no Opus', { kind: 'wrong_codec' }, /errors: 3 bad_offer/, { connected: 0, held: 0, lost: 0 }],
 ] as const;
 
 for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS) {
-  void t.test(`${title}: FAIL, with its kind of error`, async (t) => {
+  void t.test(`${title}: FAIL, with the kind of error`, async (t) => {
     const { agent } = await withAgent(t, { faults: [fault] });
     const report = await called(agent.url);
     t.equal(report.verdict, 'FAIL', report.sentence);
@@ -96,7 +113,7 @@ for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS) {
   });
 }
 
-void t.test('a late offer is waited for, and stands in the time of the setup', async (t) => {
+void t.test('a late offer is awaited, and counts as setup time', async (t) => {
   const latency = { min_ms: 1_500, max_ms: 1_500 };
   const { agent } = await withAgent(t, { faults: [{ kind: 'latency', route: 'voice', latency }] });
   const voice = voiceIn(await called(agent.url));
@@ -104,7 +121,7 @@ void t.test('a late offer is waited for, and stands in the time of the setup', a
   t.ok((voice.readyMs.p50 ?? 0) >= 1_500, `${voice.readyMs.p50} ms`);
 });
 
-void t.test('600 ms of buffers inside the agent: never met, though the way is short', async (t) => {
+void t.test('600 ms of buffering inside the agent never meets the target', async (t) => {
   const { agent } = await withAgent(t, { faults: [{ kind: 'buffered_audio' }] });
   const report = await called(agent.url, { windowMs: 10_000 });
   const voice = voiceIn(report);
@@ -114,38 +131,41 @@ void t.test('600 ms of buffers inside the agent: never met, though the way is sh
   t.not(targetIn(report, 'voice-latency').verdict, 'PASS');
 });
 
-void t.test('audio that is held up on its way misses the target', async (t) => {
+void t.test('audio that is delayed on the network path misses the target', async (t) => {
   const latency = { min_ms: 0, max_ms: 500 };
   const { agent } = await withAgent(t, { faults: [{ kind: 'jitter', latency }] });
   const report = await called(agent.url, { windowMs: 5_000 });
-  t.match(targetIn(report, 'voice-latency'), { verdict: 'FAIL', reason: /3 of 3 calls missed it/ });
+  t.match(targetIn(report, 'voice-latency'), {
+    verdict: 'FAIL',
+    reason: /3 of 3 calls missed the target/,
+  });
   t.ok((targetIn(report, 'voice-latency').measured ?? 0) >= 200);
 });
 
+void t.test('too many calls, and a missing key, have their own error kinds', async (t) => {
+  const { agent: small } = await withAgent(t, { voice: { callsMax: 2 } });
+  const few = await called(small.url);
+  t.match(voiceIn(few), { connected: 2, held: 2, errors: { too_many_calls: 1 } });
+  t.equal(few.verdict, 'FAIL');
+  const { agent: locked } = await withAgent(t, { apiKey: 'a-key' });
+  t.match(voiceIn(await called(locked.url)).errors, { unauthorized: 3 });
+  t.equal(voiceIn(await called(locked.url, { apiKey: 'a-key' })).held, 3);
+});
+
 void t.test(
-  'one call too many, and a key that is not given, have errorCounts of their own',
+  'a sandbox that opens the WebSocket but never sends an offer is given up',
   async (t) => {
-    const { agent: small } = await withAgent(t, { voice: { callsMax: 2 } });
-    const few = await called(small.url);
-    t.match(voiceIn(few), { connected: 2, held: 2, errors: { too_many_calls: 1 } });
-    t.equal(few.verdict, 'FAIL');
-    const { agent: locked } = await withAgent(t, { apiKey: 'a-key' });
-    t.match(voiceIn(await called(locked.url)).errors, { unauthorized: 3 });
-    t.equal(voiceIn(await called(locked.url, { apiKey: 'a-key' })).held, 3);
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    t.teardown(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const voice = voiceIn(await called(`http://127.0.0.1:${port}`, {}, { calls: 1 }));
+    t.match(voice, { connected: 0, held: 0, lost: 0, errors: { no_offer: 1 } });
+    t.match(voice.faultSamples, [{ detail: /no call_ready within 15 s/ }]);
   },
 );
 
-void t.test('a sandbox that takes the WebSocket and never offers is given up', async (t) => {
-  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
-  t.teardown(() => server.close());
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const voice = voiceIn(await called(`http://127.0.0.1:${port}`, {}, { calls: 1 }));
-  t.match(voice, { connected: 0, held: 0, lost: 0, errors: { no_offer: 1 } });
-  t.match(voice.faultSamples, [{ detail: /no call_ready within 15 s/ }]);
-});
-
-void t.test('all: requests and calls at once, in one report', async (t) => {
+void t.test('profile all: concurrent requests and calls, in one report', async (t) => {
   const { agent } = await withAgent(t);
   const report = await called(agent.url, { profile: 'all', ratePerSecond: 20 });
   t.match(voiceIn(report), { connected: 3, held: 3, lost: 0 });

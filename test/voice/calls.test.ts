@@ -1,4 +1,4 @@
-/** Calls to the reference agent, by the kit's own peer over real sockets (spec 2.11, 6). */
+/** Calls to the reference agent, from the kit's own peer over real sockets (spec 2.11, 6). */
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { violations } from '../../src/contract/index.ts';
@@ -19,7 +19,7 @@ import {
 } from '../helpers/caller.ts';
 import { until } from '../helpers/until.ts';
 
-/** An agent, and a way to call it. */
+/** Starts an agent with voice. */
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
   const { agent, send } = await withAgent(t, options);
   const url = agent.voiceUrl ?? '';
@@ -36,6 +36,9 @@ function withMicrophone(t: Test, { peer }: CallUp): Microphone {
 const updatesOf = ({ messages }: CallUp): Message[] =>
   messages.filter(({ type }) => type === 'conversation_update');
 
+// The calls run in real time: about 30 s.
+t.setTimeout(120_000);
+
 const full = {
   user_id: 'sim_user_1',
   session_id: 'session-1',
@@ -47,7 +50,7 @@ const full = {
   },
 };
 
-void t.test('both forms of start_call get an offer with all that it needs', async (t) => {
+void t.test('every form of start_call gets a complete offer', async (t) => {
   const { url } = await withVoice(t);
   const forms = [
     { audio_config: { codec: 'opus' } },
@@ -61,7 +64,11 @@ void t.test('both forms of start_call get an offer with all that it needs', asyn
     line.send({ type: 'start_call', ...form });
     const ready = await line.next('call_ready');
     t.same(violations('CallReady', ready), []);
-    t.equal(ready['session_id'], (form as { session_id?: string }).session_id, 'the echo, or none');
+    t.equal(
+      ready['session_id'],
+      (form as { session_id?: string }).session_id,
+      'the session id is echoed, if present',
+    );
     t.match(ready, { metadata: { agent_ready: true, audio_codec: 'opus' } });
     const sdp = sdpOf(ready);
     for (const line of [
@@ -84,7 +91,7 @@ void t.test('both forms of start_call get an offer with all that it needs', asyn
   t.equal(ids.size, forms.length, 'call ids differ');
 });
 
-void t.test('the agent greets, and sends a frame every 20 ms from then on', async (t) => {
+void t.test('the agent greets, then sends a frame every 20 ms', async (t) => {
   const { url } = await withVoice(t);
   const call = await withCall(t, url);
   await until('two seconds of sound', () => call.heard.length >= 100);
@@ -102,7 +109,7 @@ void t.test('the agent greets, and sends a frame every 20 ms from then on', asyn
   t.ok(Math.abs(ticks / 48 - ms) < 100, `${ticks / 48} ms of sound in ${ms} ms`);
 });
 
-void t.test('what is said is answered, and told in an update with true values', async (t) => {
+void t.test('speech gets a reply, and an update with correct values', async (t) => {
   const { url, calls } = await withVoice(t);
   const call = await withCall(t, url, full);
   const microphone = withMicrophone(t, call);
@@ -136,15 +143,18 @@ void t.test('what is said is answered, and told in an update with true values', 
     t.match(turn, { heard_clip: said[nth]?.[0], reply_clip: said[nth]?.[1], interrupted: false });
     const stated = (updatesOf(call)[nth]?.['metadata'] as { response_time_ms: number })
       .response_time_ms;
-    t.ok(Math.abs((turn.response_ms ?? NaN) - stated) <= 1, 'what it says is what it records');
+    t.ok(
+      Math.abs((turn.response_ms ?? NaN) - stated) <= 1,
+      'the update states the recorded response time',
+    );
     t.ok(ms >= 140 && ms > (turn.response_ms ?? NaN) - 5, `${ms} ms, by it ${stated} ms`);
   }
   t.equal(view?.turns.length, 2);
 });
 
-void t.test('speech that nobody knows is answered by scenario and turn', async (t) => {
+void t.test('the reply to unknown speech depends on scenario and turn', async (t) => {
   const { url, calls } = await withVoice(t);
-  // The agent's own voice is none that it knows as a caller's.
+  // The agent recognizes no clips of its own voice.
   const unknown = await clipOf('how-can-i-help');
   const repliesIn = async (scenario_id: string): Promise<(string | undefined)[]> => {
     const call = await withCall(t, url, { metadata: { scenario_id } });
@@ -164,11 +174,11 @@ void t.test('speech that nobody knows is answered by scenario and turn', async (
   };
   const [first, again, other] = [await repliesIn('a'), await repliesIn('a'), await repliesIn('b')];
   t.equal(new Set(first).size, 2, 'turns differ');
-  t.same(again, first, 'the same scenario, the same replies');
-  t.notSame(other, first, 'another scenario, others');
+  t.same(again, first, 'the same scenario gets the same replies');
+  t.notSame(other, first, 'another scenario gets other replies');
 });
 
-void t.test('whoever is interrupted falls silent and listens', async (t) => {
+void t.test('an interrupted agent stops speaking and listens', async (t) => {
   const { url, calls } = await withVoice(t);
   const call = await withCall(t, url);
   const microphone = withMicrophone(t, call);
@@ -181,7 +191,7 @@ void t.test('whoever is interrupted falls silent and listens', async (t) => {
   const said = call.heard.filter(isGreeting).length;
   t.ok(
     said < greeting.packets.length / 2,
-    `${said} of ${greeting.packets.length} frames were said`,
+    `${said} of ${greeting.packets.length} frames were sent`,
   );
   void microphone.say(await clipOf('thank-you'));
   await until('another', () => updatesOf(call).length === 2);
@@ -189,7 +199,7 @@ void t.test('whoever is interrupted falls silent and listens', async (t) => {
   t.match(view?.turns, [{ interrupted: true }, { interrupted: false, reply_clip: 'goodbye' }]);
 });
 
-void t.test('context "echo": every packet comes back as it was', async (t) => {
+void t.test('context "echo": every packet is returned unchanged', async (t) => {
   const { url, calls } = await withVoice(t);
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
   const { packets } = await clipOf('return-shoes');
@@ -206,7 +216,7 @@ void t.test('context "echo": every packet comes back as it was', async (t) => {
   t.match(await calls(), [{ echo: true, packets_received: packets.length, turns: [] }]);
 });
 
-void t.test('two calls at once are kept apart', async (t) => {
+void t.test('concurrent calls are independent', async (t) => {
   const { url } = await withVoice(t);
   const start = (session_id: string) => ({ session_id, metadata: { context: 'echo' } });
   const [one, other] = [await withCall(t, url, start('one')), await withCall(t, url, start('two'))];
@@ -217,12 +227,12 @@ void t.test('two calls at once are kept apart', async (t) => {
     one.peer.send(Buffer.from([0xf8, 1, nth]), nth * 960);
     other.peer.send(Buffer.from([0xf8, 2, nth]), nth * 960);
   }
-  await until('all came', () => one.heard.length === 20 && other.heard.length === 20);
+  await until('all packets', () => one.heard.length === 20 && other.heard.length === 20);
   t.ok(one.heard.every(({ payload }) => payload[1] === 1));
   t.ok(other.heard.every(({ payload }) => payload[1] === 2));
   await one.hangUp();
   other.peer.send(Buffer.from([0xf8, 2, 20]), 20 * 960);
-  await until('the other goes on', () => other.heard.length === 21);
+  await until('the other call continues', () => other.heard.length === 21);
 });
 
 void t.test('closing the WebSocket, or end_call, stops the media', async (t) => {
@@ -241,14 +251,14 @@ void t.test('closing the WebSocket, or end_call, stops the media', async (t) => 
     const over = await view();
     t.match(over, { state: 'over', ending }, name);
     if (name === 'end_call') t.equal(await call.closed, 1000);
-    // Whatever was sent before the end is here by now; nothing may follow.
+    // Packets sent before the end may still arrive; no others may follow.
     await until('the last packet', () => call.heard.length >= (over?.packets_sent ?? Infinity));
-    t.equal((await view())?.packets_sent, over?.packets_sent, 'nothing is sent any more');
+    t.equal((await view())?.packets_sent, over?.packets_sent, 'no more packets are sent');
     await call.peer.close();
   }
 });
 
-void t.test('/__admin/calls tells of calls, not what was said in them', async (t) => {
+void t.test('/__admin/calls lists calls without their content', async (t) => {
   const { url, send } = await withVoice(t);
   const call = await withCall(t, url, full);
   const view = await send('GET /__admin/calls');

@@ -1,4 +1,4 @@
-/** Captions, an extension of ours: a call whose caller says in words what it speaks. */
+/** Captions, an extension of the kit: the caller sends the text of what it speaks. */
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { violations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
@@ -21,7 +21,10 @@ const user = createSpeechSynthesizer({ kind: 'user' });
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => Promise.all([user.close(), agentVoice.close()]));
 
-/** A caller that can say in words what it speaks. */
+// The calls run in real time: about 40 s.
+t.setTimeout(120_000);
+
+/** A caller that sends captions. */
 interface Caller {
   call: CallUp;
   microphone: Microphone;
@@ -84,7 +87,7 @@ async function inChat(send: Send, lines: readonly string[], asked: Asked): Promi
   return answers;
 }
 
-void t.test('a captioned call says and does what chat would, by voice', async (t) => {
+void t.test('a captioned call gives the same replies by voice as by chat', async (t) => {
   const { agent, send } = await withAgent(t);
   const user_id = 'sim_user_1';
   await send('POST /users', { body: { user_id, profile: { name: 'Ada' } } });
@@ -93,7 +96,7 @@ void t.test('a captioned call says and does what chat would, by voice', async (t
   t.match(caller.call.ready, { metadata: { captions: true } });
   t.same(violations('CallReady', caller.call.ready), []);
   await greeted(caller.call);
-  t.equal(caller.updates().length, 0, 'who did not ask for it is not told of the greeting');
+  t.equal(caller.updates().length, 0, 'no update for the greeting without metadata.captions');
 
   const lines = ['Hello, a refund please!', 'It is A-1001.'];
   const chat = await inChat(send, lines, asked);
@@ -123,7 +126,7 @@ void t.test('a captioned call says and does what chat would, by voice', async (t
   ]);
 });
 
-void t.test('who says that it can send captions is told of the greeting', async (t) => {
+void t.test('a caller that announces captions gets an update for the greeting', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   const greeting = await caller.update(0);
@@ -143,7 +146,7 @@ void t.test('who says that it can send captions is told of the greeting', async 
   });
 });
 
-void t.test('whoever is interrupted answers the new words', async (t) => {
+void t.test('an interrupted agent replies to the new caption', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   await greeted(caller.call);
@@ -156,7 +159,7 @@ void t.test('whoever is interrupted answers the new words', async (t) => {
   ]);
 });
 
-void t.test('a line that falls apart is answered once it is over, and told once', async (t) => {
+void t.test('a line with a pause gets one reply at its end, and one update', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   await greeted(caller.call);
@@ -169,12 +172,12 @@ void t.test('a line that falls apart is answered once it is over, and told once'
   const reply = await agentVoice.speak('You are welcome.');
   await heardWhole(t, caller, reply);
   const replies = (await turns()).map(({ reply_clip }) => reply_clip);
-  t.equal(replies[1], reply.id, 'the reply is begun anew');
+  t.equal(replies[1], reply.id, 'the reply starts again');
   t.match(caller.updates(), [{ transcript: { user: 'Thank you', agent: 'You are welcome.' } }]);
   t.equal(caller.updates().length, 1);
 });
 
-void t.test('an agent whose captions are off takes no words', async (t) => {
+void t.test('an agent without captions ignores them', async (t) => {
   const { agent } = await withAgent(t, { voice: { captions: false } });
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   t.notOk('captions' in (caller.call.ready['metadata'] as object));
@@ -185,7 +188,7 @@ void t.test('an agent whose captions are off takes no words', async (t) => {
   t.match(await callsOf(agent.url), [{ unknown_messages: 1, captions: 0 }]);
 });
 
-void t.test('captions without words, without end and without number', async (t) => {
+void t.test('empty, very long, and very many captions are harmless', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
   const { call, microphone, update } = caller;
@@ -205,7 +208,7 @@ void t.test('captions without words, without end and without number', async (t) 
   });
 });
 
-void t.test('a caption that is none, or of another call, ends the call', async (t) => {
+void t.test('an invalid caption, or one of another call, ends the call', async (t) => {
   const { agent } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const wrong: [Message, RegExp][] = [
@@ -223,14 +226,14 @@ void t.test('a caption that is none, or of another call, ends the call', async (
     t.equal(await line.closed, 1007);
   }
   const echo = await withCall(t, url, { metadata: { context: 'echo', captions: true } });
-  t.notOk('captions' in (echo.ready['metadata'] as object), 'who wants an echo says no words');
+  t.notOk('captions' in (echo.ready['metadata'] as object), 'an echo call has no captions');
   echo.send({ type: 'caption', call_id: echo.callId, text: 'Hello' });
   const { packets } = await clipOf('thank-you');
   packets.forEach((packet, nth) => echo.peer.send(packet, nth * 960));
   await until('all are back', () => echo.heard.length === packets.length);
 });
 
-void t.test('a script speaks too; what of it can not be spoken gives way to a clip', async (t) => {
+void t.test('a script speaks too; a clip replaces text that cannot be spoken', async (t) => {
   const script: AgentOptions['script'] = {
     rules: [
       {
@@ -266,5 +269,9 @@ void t.test('a script speaks too; what of it can not be spoken gives way to a cl
   const second = await caller.update(1);
   const { agent: says } = second['transcript'] as { agent: string };
   t.notMatch(says, '👀');
-  t.match((await callsOf(agent.url))[0]?.turns[1]?.reply_clip, /^(?!line)/, 'what it really says');
+  t.match(
+    (await callsOf(agent.url))[0]?.turns[1]?.reply_clip,
+    /^(?!line)/,
+    'the clip that was spoken',
+  );
 });

@@ -28,7 +28,7 @@ function describeIssue(
   issue: z.core.$ZodIssue | undefined,
   expected: string,
 ): string {
-  if (!issue || issue.code === 'custom') return `${label} ${issue?.message ?? 'is invalid'}.`;
+  if (!issue || issue.code === 'custom') return `${label} ${issue?.message ?? 'is invalid.'}`;
   const { input } = issue;
   if (input === undefined) return `${label} is missing. It must be ${expected}.`;
   if (Array.isArray(input)) {

@@ -41,11 +41,22 @@ export const serviceUrl = baseUrl('the base URL of a service, such as http://127
 /** The base URL of the pages that deep links open. */
 export const pagesUrl = baseUrl('a base URL for deep links, such as https://app.example.com');
 
+/** A text that a predicate accepts. */
+function textMatching(isValid: (text: string) => boolean, description: string) {
+  return z
+    .string()
+    .refine(isValid, {
+      abort: true,
+      error: ({ input }) => `must be ${description}, got ${JSON.stringify(input)}.`,
+    })
+    .describe(description);
+}
+
 /** The URL of a voice WebSocket. */
-export const webSocketUrl = z
-  .string()
-  .refine((text) => /^wss?:\/\/[^@?#]+$/i.test(text) && URL.canParse(text), { abort: true })
-  .describe('the URL of a WebSocket, such as wss://sandbox.example.com/voice');
+export const webSocketUrl = textMatching(
+  (text) => /^wss?:\/\/[^@?#]+$/i.test(text) && URL.canParse(text),
+  'the URL of a WebSocket, such as wss://sandbox.example.com/voice',
+);
 
 /** A whole number between two bounds, both included. */
 export function wholeNumber(min: number, max: number) {
@@ -149,10 +160,7 @@ export const targetAreas = areasOf(
 });
 
 /** An IP address. */
-export const ipAddress = z
-  .string()
-  .refine((value) => isIP(value) > 0, { abort: true })
-  .describe('an IP address');
+export const ipAddress = textMatching((text) => isIP(text) > 0, 'an IP address');
 
 /** A range of UDP ports such as 40000-40400, both included. */
 export const portRange = z

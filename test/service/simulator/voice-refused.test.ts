@@ -1,4 +1,4 @@
-/** Calls that come to nothing, are called off or take too long: how their sessions end. */
+/** How sessions end whose calls fail, are canceled, or take too long. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -8,7 +8,7 @@ import { makeCallerScenario, failedSession, simulateSession } from '../../helper
 import { until } from '../../helpers/until.ts';
 import { withVoiceDouble, type CallAct, type UpgradeAct } from '../../helpers/voice-double.ts';
 
-/** Refuses the request for the WebSocket. */
+/** Rejects the WebSocket upgrade. */
 const refuse =
   (status: number): UpgradeAct =>
   (socket) =>
@@ -41,7 +41,7 @@ void t.test(
 const waits: [what: string, act: CallAct, end: EndReason, says: RegExp][] = [
   ['never answers start_call', () => undefined, 'timeout', /no call_ready within 15 s/],
   [
-    'offers a way that leads nowhere',
+    'offers an unreachable address',
     (call) => call.offer(),
     'infrastructure_error',
     /The call failed: /,
@@ -64,8 +64,8 @@ void t.test(
   'Without speech synthesis, the session ends with simulator_error and places no call',
   async (t) => {
     const double = await withVoiceDouble(t, () => undefined);
-    const wing = new URL('../../../src/service/index.ts', import.meta.url).href;
-    const given = {
+    const serviceModule = new URL('../../../src/service/index.ts', import.meta.url).href;
+    const options = {
       sandbox: double.url,
       scenarios: [makeCallerScenario('a')],
       seed: 's',
@@ -79,8 +79,8 @@ void t.test(
         return next(specifier, context);
       },
     });
-    const { simulate } = await import('${wing}');
-    const report = await simulate({ ...${JSON.stringify(given)}, personas: [], evals: [] });
+    const { simulate } = await import('${serviceModule}');
+    const report = await simulate({ ...${JSON.stringify(options)}, personas: [], evals: [] });
     console.log(JSON.stringify(report.sessions[0]));
   `;
     const run = promisify(execFile);
@@ -113,13 +113,13 @@ void t.test('A call that takes longer than max_duration_ms is ended', async (t) 
   const double = await withVoiceDouble(t, (call) => call.connect());
   const limits = { max_duration_ms: 1_200 };
   const session = await simulateSession(t, double.url, makeCallerScenario('a', { limits }));
-  t.match(session, failedSession('timeout', /longer than max_duration_ms, 1200 ms/));
+  t.match(session, failedSession('timeout', /longer than max_duration_ms \(1200 ms\)/));
   await double.untilNone();
 });
 
 void t.test('No socket and no thread is left after the run', async (t) => {
   const left = (): string[] =>
     process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
-  await until(`nothing is left, but ${left().join()}`, () => left().length === 0);
+  await until(`the end of ${left().join()}`, () => left().length === 0);
   t.same(left(), []);
 });

@@ -1,4 +1,4 @@
-/** Simulations by voice in the service: asked for, stored, shown, and held anew after a crash. */
+/** Voice simulations in the service: created, stored, shown, and repeated after a crash. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,10 +10,10 @@ import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 import { withVoiceDouble, type CallAct } from '../../helpers/voice-double.ts';
 
-/** What `serve --json` says. */
+/** The first line of `serve --json`. */
 type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;
 
-/** Answers one line, and waits for the hang-up. */
+/** Replies to one line, and waits for the caller to hang up. */
 const answerOnce: CallAct = async (call) => {
   await call.connect();
   await call.heard();
@@ -22,38 +22,38 @@ const answerOnce: CallAct = async (call) => {
 };
 
 void t.test('A voice run is stored and shown like a chat run', async (t) => {
-  const bench = await withService(t);
+  const context = await withService(t);
   const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, answerOnce)];
-  await bench.admin('POST /evals', makeContainsEval('says', 'Yes'));
+  await context.admin('POST /evals', makeContainsEval('says', 'Yes'));
   const voiceUrl = `${calls.url.replace('http', 'ws')}/calls`;
-  await bench.admin('POST /agents', {
+  await context.admin('POST /agents', {
     id: 'shop',
     name: 'Shop',
     url: chats.url,
     voice_url: voiceUrl,
   });
   const looks = { id: 'l', name: 'Looks', kind: 'tool_called', params: { name: 'look' } } as const;
-  const { id } = (await bench.admin('POST /simulations', {
+  const { id } = (await context.admin('POST /simulations', {
     ...{ agent: 'shop', seed: 's', channel: 'voice' },
     scenarios: [makeScenario({ evals: ['says', looks] })],
   })) as { id: string };
-  await bench.drain();
-  const simulation = (await bench.admin(`GET /simulations/${id}`)) as Simulation;
+  await context.drain();
+  const simulation = (await context.admin(`GET /simulations/${id}`)) as Simulation;
   t.match(simulation, {
     ...{ status: 'completed', verdict: 'passed', agent: { voice_url: voiceUrl } },
     sessions: [{ channel: 'voice', end_reason: 'goal_achieved', status: 'completed' }],
   });
-  t.same(chats.chats(), [], 'nothing is asked by chat');
+  t.same(chats.chats(), [], 'no chat request is sent');
   const { user_id: userId, session_id: sessionId } = calls.messages[0] as Record<string, string>;
   t.equal(sessionId, simulation.sessions[0]?.id);
   t.match(userId, /^sim_user_/);
-  t.equal(chats.requests.at(-1)?.path, `/users/${userId}`, 'and the user is deleted');
-  const { items } = await bench.simulations('?include_traces=true');
+  t.equal(chats.requests.at(-1)?.path, `/users/${userId}`, 'the user is deleted');
+  const { items } = await context.simulations('?include_traces=true');
   t.match(items, [{ traces: [{ user_input: 'Hello', agent_response: 'Yes.' }] }]);
-  t.equal(items[0]?.outcome_summary.total_evaluations, 1, 'an eval on tools is left out');
+  t.equal(items[0]?.outcome_summary.total_evaluations, 1, 'an eval of tool calls is skipped');
   const page = await (await fetch(String(items[0]?.url))).text();
   t.match(page, /<dt>Channel<\/dt>\s*<dd>voice<\/dd>/);
-  t.match(page, /Looks: skipped, since this sandbox does not tell its tool calls by voice\./);
+  t.match(page, /Looks: skipped, because this sandbox does not report its tool calls by voice\./);
 });
 
 void t.test(
@@ -73,27 +73,27 @@ void t.test(
       const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
       return { ...started, ...(JSON.parse(started.firstLine) as Address) };
     };
-    const ask = async (url: string, key: string, body?: object): Promise<unknown> => {
+    const send = async (url: string, key: string, body?: object): Promise<unknown> => {
       const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
-      const sent = body && { method: 'POST', body: JSON.stringify(body) };
-      return (await fetch(url, { headers, ...sent })).json();
+      const init = body && { method: 'POST', body: JSON.stringify(body) };
+      return (await fetch(url, { headers, ...init })).json();
     };
     const first = await serve();
     const agent = { name: 'A', url: double.url };
     const evals = [{ id: 'e', name: 'E', kind: 'max_turns', params: { max: 5 } }];
     const scenarios = [{ ...makeScenario({ channel: 'voice' }), evals }];
-    await ask(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
+    await send(`${first.adminUrl}/simulations`, first.apiKey, { agent, scenarios, seed: 'S' });
     await inCall.promise;
     await first.end('SIGKILL');
     const second = await serve();
-    await ask(`${second.adminUrl}/drain`, second.apiKey, {});
+    await send(`${second.adminUrl}/drain`, second.apiKey, {});
     const results = `${second.url}/api/simulations/sessions/?include_traces=true`;
-    const page = (await ask(results, second.apiKey)) as SimulationSessionPage;
+    const page = (await send(results, second.apiKey)) as SimulationSessionPage;
     t.match(page, { total: 1, items: [{ traces: [{ agent_response: 'Yes.' }] }] });
     t.equal(page.items[0]?.traces?.length, 1);
     const starts = double.messages.filter(({ type }) => type === 'start_call');
-    t.equal(starts.length, 2, 'called twice');
-    t.equal(new Set(starts.map((one) => one['session_id'])).size, 1, 'with one session');
+    t.equal(starts.length, 2, 'two calls');
+    t.equal(new Set(starts.map((message) => message['session_id'])).size, 1, 'the same session');
     t.equal(await second.end('SIGTERM'), 0);
   },
 );

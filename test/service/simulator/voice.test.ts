@@ -1,4 +1,4 @@
-/** Simulated users that call: what becomes of their sessions, at sandboxes good and hostile. */
+/** How voice sessions of simulated users end, with healthy and hostile sandboxes. */
 import t, { type Test } from 'tap';
 import { WebSocket } from 'ws';
 import type { Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
@@ -14,16 +14,16 @@ import { withVoiceDouble, type CallAct, type DoubleCall } from '../../helpers/vo
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const aToolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
 
-/** The bounds that a sandbox meets which does not answer. */
+/** A short turn timeout, for sandboxes that do not reply. */
 const impatient: Partial<Scenario> = { limits: { turn_timeout_ms: 2_500 } };
 
-/** Answers a line, sound and text. */
-async function answer(call: DoubleCall, says: string, more = {}): Promise<void> {
-  call.update(says, more);
+/** Replies to a line with audio and text. */
+async function answer(call: DoubleCall, text: string, more = {}): Promise<void> {
+  call.update(text, more);
   await call.speak();
 }
 
-/** Goes so far as to have heard the first line. */
+/** Connects, and acts after the first line of the user. */
 const afterLine =
   (act: CallAct): CallAct =>
   async (call) => {
@@ -32,7 +32,7 @@ const afterLine =
     await act(call);
   };
 
-/** Answers each line until the caller hangs up. */
+/** Replies to each line until the caller hangs up. */
 async function answerAll(call: DoubleCall, more = {}): Promise<void> {
   for (let nth = 1; ; nth += 1) {
     await call.heard();
@@ -47,14 +47,14 @@ async function speakForEver(call: DoubleCall): Promise<void> {
 interface Row {
   act: CallAct;
   scenario?: Partial<Scenario>;
-  /** What the session is to be like. */
+  /** The expected session. */
   is: object;
   also?: (t: Test, session: SimulatedSessionReport) => void;
 }
 
-/** Each sandbox is called by a scenario of its own name, all at once. */
+/** Each sandbox is called by the scenario with its name; all calls run concurrently. */
 const rows: Record<string, Row> = {
-  'answers each line': {
+  'replies to each line': {
     act: async (call) => {
       await call.connect();
       await answerAll(call);
@@ -65,14 +65,14 @@ const rows: Record<string, Row> = {
         { user_input: 'Hi.', agent_response: 'Answer 1.' },
         { user_input: 'Yes.', agent_response: 'Answer 2.' },
       ]);
-      // The double waits for 200 ms of silence before it answers.
+      // The sandbox waits for 200 ms of silence before it replies.
       t.ok(
         latencies.every((ms) => ms >= 150),
         `latencies ${latencies.join(', ')}`,
       );
     },
   },
-  'greets, and tells tools': {
+  'greets, and reports tool calls': {
     act: async (call) => {
       await call.connect();
       await answer(call, 'Welcome.');
@@ -83,10 +83,10 @@ const rows: Record<string, Row> = {
     is: { end_reason: 'goal_achieved', verdict: 'passed' },
     also: (t, { traces }) => {
       t.match(traces, [{ agent_response: 'Answer 1.', tool_calls: [{ name: 'look' }] }]);
-      t.equal(traces.length, 1, 'the greeting answers nothing, and is no turn');
+      t.equal(traces.length, 1, 'the greeting replies to nothing, so it is not a turn');
     },
   },
-  'is waited for': {
+  'speaks first': {
     act: async (call) => {
       await call.connect();
       await answer(call, 'Welcome.');
@@ -100,15 +100,15 @@ const rows: Record<string, Row> = {
         { user_input: 'Hi.', agent_response: 'Answer 1.' },
       ]),
   },
-  'does not tell its tools': {
+  'does not report tool calls': {
     act: async (call) => {
       await call.connect();
       await answerAll(call);
     },
     scenario: { evals: [passing, aToolEval] },
-    is: { verdict: 'passed', errored_evals: [], notes: [/^T: skipped, since this sandbox/] },
+    is: { verdict: 'passed', errored_evals: [], notes: [/^T: skipped, because this sandbox/] },
   },
-  'tells its answer in parts': {
+  'sends its reply in parts': {
     act: afterLine(async (call) => {
       call.update('It is', { evaluation_metadata: { tone: 'kind' } });
       call.update('It is on its way.');
@@ -129,18 +129,18 @@ const rows: Record<string, Row> = {
     },
     is: { end_reason: 'goal_achieved', notes: [/spoke over the user \(line 1\)/, /line 2/] },
   },
-  'greets for ever': {
+  'never ends its greeting': {
     act: async (call) => {
       await call.connect();
       await speakForEver(call);
     },
     scenario: impatient,
     is: {
-      ...failedSession('timeout', /not come to an end/),
+      ...failedSession('timeout', /did not finish its reply within 2500 ms/),
       notes: [/still speaking when line 1 had to start/],
     },
   },
-  'goes on for ever': {
+  'never ends its reply': {
     act: afterLine(async (call) => {
       call.update('And another thing.');
       await speakForEver(call);
@@ -151,9 +151,9 @@ const rows: Record<string, Row> = {
   'has no media': {
     act: (call) => call.connect({ sends: false }),
     scenario: impatient,
-    is: failedSession('timeout', /nor any packet of audio/),
+    is: failedSession('timeout', /No reply arrived, and no audio packet in the whole call/),
   },
-  'hears what nobody said': {
+  'reports a wrong transcript of the user': {
     act: async (call) => {
       await call.connect();
       for (const user of ['Oh, hi!', 'Cheese', '']) {
@@ -172,36 +172,36 @@ const rows: Record<string, Row> = {
   'is silent': {
     act: afterLine(() => undefined),
     scenario: impatient,
-    is: failedSession('timeout', /neither sound nor conversation_update/),
+    is: failedSession('timeout', /neither audio nor conversation_update/),
     also: (t, { traces, turn_latency_ms: took }) => {
       t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]);
-      t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 were waited`);
+      t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 ms`);
     },
   },
   'speaks without updates': {
     act: afterLine((call) => call.speak()),
     scenario: { limits: { turn_timeout_ms: 5_000 } },
-    is: failedSession('agent_error', /spoke, but no conversation_update/),
+    is: failedSession('agent_error', /spoke, but sent no conversation_update/),
   },
-  'updates without sound': {
+  'sends updates without audio': {
     act: afterLine((call) => call.update('Hello?')),
     scenario: impatient,
     is: failedSession('agent_error', /but spoke no audio/),
   },
-  'says that there is an error, and goes on in silence': {
+  'sends an error, and then nothing': {
     act: afterLine((call) => call.send({ type: 'error', error: { code: 'busy', message: 'No.' } })),
     scenario: impatient,
     is: failedSession('agent_error', /sent an error busy/),
   },
-  'hangs up after an answer': {
+  'hangs up after a reply': {
     act: afterLine(async (call) => {
       await answer(call, 'Goodbye.');
       call.socket.close(1000);
     }),
     is: { status: 'completed', end_reason: 'agent_ended', verdict: 'passed' },
-    also: (t, session) => void t.same(listUserLines(session), ['Hi.'], 'a line that nobody hears'),
+    also: (t, session) => void t.same(listUserLines(session), ['Hi.'], 'the next line is not sent'),
   },
-  'hangs up instead of an answer': {
+  'hangs up instead of a reply': {
     act: afterLine(async (call) => {
       await answer(call, 'Anything else?');
       await call.heard();
@@ -210,7 +210,7 @@ const rows: Record<string, Row> = {
     is: { status: 'completed', end_reason: 'agent_ended' },
     also: (t, { traces }) => void t.match(traces, [{}, { user_input: 'Yes.', agent_response: '' }]),
   },
-  'hangs up and has not said a word': {
+  'hangs up without a word': {
     act: afterLine(({ socket }) => socket.close(1000)),
     is: failedSession('agent_error', /closed the WebSocket \(1000/),
   },
@@ -218,29 +218,29 @@ const rows: Record<string, Row> = {
     act: afterLine(({ socket }) => socket.terminate()),
     is: failedSession('agent_error', /1006/),
   },
-  'closes as broken': {
+  'closes with an internal error': {
     act: afterLine(async (call) => {
       await answer(call, 'Wait.');
       call.socket.close(1011, 'oops');
     }),
     is: failedSession('agent_error', /1011, oops/),
   },
-  'answers start_call with an error': {
+  'responds to start_call with an error': {
     act: (call) => {
       call.send({ type: 'error', error: { code: 'busy', message: 'No.' } });
       call.socket.close(1011);
     },
     is: { ...failedSession('agent_error', /busy/), traces: [] },
   },
-  'has one call too many': {
+  'has too many calls': {
     act: ({ socket }) => socket.close(4429),
     is: failedSession('infrastructure_error', /4429/),
   },
-  'offers nonsense': {
+  'sends an invalid offer': {
     act: (call) => call.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp: 'v=0' } }),
     is: failedSession('agent_error', /The call failed/),
   },
-  'is told what can not be spoken': {
+  'gets a line that cannot be spoken': {
     act: afterLine(() => undefined),
     scenario: { user: { opening: '...!' } },
     is: failedSession('simulator_error', /The user can't speak/),
@@ -268,6 +268,6 @@ void t.test("The sandbox's behavior in a call decides how the session ends", asy
 void t.test('No socket and no thread is left after the run', async (t) => {
   const left = (): string[] =>
     process.getActiveResourcesInfo().filter((name) => /UDP|MESSAGEPORT|WORKER/i.test(name));
-  await until(`nothing is left, but ${left().join()}`, () => left().length === 0);
+  await until(`the end of ${left().join()}`, () => left().length === 0);
   t.same(left(), []);
 });

@@ -1,4 +1,4 @@
-/** The two parts of voice that are rules without sound: the states of a call, and turns by level. */
+/** The states of a call, and the detection of turns by level: rules that need no audio. */
 import t from 'tap';
 import {
   endingResponses,
@@ -17,25 +17,25 @@ import {
 const states: CallState[] = ['waiting', 'preparing', 'offered', 'connecting', 'talking', 'over'];
 const endings = Object.keys(endingResponses) as Ending[];
 
-void t.test('a good call goes one way', (t) => {
+void t.test('a successful call passes through every state in order', (t) => {
   const events: CallEvent[] = ['start_asked', 'offer_made', 'answered', 'connected', 'end_asked'];
   let state: CallState = 'waiting';
-  const acts = events.map((event) => {
+  const actions = events.map((event) => {
     const step = nextStep(state, event);
     state = step?.state ?? state;
     return step?.action;
   });
-  t.same(acts, ['make_offer', 'send_offer', 'take_answer', 'begin_talking', 'hung_up']);
+  t.same(actions, ['make_offer', 'send_offer', 'take_answer', 'begin_talking', 'hung_up']);
   t.equal(state, 'over');
   t.end();
 });
 
-void t.test('every call that is not over can end for every reason, and then stays over', (t) => {
+void t.test('a call can end for any reason in any state, and then stays over', (t) => {
   for (const state of states.slice(0, -1)) {
     for (const ending of endings) {
-      t.same(nextStep(state, ending), { state: 'over', act: ending }, `${state}: ${ending}`);
+      t.same(nextStep(state, ending), { state: 'over', action: ending }, `${state}: ${ending}`);
     }
-    t.equal(nextStep(state, 'time_over')?.state, 'over', `${state} has its time`);
+    t.equal(nextStep(state, 'time_over')?.state, 'over', `${state} has a time limit`);
   }
   const steps: CallEvent[] = ['start_asked', 'answered', 'offer_made', 'connected', 'time_over'];
   for (const event of [...steps, 'end_asked' as const, ...endings]) {
@@ -44,7 +44,7 @@ void t.test('every call that is not over can end for every reason, and then stay
   t.end();
 });
 
-void t.test('a message out of turn ends the call, a step of ours that comes late does not', (t) => {
+void t.test('an out-of-turn message ends the call; a late step of the agent does not', (t) => {
   for (const state of states.slice(1, -1)) {
     t.equal(nextStep(state, 'start_asked')?.action, 'out_of_turn', `start_call while ${state}`);
   }
@@ -56,7 +56,7 @@ void t.test('a message out of turn ends the call, a step of ours that comes late
   t.end();
 });
 
-void t.test('only the two named codes are told, and close codes that may be sent', (t) => {
+void t.test('endings use the two error codes of the specification and valid close codes', (t) => {
   for (const ending of endings) {
     const { closeCode, error } = endingResponses[ending];
     if (error) t.match(error.code, /^(connection_failed|audio_error)$/, ending);
@@ -72,76 +72,85 @@ void t.test('only the two named codes are told, and close codes that may be sent
 
 const HANG_OVER_MS = 140;
 
-/** Plays windows of 10 ms, `#` loud and `.` silent, and tells what was heard at which of them. */
-function play(pattern: string, lateMs: (nth: number) => number = () => 0) {
+/** Plays windows of 10 ms (`#` loud, `.` silent); returns the events with the window of each. */
+function play(pattern: string, lateMs: (index: number) => number = () => 0) {
   const detector = new EndOfTurnDetector(HANG_OVER_MS);
-  const heard: [number, TurnEvent][] = [];
-  pattern.split('').forEach((sign, nth) => {
-    const atMs = nth * 10 + lateMs(nth);
-    const here = detector.hear({ isLoud: sign === '#', atTicks: nth * LEVEL_WINDOW_TICKS, atMs });
-    if (here) heard.push([nth, here]);
+  const events: [number, TurnEvent][] = [];
+  pattern.split('').forEach((character, index) => {
+    const atMs = index * 10 + lateMs(index);
+    const event = detector.hear({
+      isLoud: character === '#',
+      atTicks: index * LEVEL_WINDOW_TICKS,
+      atMs,
+    });
+    if (event) events.push([index, event]);
   });
-  return { detector, heard };
+  return { detector, events };
 }
 
-void t.test('speech ends where its last sound ends, once the silence was long enough', (t) => {
-  const { heard } = play(`..${'#'.repeat(30)}${'.'.repeat(20)}`);
-  t.same(heard, [
+void t.test('speech ends with its last sound, once the silence was long enough', (t) => {
+  const { events } = play(`..${'#'.repeat(30)}${'.'.repeat(20)}`);
+  t.same(events, [
     [11, { kind: 'speaking' }],
     [45, { kind: 'ended', speech: { startMs: 20, endMs: 320 } }],
   ]);
   t.end();
 });
 
-void t.test('a pause shorter than the hang-over ends nothing', (t) => {
-  const { heard } = play(`${'#'.repeat(20)}${'.'.repeat(13)}${'#'.repeat(20)}${'.'.repeat(14)}`);
+void t.test('a pause shorter than the hang-over does not end the turn', (t) => {
+  const { events } = play(`${'#'.repeat(20)}${'.'.repeat(13)}${'#'.repeat(20)}${'.'.repeat(14)}`);
   t.match(
-    heard.map(([, { kind } = { kind: '' }]) => kind),
+    events.map(([, { kind } = { kind: '' }]) => kind),
     ['speaking', 'ended'],
   );
   t.end();
 });
 
-void t.test('a click is no speech', (t) => {
-  t.same(play(`${'#'.repeat(9)}${'.'.repeat(40)}`.repeat(5)).heard, []);
+void t.test('a click is not speech', (t) => {
+  t.same(play(`${'#'.repeat(9)}${'.'.repeat(40)}`.repeat(5)).events, []);
   t.end();
 });
 
-void t.test('packets that come late make no pause', (t) => {
-  const { heard } = play(`${'#'.repeat(60)}${'.'.repeat(14)}`, (nth) => (nth > 30 ? 500 : 0));
-  t.equal(heard.length, 2);
-  t.match(heard[1], [73, { speech: { startMs: 0, endMs: 1_100 } }]);
+void t.test('late packets do not look like a pause', (t) => {
+  const { events } = play(`${'#'.repeat(60)}${'.'.repeat(14)}`, (nth) => (nth > 30 ? 500 : 0));
+  t.equal(events.length, 2);
+  t.match(events[1], [73, { speech: { startMs: 0, endMs: 1_100 } }]);
   t.end();
 });
 
-void t.test('a sender that stops where it would be silent has ended its turn too', (t) => {
+void t.test('a sender that stops instead of sending silence also ends its turn', (t) => {
   const { detector } = play('#'.repeat(20));
   const lastMs = 190;
-  const asked: TurnEvent[] = [];
-  // Asked with every frame of 20 ms, as the agent does.
-  for (let ms = 20; ms <= HANG_OVER_MS + 120; ms += 20) asked.push(detector.checkIdle(lastMs + ms));
-  t.match(asked.at(-1), { kind: 'ended', speech: { endMs: 200 } });
+  const checks: TurnEvent[] = [];
+  // Checks with every frame of 20 ms, as the agent does.
+  for (let ms = 20; ms <= HANG_OVER_MS + 120; ms += 20)
+    checks.push(detector.checkIdle(lastMs + ms));
+  t.match(checks.at(-1), { kind: 'ended', speech: { endMs: 200 } });
   t.ok(
-    asked.slice(0, -1).every((one) => one === undefined),
+    checks.slice(0, -1).every((event) => event === undefined),
     `not before ${HANG_OVER_MS + 100} ms`,
   );
   t.equal(detector.checkIdle(10_000), undefined, 'once');
   t.end();
 });
 
-void t.test('a standstill of the agent itself is no silence of the caller', (t) => {
+void t.test('a blocked agent does not take its own delay for silence of the caller', (t) => {
   const { detector } = play('#'.repeat(20));
   t.equal(detector.checkIdle(200), undefined);
-  t.equal(detector.checkIdle(900), undefined, 'what came meanwhile is not read yet');
+  t.equal(
+    detector.checkIdle(900),
+    undefined,
+    'the packets that arrived meanwhile are not read yet',
+  );
   for (let nth = 20; nth < 90; nth += 1) {
     const window = { isLoud: true, atTicks: nth * LEVEL_WINDOW_TICKS, atMs: nth * 10 };
-    t.equal(detector.hear(window), undefined, 'the turn goes on');
+    t.equal(detector.hear(window), undefined, 'the turn continues');
   }
   t.end();
 });
 
-void t.test('a caller that never stops is answered after a minute', (t) => {
-  const { heard } = play('#'.repeat(6_002));
-  t.match(heard[1], [6_000, { kind: 'ended' }]);
+void t.test('a caller that never stops gets a reply after a minute', (t) => {
+  const { events } = play('#'.repeat(6_002));
+  t.match(events[1], [6_000, { kind: 'ended' }]);
   t.end();
 });

@@ -61,7 +61,7 @@ const methods = ['_doRequest', '_connect', '_destroyConnection', 'setRequests', 
 /**
  * Checks that a client has the members that the gated client relies on.
  *
- * @throws {Error} Names the missing members.
+ * @throws {Error} The package has another version, or the client lacks members.
  */
 export function asGateable(client: unknown): AutocannonClient {
   const members = client as Record<string, Record<string, unknown> | undefined>;
@@ -73,9 +73,14 @@ export function asGateable(client: unknown): AutocannonClient {
     ...['addBody', 'clear'].filter((name) => !has(members['pipelinedRequests'], name)),
   ];
   const version = versionOf('autocannon');
-  if (version !== AUTOCANNON_VERSION || missing.length > 0) {
+  if (version !== AUTOCANNON_VERSION) {
     throw new Error(
-      `Expected autocannon ${AUTOCANNON_VERSION}, found ${version}. Missing members: ${missing.join(', ') || 'none'}.`,
+      `Expected autocannon ${AUTOCANNON_VERSION}, but ${version} is installed. Reinstall the dependencies of sandbox-kit.`,
+    );
+  }
+  if (missing.length > 0) {
+    throw new Error(
+      `autocannon ${version} lacks members that the load generator needs: ${missing.join(', ')}. Reinstall the dependencies of sandbox-kit.`,
     );
   }
   return client as AutocannonClient;

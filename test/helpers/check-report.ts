@@ -1,9 +1,9 @@
 import type { CheckReport } from '../../src/contract/index.ts';
 
-/** What a report says of one requirement. */
+/** The result of one requirement in a check report. */
 export type Row = CheckReport['requirements'][number];
 
-/** A requirement that passed, with what a test wants otherwise. */
+/** Returns the result of a passed requirement with the given changes. */
 export function row(id: string, change: Partial<Row> = {}): Row {
   const area = id.startsWith('CHAT') ? 'chat' : 'users';
   const evidence = [
@@ -16,14 +16,14 @@ export function row(id: string, change: Partial<Row> = {}): Row {
   };
 }
 
-/** What a requirement that is not met has besides. */
+/** The fields of a failed requirement, for `row`. */
 export const failed: Partial<Row> = {
   ...{ verdict: 'fail', expected: 'a string', received: 'null', findings: 2 },
-  ...{ pointer: '/choices/0/message/content', hint: 'Answer with a string.' },
+  ...{ pointer: '/choices/0/message/content', hint: 'Return a string.' },
   curl: `curl -i -X POST --data-raw '${'x'.repeat(100)}' 'http://127.0.0.1:1'`,
 };
 
-/** A report of some requirements, with what a test wants otherwise. */
+/** Returns a check report of the given requirements with the given changes. */
 export function report(rows: Row[], change: Partial<CheckReport> = {}): CheckReport {
   const counts: Record<string, number> = {};
   for (const { verdict } of rows) counts[verdict] = (counts[verdict] ?? 0) + 1;

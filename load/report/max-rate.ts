@@ -48,7 +48,7 @@ function markUnconfirmed(searchResult: MaxRate): MaxRate {
   const summary =
     sustains === null
       ? 'No rate was sustained.'
-      : `${formatNumber(sustains, 1)} requests/s was sustained for one step and is not confirmed.`;
+      : `The sandbox sustained ${formatNumber(sustains, 1)} requests/s for one step; this rate is not confirmed.`;
   return { ...searchResult, confirmed: false, summary };
 }
 

@@ -1,4 +1,4 @@
-/** The report as a page, in a real browser: it shows all, fetches nothing, and runs nothing. */
+/** The HTML report of a check in a real browser: a complete page without requests or scripts. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -27,8 +27,10 @@ const EVIL = [
   'w'.repeat(3_000),
 ].join('\n');
 
-/** Checks a sandbox that puts markup wherever it can; gives the pages of `check` and of `grade`. */
-async function hostilePages(t: Test): Promise<{ checked: string; graded: string; record: string }> {
+/** Checks a sandbox that returns markup in every text, and returns the pages of `check` and `grade`. */
+async function writeHostilePages(
+  t: Test,
+): Promise<{ checked: string; graded: string; record: string }> {
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const transform = chain(
@@ -41,138 +43,140 @@ async function hostilePages(t: Test): Promise<{ checked: string; graded: string;
   const [checked, graded, record] = ['checked.html', 'graded.html', 'run.ndjson'].map((name) =>
     join(folder, name),
   ) as [string, string, string];
-  const ran = await run(['check', proxy.url, '--html', checked, '--record', record]);
-  t.equal(ran.code, 1, ran.stderr);
-  const again = await run(['grade', record, '--html', graded]);
-  t.equal(again.code, 1, again.stderr);
+  const checkRun = await run(['check', proxy.url, '--html', checked, '--record', record]);
+  t.equal(checkRun.code, 1, checkRun.stderr);
+  const gradeRun = await run(['grade', record, '--html', graded]);
+  t.equal(gradeRun.code, 1, gradeRun.stderr);
   return { checked, graded, record };
 }
 
 const urlOf = (path: string): string => pathToFileURL(path).href;
 
-void t.test('whatever a sandbox answers is text, and nothing is fetched', async (t) => {
-  const { checked, graded } = await hostilePages(t);
+void t.test('markup from a sandbox is shown as text, and the page makes no requests', async (t) => {
+  const { checked, graded } = await writeHostilePages(t);
   const browser = await withBrowser(t);
   for (const path of [checked, graded]) {
     const source = readFileSync(path, 'utf8');
     t.notMatch(
       source,
       /<(script|img|link|iframe|base|object)\b/i,
-      'no element that fetches or runs',
+      'no element that makes requests or runs scripts',
     );
     t.notMatch(source, /(src|href|action)="(?!#)/i, 'every link stays on the page');
-    t.notMatch(source, /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u, 'nothing invisible');
-    t.match(source, '\\u0000\\u001b[31m', 'control characters are told by their codes');
+    t.notMatch(source, /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u, 'no invisible characters');
+    t.match(source, '\\u0000\\u001b[31m', 'control characters are escaped');
     const { page, requests, complaints } = await opened(browser, urlOf(path));
-    t.same(requests, [urlOf(path)], 'the page itself is all');
-    t.same(complaints, [], 'its own style is let in');
+    t.same(requests, [urlOf(path)], 'the only request is for the page');
+    t.same(complaints, [], 'the content security policy allows the styles of the page');
     t.equal(await page.evaluate('window.ran'), undefined);
     t.match(await page.innerText('#CHAT-023'), /<script>window\.ran = 1<\/script>/);
-    t.equal(await page.isVisible('h1'), true, 'no style of the sandbox holds');
+    t.equal(await page.isVisible('h1'), true, 'styles from the sandbox have no effect');
     t.equal(await page.innerText('h1'), 'Not conforming');
   }
 });
 
-void t.test('each finding leads to its exchange, and back', async (t) => {
-  const { checked } = await hostilePages(t);
+void t.test('findings link to their exchanges, and exchanges to their findings', async (t) => {
+  const { checked } = await writeHostilePages(t);
   const { page } = await opened(await withBrowser(t), urlOf(checked));
   const links = page.locator('article .links a, .causes a, nav a, .timeline .mark');
   const count = await links.count();
   t.ok(count > 100, `${count} links`);
-  const lost = await page.evaluate(
+  const brokenLinks = await page.evaluate(
     `[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))
       .filter((href) => !document.getElementById(href.slice(1)))`,
   );
-  t.same(lost, [], 'every anchor is there');
+  t.same(brokenLinks, [], 'every link has a target');
   await page.locator('#CHAT-023 .links a').first().click();
   const target = page.locator(':target');
   t.match(await target.getAttribute('id'), /^e\d+$/);
-  t.ok(await target.locator('h3').first().isVisible(), 'it is open');
+  t.ok(await target.locator('h3').first().isVisible(), 'the exchange is expanded');
   await target.locator('.mark').first().click();
   t.match(await page.locator(':target').getAttribute('id'), /^(CHAT|HEALTH)-\d+$/);
 });
 
-void t.test('requirements are chosen by verdict, area and level', async (t) => {
-  const { checked } = await hostilePages(t);
+void t.test('requirements can be filtered by verdict, area, and level', async (t) => {
+  const { checked } = await writeHostilePages(t);
   const { page } = await opened(await withBrowser(t), urlOf(checked));
-  const shown = (): Promise<string[]> =>
+  const visibleIds = (): Promise<string[]> =>
     page.evaluate(
-      `[...document.querySelectorAll('article')].filter((one) => one.offsetParent)
-        .map((one) => one.id)`,
+      `[...document.querySelectorAll('article')].filter((article) => article.offsetParent)
+        .map((article) => article.id)`,
     );
-  const all = await shown();
+  const all = await visibleIds();
   t.ok(all.includes('CHAT-023') && all.includes('HEALTH-010') && all.includes('USERS-001'));
   await page.uncheck('#verdict-pass');
-  t.notOk((await shown()).includes('USERS-001'), 'what passed is gone');
+  t.notOk((await visibleIds()).includes('USERS-001'), 'passed requirements are hidden');
   await page.uncheck('#area-health');
   t.notOk(
-    (await shown()).some((id) => id.startsWith('HEALTH')),
-    'an area is gone',
+    (await visibleIds()).some((id) => id.startsWith('HEALTH')),
+    'the area is hidden',
   );
   await page.uncheck('#level-must');
-  t.notOk((await shown()).includes('CHAT-023'), 'a level is gone');
+  t.notOk((await visibleIds()).includes('CHAT-023'), 'the level is hidden');
   await page.check('#level-must');
   await page.check('#area-health');
   await page.check('#verdict-pass');
-  t.same(await shown(), all);
+  t.same(await visibleIds(), all);
 });
 
-void t.test('on a desk, on a phone, by night and on paper', async (t) => {
-  const { checked } = await hostilePages(t);
+void t.test('the page fits desktops and phones, in light and dark mode, and prints', async (t) => {
+  const { checked } = await writeHostilePages(t);
   const browser = await withBrowser(t);
-  const grounds = new Set<unknown>();
+  const backgrounds = new Set<unknown>();
   for (const width of [1280, 390]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const viewport = { width, height: 844 };
       const { page } = await opened(browser, urlOf(checked), { viewport, colorScheme });
-      await page.evaluate(`document.querySelectorAll('details').forEach((one) => one.open = true)`);
-      const wide = await page.evaluate('document.scrollingElement.scrollWidth');
-      t.equal(wide, width, `nothing sticks out at ${width} px`);
-      grounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
+      await page.evaluate(
+        `document.querySelectorAll('details').forEach((details) => details.open = true)`,
+      );
+      const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
+      t.equal(scrollWidth, width, `no horizontal scrolling at ${width} px`);
+      backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
       await page.emulateMedia({ media: 'print' });
-      t.notOk(await page.isVisible('.filters'), 'paper has no boxes to tick');
-      t.ok(await page.isVisible('#CHAT-023 dl'), 'but the findings');
+      t.notOk(await page.isVisible('.filters'), 'the print version has no filters');
+      t.ok(await page.isVisible('#CHAT-023 dl'), 'the print version shows the findings');
     }
   }
-  t.equal(grounds.size, 2, 'day and night differ');
+  t.equal(backgrounds.size, 2, 'light and dark mode differ');
 });
 
-void t.test('what is over the limits is cut with a note', async (t) => {
-  const { record } = await hostilePages(t);
-  const { run: asked, exchanges } = readTranscript(readFileSync(record, 'utf8'));
+void t.test('content over the size limits is cut with a note', async (t) => {
+  const { record } = await writeHostilePages(t);
+  const { run: runRecord, exchanges } = readTranscript(readFileSync(record, 'utf8'));
   const last = exchanges.at(-1);
-  if (!last?.response) throw new Error('the last exchange has no answer');
-  const { json, sent, ...one } = last;
+  if (!last?.response) throw new Error('The last exchange has no response.');
+  const { json, sent, ...template } = last;
   const headers = Object.fromEntries(
     Array.from({ length: 100 }, (_, index) => [`x-${index}`, 'v'.repeat(5_000)]),
   );
   const many: Transcript = {
-    run: asked,
+    run: runRecord,
     exchanges: [
       ...exchanges,
       ...Array.from({ length: 3_000 }, (_, index) =>
         toExchange({
-          ...one,
+          ...template,
           id: exchanges.length + 1 + index,
-          startedMs: one.startedMs + index,
-          endedMs: one.endedMs + index,
+          startedMs: template.startedMs + index,
+          endedMs: template.endedMs + index,
           response: { status: 200, headers, body: 'b'.repeat(100_000) },
         }),
       ),
     ],
   };
-  const page = htmlReport(reportOf(many, asked.startedAt), many);
+  const page = htmlReport(reportOf(many, runRecord.startedAt), many);
   t.ok(page.length < 25_000_000, `${page.length} characters`);
   t.match(page, /more exchanges are\s+cut/);
   t.match(page, /\[cut: 96000 more characters\]/);
   t.match(page, /\[cut: 60 more headers\]/);
   t.equal(page.match(/<li id="e\d+"/g)?.length, 1_000);
-  t.match(page, /id="e3"/, 'what shows a finding is kept');
+  t.match(page, /id="e3"/, 'exchanges with a finding are kept');
 });
 
-void t.test('an accepted failure says why, and a run that saw nothing says that', (t) => {
+void t.test('a known failure shows its comment, and a run without exchanges is not judged', (t) => {
   const startedAt = '2026-11-20T09:30:00.000Z';
-  const nothing: Transcript = {
+  const empty: Transcript = {
     run: {
       ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
       ...{ seed: 'none', startedAt, areas: ['health'], allowHttp: false, keyGiven: false },
@@ -180,12 +184,12 @@ void t.test('an accepted failure says why, and a run that saw nothing says that'
     },
     exchanges: [],
   };
-  const page = htmlReport(reportOf(nothing, startedAt), nothing);
+  const page = htmlReport(reportOf(empty, startedAt), empty);
   t.match(page, /Not judged/);
   t.notMatch(page, /undefined|\[object|NaN|Infinity/);
   const body = '{"status":"up","timestamp":"2026-11-20T09:30:00Z"}';
-  const seen: Transcript = {
-    run: nothing.run,
+  const transcript: Transcript = {
+    run: empty.run,
     exchanges: [
       toExchange({
         ...{ record: 'exchange', id: 1, probe: 'preflight', step: 'plain', endpoint: 'health' },
@@ -195,9 +199,9 @@ void t.test('an accepted failure says why, and a run that saw nothing says that'
       }),
     ],
   };
-  const report = applyKnownFailures(reportOf(seen, startedAt), [
+  const report = applyKnownFailures(reportOf(transcript, startedAt), [
     { id: 'HEALTH-010', comment: 'until <release> 7' },
   ]);
-  t.match(htmlReport(report, seen), /until &lt;release&gt; 7/);
+  t.match(htmlReport(report, transcript), /until &lt;release&gt; 7/);
   t.end();
 });

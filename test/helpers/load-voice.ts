@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { violations, type LoadReport, type VoiceLoad } from '../../src/contract/index.ts';
 import type { LoadOptions } from '../../load/index.ts';
-import { loaded } from './load.ts';
+import { runLoad } from './load.ts';
 import { callsOf } from './caller.ts';
 import { until } from './until.ts';
 
@@ -14,7 +14,7 @@ export async function called(
   over: Partial<LoadOptions> = {},
   voice: Partial<NonNullable<LoadOptions['voice']>> = {},
 ): Promise<LoadReport> {
-  const report = await loaded(sandbox, {
+  const report = await runLoad(sandbox, {
     profile: 'voice',
     windowMs: 3_000,
     voice: { calls: 3, callsPerSecond: 20, callerLimits: ANY_CALLERS, ...voice },

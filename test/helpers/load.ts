@@ -6,31 +6,31 @@ import { load, type LoadOptions } from '../../load/index.ts';
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { systemClock, type Clock } from '../../src/platform/clock.ts';
 
-/** A chat request as a target sees it. */
-export interface ChatAsked {
-  /** 0 for the first. */
+/** A chat request that the target server received. */
+export interface ReceivedChat {
+  /** The position of the request, from 0. */
   nth: number;
   session: string;
-  /** When it came, on the monotonic clock of the machine. */
+  /** When the request arrived, on the monotonic system clock. */
   atMs: number;
   request: IncomingMessage;
   response: ServerResponse;
-  /** Answers well, by default for the session that asked. */
+  /** Sends a valid response, by default with the session id of the request. */
   answer: (session?: string, headers?: Record<string, string>) => void;
 }
 
-/** A sandbox whose chat does as a test likes. */
+/** A sandbox whose chat responses a test controls. */
 export interface LoadTargetServer {
   url: string;
-  /** Chat requests that came. */
+  /** The number of chat requests received. */
   readonly chats: number;
   server: Server;
 }
 
-/** A sandbox that obeys, but for what `treat` does to chat; it ends with the test. */
+/** Starts a conforming sandbox whose chat requests go to `treat`, and stops it after the test. */
 export async function withTarget(
   t: Test,
-  treat: (asked: ChatAsked) => void = ({ answer }) => answer(),
+  treat: (chat: ReceivedChat) => void = ({ answer }) => answer(),
 ): Promise<LoadTargetServer> {
   let chats = 0;
   const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ export async function withTarget(
     request.on('data', (text: string) => (body += text));
     request.on('end', () => {
       if (request.url === '/health') sendJson(response, healthy);
-      else if (request.url?.startsWith('/users')) sendJson(response, userAnswer(request, body));
+      else if (request.url?.startsWith('/users')) sendJson(response, userResponse(request, body));
       else {
         const session = sessionIn(body);
         treat({
@@ -54,7 +54,7 @@ export async function withTarget(
       }
     });
   });
-  // Idle connections outlast those of the generator.
+  // Longer than the load generator keeps idle connections, so that none closes on reuse.
   server.keepAliveTimeout = 60_000;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
@@ -78,7 +78,7 @@ const reply = (session: string): object => ({
 const sessionIn = (body: string): string =>
   (JSON.parse(body) as { session_id?: string }).session_id ?? '';
 
-function userAnswer({ method, url = '' }: IncomingMessage, body: string): object {
+function userResponse({ method, url = '' }: IncomingMessage, body: string): object {
   const at = '2026-11-20T09:30:00.000Z';
   if (method === 'DELETE') return { user_id: url.slice(7), deleted_at: at, status: 'deleted' };
   const { user_id: id } = JSON.parse(body) as { user_id?: string };
@@ -94,30 +94,31 @@ function sendJson(
   response.end(JSON.stringify(body));
 }
 
-/** Calls `then` after `ms` of the machine's time. */
-export const after = (ms: number, then: () => void): void => void systemClock.sleep(ms).then(then);
+/** Calls a function after some milliseconds of real time. */
+export const callAfter = (ms: number, then: () => void): void =>
+  void systemClock.sleep(ms).then(then);
 
-/** So many answers a second and no more: workers who take some time each, and a queue before them. */
-export function workers(number: number, eachMs: number): (asked: ChatAsked) => void {
+/** Limits the capacity: a number of workers, each busy for `serviceMs` per request, and one queue. */
+export function workers(count: number, serviceMs: number): (chat: ReceivedChat) => void {
   const waiting: (() => void)[] = [];
-  let free = number;
-  const work = (): void => {
+  let free = count;
+  const startNext = (): void => {
     const next = free > 0 ? waiting.shift() : undefined;
     if (!next) return;
     free--;
-    after(eachMs, () => {
+    callAfter(serviceMs, () => {
       free++;
       next();
-      work();
+      startNext();
     });
   };
   return ({ answer }) => {
     waiting.push(answer);
-    work();
+    startNext();
   };
 }
 
-/** What no machine exceeds: the verdict is the sandbox's alone, however busy this machine is. */
+/** Limits that no machine exceeds, so that the verdict depends on the sandbox only. */
 export const ANY_GENERATOR = {
   lagP99MsMax: 1e9,
   lagMsMax: 1e9,
@@ -125,8 +126,8 @@ export const ANY_GENERATOR = {
   cpuPercentMax: 1e9,
 };
 
-/** Options of a short run that begins at once; whatever this machine does, it is valid. */
-export function loadOf(sandbox: string, over: Partial<LoadOptions> = {}): LoadOptions {
+/** Returns options of a short run without warm-up that is valid even on a busy machine. */
+export function loadOptions(sandbox: string, over: Partial<LoadOptions> = {}): LoadOptions {
   return {
     sandbox,
     kitVersion: '0.1.0',
@@ -152,27 +153,27 @@ export function loadOf(sandbox: string, over: Partial<LoadOptions> = {}): LoadOp
   };
 }
 
-/** Loads a sandbox for a short while. */
-export const loaded = (sandbox: string, over: Partial<LoadOptions> = {}): Promise<LoadReport> =>
-  load(loadOf(sandbox, over));
+/** Runs a short load test. */
+export const runLoad = (sandbox: string, over: Partial<LoadOptions> = {}): Promise<LoadReport> =>
+  load(loadOptions(sandbox, over));
 
-/** The row of a target. */
-export function targetIn({ targets }: LoadReport, id: LoadTarget['id']): LoadTarget {
-  const found = targets.find((target) => target.id === id);
-  if (!found) throw new Error(`the report has no row ${id}`);
-  return found;
+/** Returns a target of a report. */
+export function findTarget({ targets }: LoadReport, id: LoadTarget['id']): LoadTarget {
+  const target = targets.find((row) => row.id === id);
+  if (!target) throw new Error(`The report has no target ${id}.`);
+  return target;
 }
 
-/** The verdict on each target that was tested. */
-export const verdictsIn = ({ targets }: LoadReport): Record<string, string> =>
+/** Returns the verdict of each tested target. */
+export const testedVerdicts = ({ targets }: LoadReport): Record<string, string> =>
   Object.fromEntries(
     targets
       .filter(({ verdict }) => verdict !== 'NOT TESTED')
       .map(({ id, verdict }) => [id, verdict]),
   );
 
-/** Keeps the processor to itself, so that nothing else in this process gets a turn. */
-export function holdProcessor(ms: number, clock: Clock = systemClock): void {
+/** Blocks the event loop. */
+export function blockEventLoop(ms: number, clock: Clock = systemClock): void {
   const untilMs = clock.monotonicMs() + ms;
   while (clock.monotonicMs() < untilMs);
 }

@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { after, loaded, withTarget } from '../helpers/load.ts';
+import { callAfter, runLoad, withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 t.setTimeout(200_000);
@@ -22,7 +22,7 @@ type Engine = LoadReport['plan']['engine'];
 const engines: readonly Engine[] = ['open', 'autocannon'];
 
 const loadedWith = (engine: Engine, url: string, windowMs: number): Promise<LoadReport> =>
-  loaded(url, { engine, ratePerSecond: 100, windowMs });
+  runLoad(url, { engine, ratePerSecond: 100, windowMs });
 
 const timesOf = ({ chat }: LoadReport): Record<keyof typeof truth, number> => {
   const { p50, p90, p99, mean } = chat?.latencyMs ?? {};
@@ -34,7 +34,7 @@ void t.test('no engine hides what those wait who ask in a stall', async (t) => {
   const runs = engines.map(async (engine) => {
     const { url } = await withTarget(t, ({ atMs, answer }) => {
       const inCycleMs = atMs % EVERY_MS;
-      after(Math.max(0, STALL_MS - inCycleMs) + SERVICE_MS, answer);
+      callAfter(Math.max(0, STALL_MS - inCycleMs) + SERVICE_MS, answer);
     });
     return loadedWith(engine, url, EVERY_MS);
   });

@@ -1,13 +1,13 @@
-/** Each word that a run can end with, against a server (or a generator) that earns it. */
+/** Every verdict of a run, each against a server or a load generator that causes it. */
 import t from 'tap';
 import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
 import { violations } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import {
-  holdProcessor,
-  loaded,
-  targetIn,
-  verdictsIn,
+  blockEventLoop,
+  runLoad,
+  findTarget,
+  testedVerdicts,
   withTarget,
   workers,
 } from '../helpers/load.ts';
@@ -15,103 +15,127 @@ import {
 t.setTimeout(110_000);
 const engines = ['open', 'autocannon'] as const;
 
-void t.test('PASS: the reference agent holds its targets, and 3000 answers prove it', async (t) => {
-  const { agent } = await withAgent(t);
-  const report = await loaded(agent.url, { ratePerSecond: 200, windowMs: 16_000 });
-  t.equal(report.verdict, 'PASS', report.sentence);
-  t.equal(report.exitCode, 0);
-  t.same(verdictsIn(report), {
-    'chat-latency': 'PASS',
-    'chat-throughput': 'PASS',
-    availability: 'PASS',
-    'chat-sessions': 'PASS',
-  });
-  t.match(
-    report.sentence,
-    /^Chat holds 200 requests\/s, p99 .*\. 4 of 7 targets passed, 3 not tested\.$/,
-  );
-  t.match(report.chat, { offered: 3200, sent: 3200, ok: 3200, errors: {} });
-  t.equal(targetIn(report, 'availability').samples, 3200);
-  t.ok((targetIn(report, 'availability').bound95 ?? 0) > 99.9);
-  t.match(targetIn(report, 'health-latency'), { verdict: 'NOT TESTED', measured: null });
-  t.same(violations('LoadReport', JSON.parse(JSON.stringify(report))), []);
-});
+void t.test(
+  'PASS: the reference agent meets its targets, and 3,200 responses prove it',
+  async (t) => {
+    const { agent } = await withAgent(t);
+    const report = await runLoad(agent.url, { ratePerSecond: 200, windowMs: 16_000 });
+    t.equal(report.verdict, 'PASS', report.sentence);
+    t.equal(report.exitCode, 0);
+    t.same(testedVerdicts(report), {
+      'chat-latency': 'PASS',
+      'chat-throughput': 'PASS',
+      availability: 'PASS',
+      'chat-sessions': 'PASS',
+    });
+    t.match(
+      report.sentence,
+      /^Chat sustains 200 requests\/s with a p99 of \d.* m?s\. 7 targets: 4 passed, 3 not tested\.$/,
+    );
+    t.match(report.chat, { offered: 3200, sent: 3200, ok: 3200, errors: {} });
+    t.equal(findTarget(report, 'availability').samples, 3200);
+    t.ok((findTarget(report, 'availability').bound95 ?? 0) > 99.9);
+    t.match(findTarget(report, 'health-latency'), { verdict: 'NOT TESTED', measured: null });
+    t.same(violations('LoadReport', JSON.parse(JSON.stringify(report))), []);
+  },
+);
 
-void t.test('FAIL: 120 requests/s for a capacity of 100 pile up, on both engines', async (t) => {
-  const runs = engines.map(async (engine) => {
-    const { url } = await withTarget(t, workers(10, 100));
-    return loaded(url, { engine, ratePerSecond: 120, windowMs: 12_000 });
-  });
-  for (const report of await Promise.all(runs)) {
-    const throughput = targetIn(report, 'chat-throughput');
-    t.equal(report.verdict, 'FAIL', `${report.plan.engine}: ${report.sentence}`);
-    t.equal(report.exitCode, 1);
-    t.match(throughput, { verdict: 'FAIL', target: 120 });
-    t.match(report.sentence, /Missed: Chat takes 120 requests a second \(100 are asked for\)\./);
-    t.match(throughput.reason, /Requests pile up: in flight rose by \d/);
-    t.ok((throughput.measured ?? 999) < 112, `${throughput.measured} requests/s are answered`);
-    t.equal(report.trend?.rising, true);
-    const times = report.chat?.latencyMs.p50 ?? 0;
-    t.ok(times > 800, `half of them took ${times} ms and longer: no closed loop hides it`);
-    const [first, last] = [report.timeline[1], report.timeline[11]];
-    t.ok((last?.inFlight ?? 0) > (first?.inFlight ?? 0) + 100, 'in flight rises second by second');
-  }
-});
+void t.test(
+  'FAIL: with 120 requests/s and a capacity of 100, a backlog grows on both engines',
+  async (t) => {
+    const runs = engines.map(async (engine) => {
+      const { url } = await withTarget(t, workers(10, 100));
+      return runLoad(url, { engine, ratePerSecond: 120, windowMs: 12_000 });
+    });
+    for (const report of await Promise.all(runs)) {
+      const throughput = findTarget(report, 'chat-throughput');
+      t.equal(report.verdict, 'FAIL', `${report.plan.engine}: ${report.sentence}`);
+      t.equal(report.exitCode, 1);
+      t.match(throughput, { verdict: 'FAIL', target: 120 });
+      t.match(
+        report.sentence,
+        /^Target missed: .*Chat sustains 120 requests\/s \(100 required\)\. 7 targets: /,
+      );
+      t.match(
+        throughput.reason,
+        /A backlog grows: requests in flight rose by \d[\d.]* per second \(\d+ at the start, \d+ at the end\)\.$/,
+      );
+      t.ok((throughput.measured ?? 999) < 112, `${throughput.measured} requests/s succeeded`);
+      t.equal(report.trend?.rising, true);
+      const medianMs = report.chat?.latencyMs.p50 ?? 0;
+      t.ok(medianMs > 800, `p50 ${medianMs} ms: response times include the wait in the backlog`);
+      const [first, last] = [report.timeline[1], report.timeline[11]];
+      t.ok((last?.inFlight ?? 0) > (first?.inFlight ?? 0) + 100, 'requests in flight rise');
+    }
+  },
+);
 
-void t.test('NOT PROVEN: two seconds without a fault are too few to show 99.9 %', async (t) => {
-  const { url } = await withTarget(t);
-  const report = await loaded(url);
-  t.equal(report.verdict, 'NOT PROVEN');
-  t.equal(report.exitCode, 3);
-  t.match(targetIn(report, 'availability').reason, /100 samples are too few: 2995 without a miss/);
-  t.match(targetIn(report, 'chat-throughput').reason, /only 50 requests\/s were offered/);
-  const accepted = await loaded(url, { acceptNotProven: true, windowMs: 1_000 });
-  t.equal(accepted.verdict, 'NOT PROVEN');
-  t.equal(accepted.exitCode, 0, 'accepted, the smoke run is green');
-});
+void t.test(
+  'NOT PROVEN: two seconds without errors cannot prove an availability of 99.9%',
+  async (t) => {
+    const { url } = await withTarget(t);
+    const report = await runLoad(url);
+    t.equal(report.verdict, 'NOT PROVEN');
+    t.equal(report.exitCode, 3);
+    t.match(
+      findTarget(report, 'availability').reason,
+      /^100 of 100 requests succeeded \(100%\)\. Not proven: 100 samples are too few; at least 2,995 without a miss are needed\.$/,
+    );
+    t.match(
+      findTarget(report, 'chat-throughput').reason,
+      /Not proven: the offered rate was only 50 requests\/s\.$/,
+    );
+    const accepted = await runLoad(url, { acceptNotProven: true, windowMs: 1_000 });
+    t.equal(accepted.verdict, 'NOT PROVEN');
+    t.equal(accepted.exitCode, 0, 'acceptNotProven exits with 0');
+  },
+);
 
 for (const engine of engines) {
   void t.test(
-    `INVALID RUN: a generator without a processor judges nothing (${engine})`,
+    `INVALID RUN: a load generator that can't keep up gives no verdict (${engine})`,
     async (t) => {
       const { url } = await withTarget(t, ({ nth, answer, response }) => {
-        // This server fails, too: that must not be blamed on it while the generator hangs.
+        // The server fails too, but a stalled load generator must not give it the verdict FAIL.
         if (nth % 2 === 0) response.writeHead(500).end();
         else answer();
-        if (nth === 30) holdProcessor(600);
+        if (nth === 30) blockEventLoop(600);
       });
-      const report = await loaded(url, { engine, generatorLimits: undefined });
+      const report = await runLoad(url, { engine, generatorLimits: undefined });
       t.equal(report.verdict, 'INVALID RUN');
       t.equal(report.exitCode, 3);
-      t.match(report.sentence, /^Not judged: The generator could not keep up: send lag/);
+      t.match(
+        report.sentence,
+        /^Not judged: The load generator could not keep up: send lag p99 \d.* \(limit 50\)/,
+      );
       t.equal(report.selfCheck.valid, false);
-      t.match(report.selfCheck.reasons.join(), /send lag max .* \(250 allowed\)/);
-      t.match(verdictsIn(report), { 'chat-latency': 'INVALID RUN', availability: 'INVALID RUN' });
-      t.equal(report.chat?.sent, report.chat?.offered, 'what was late was sent all the same');
+      t.match(report.selfCheck.reasons.join(), /send lag max \d.* \(limit 250\)/);
+      t.match(testedVerdicts(report), {
+        'chat-latency': 'INVALID RUN',
+        availability: 'INVALID RUN',
+      });
+      t.equal(report.chat?.sent, report.chat?.offered, 'late requests are still sent');
     },
   );
 }
 
-void t.test(
-  'NOT TESTED: what was not asked for, or what no answer shows, is no fail',
-  async (t) => {
-    const anonymous = await withTarget(t, ({ response }) => {
-      response.setHeader('content-type', 'application/json');
-      response.end('{"choices":[{"message":{"role":"assistant","content":""}}]}');
-    });
-    const report = await loaded(anonymous.url, { windowMs: 1_000 });
-    t.match(targetIn(report, 'chat-sessions'), {
-      verdict: 'NOT TESTED',
-      samples: 0,
-      measured: null,
-    });
-    t.equal(report.chat?.ok, 50, 'an answer needs no session');
-    const health = await loaded(anonymous.url, { profile: 'health', ratePerSecond: 300 });
-    t.same(verdictsIn(health), { 'health-latency': 'PASS', availability: 'NOT PROVEN' });
-    t.equal(anonymous.chats, 50, 'health alone was asked');
-    const untested = health.targets.filter(({ verdict }) => verdict === 'NOT TESTED');
-    const check = health.selfCheck;
-    t.equal(decideRunVerdict(untested, check), 'NOT TESTED', 'only where nothing was');
-    t.equal(exitCodeOf('NOT TESTED', true), 3);
-  },
-);
+void t.test('NOT TESTED: a target without samples does not fail', async (t) => {
+  const anonymous = await withTarget(t, ({ response }) => {
+    response.setHeader('content-type', 'application/json');
+    response.end('{"choices":[{"message":{"role":"assistant","content":""}}]}');
+  });
+  const report = await runLoad(anonymous.url, { windowMs: 1_000 });
+  t.match(findTarget(report, 'chat-sessions'), {
+    verdict: 'NOT TESTED',
+    samples: 0,
+    measured: null,
+  });
+  t.equal(report.chat?.ok, 50, 'a response needs no session id');
+  const health = await runLoad(anonymous.url, { profile: 'health', ratePerSecond: 300 });
+  t.same(testedVerdicts(health), { 'health-latency': 'PASS', availability: 'NOT PROVEN' });
+  t.equal(anonymous.chats, 50, 'the health profile sends no chat requests');
+  const untested = health.targets.filter(({ verdict }) => verdict === 'NOT TESTED');
+  const check = health.selfCheck;
+  t.equal(decideRunVerdict(untested, check), 'NOT TESTED', 'only if every target is untested');
+  t.equal(exitCodeOf('NOT TESTED', true), 3);
+});

@@ -8,7 +8,7 @@ import { withAgent } from '../helpers/agent.ts';
 import { callsOf } from '../helpers/caller.ts';
 import { assertUsageError, run, start } from '../helpers/command.ts';
 import { called, callerProcesses, untilNoCall, voiceIn } from '../helpers/load-voice.ts';
-import { verdictsIn } from '../helpers/load.ts';
+import { testedVerdicts } from '../helpers/load.ts';
 import { until } from '../helpers/until.ts';
 
 t.setTimeout(110_000);
@@ -33,7 +33,7 @@ void t.test('a killed process makes the run invalid; the other processes hang up
     /process of the load generator with 2 calls ended early \(SIGKILL\)/,
   ]);
   t.match(voiceIn(report).callers, { processes: 2, ended: 1 });
-  t.same(Object.values(verdictsIn(report)), ['INVALID RUN', 'INVALID RUN']);
+  t.same(Object.values(testedVerdicts(report)), ['INVALID RUN', 'INVALID RUN']);
   await untilNoCall(agent.url);
   t.same(callerProcesses(), []);
 });

@@ -7,7 +7,7 @@ import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts
 import { seededRandom } from '../../src/platform/random.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { called, untilNoCall, voiceIn } from '../helpers/load-voice.ts';
-import { targetIn, verdictsIn } from '../helpers/load.ts';
+import { findTarget, testedVerdicts } from '../helpers/load.ts';
 
 t.setTimeout(110_000);
 
@@ -59,7 +59,7 @@ void t.test(
     const { agent } = await withAgent(t);
     const report = await called(agent.url, { windowMs: 9_000 });
     const voice = voiceIn(report);
-    t.same(verdictsIn(report), {
+    t.same(testedVerdicts(report), {
       'voice-latency': 'NOT PROVEN',
       'voice-connections': 'NOT PROVEN',
     });
@@ -105,7 +105,7 @@ for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS) {
     const report = await called(agent.url);
     t.equal(report.verdict, 'FAIL', report.sentence);
     t.equal(report.exitCode, 1);
-    t.match(targetIn(report, 'voice-connections'), { verdict: 'FAIL', reason: errorCounts });
+    t.match(findTarget(report, 'voice-connections'), { verdict: 'FAIL', reason: errorCounts });
     t.match(voiceIn(report), figures);
     t.ok(voiceIn(report).perCall.every(({ verdict }) => verdict === 'FAIL'));
     t.ok(voiceIn(report).faultSamples.every(({ detail }) => detail.length > 10));
@@ -128,18 +128,18 @@ void t.test('600 ms of buffering inside the agent never meets the target', async
   t.match(voice, { held: 3, latencyVerdicts: { met: 0 } });
   t.ok(voice.turns > 0);
   t.ok((voice.turnResponseMs.p50 ?? 0) >= 600, `${voice.turnResponseMs.p50} ms`);
-  t.not(targetIn(report, 'voice-latency').verdict, 'PASS');
+  t.not(findTarget(report, 'voice-latency').verdict, 'PASS');
 });
 
 void t.test('audio that is delayed on the network path misses the target', async (t) => {
   const latency = { min_ms: 0, max_ms: 500 };
   const { agent } = await withAgent(t, { faults: [{ kind: 'jitter', latency }] });
   const report = await called(agent.url, { windowMs: 5_000 });
-  t.match(targetIn(report, 'voice-latency'), {
+  t.match(findTarget(report, 'voice-latency'), {
     verdict: 'FAIL',
     reason: /3 of 3 calls missed the target/,
   });
-  t.ok((targetIn(report, 'voice-latency').measured ?? 0) >= 200);
+  t.ok((findTarget(report, 'voice-latency').measured ?? 0) >= 200);
 });
 
 void t.test('too many calls, and a missing key, have their own error kinds', async (t) => {
@@ -170,7 +170,7 @@ void t.test('profile all: concurrent requests and calls, in one report', async (
   const report = await called(agent.url, { profile: 'all', ratePerSecond: 20 });
   t.match(voiceIn(report), { connected: 3, held: 3, lost: 0 });
   t.match(report.chat, { offered: 60, sent: 60, ok: 60 });
-  t.equal(targetIn(report, 'chat-sessions').verdict, 'PASS');
-  t.equal(targetIn(report, 'voice-connections').verdict, 'NOT PROVEN');
+  t.equal(findTarget(report, 'chat-sessions').verdict, 'PASS');
+  t.equal(findTarget(report, 'voice-connections').verdict, 'NOT PROVEN');
   t.match(report.streams, ['chat', 'health', 'users']);
 });

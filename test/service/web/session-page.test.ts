@@ -1,9 +1,9 @@
-/** The page of a session: what instrumentations leave out is said to be missing, not shown as null. */
+/** The session page: values that an instrumentation did not record are marked as missing, not shown as null. */
 import t from 'tap';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
-void t.test('A tool call without a result or without arguments says so', async (t) => {
+void t.test('a tool call without recorded arguments or result says so', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });
@@ -14,16 +14,18 @@ void t.test('A tool call without a result or without arguments says so', async (
   ];
   const output = JSON.stringify([{ role: 'assistant', parts }]);
   await trace(makeSpan({ attributes: { 'gen_ai.output.messages': output } }));
-  const tool = { 'gen_ai.tool.name': 'said', 'gen_ai.tool.call.result': 'null' };
+  const tool = { 'gen_ai.tool.name': 'notify', 'gen_ai.tool.call.result': 'null' };
   await trace(makeSpan({ operation: 'execute_tool', attributes: tool }));
   await end('conv-1');
   await drain();
   const [item] = (await production()).items;
   const page = await (await fetch(item?.url ?? '')).text();
-  const details = [...page.matchAll(/<details>([^]*?)<\/details>/g)].map(([, one = '']) => one);
-  const of = (name: string): string =>
-    details.find((one) => one.includes(`<summary>${name}</summary>`)) ?? 'nothing';
-  t.match(of('find'), /&quot;order&quot;: 7[^]*no result recorded/);
-  t.match(of('log'), /no arguments recorded[^]*no result recorded/);
-  t.match(of('said'), /<pre>null<\/pre>/, 'what was recorded is shown');
+  const details = [...page.matchAll(/<details>([^]*?)<\/details>/g)].map(
+    ([, content = '']) => content,
+  );
+  const detailsOf = (name: string): string =>
+    details.find((content) => content.includes(`<summary>${name}</summary>`)) ?? '';
+  t.match(detailsOf('find'), /&quot;order&quot;: 7[^]*no result recorded/);
+  t.match(detailsOf('log'), /no arguments recorded[^]*no result recorded/);
+  t.match(detailsOf('notify'), /<pre>null<\/pre>/, 'a recorded null is shown');
 });

@@ -17,7 +17,7 @@ import {
   type LoadVerdict,
 } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
-import { loaded, withTarget } from '../../helpers/load.ts';
+import { runLoad, withTarget } from '../../helpers/load.ts';
 
 t.setTimeout(60_000);
 
@@ -30,7 +30,7 @@ async function evilReport(): Promise<LoadReport> {
     if (nth % 2 === 0) answer();
     else response.writeHead(429, { 'retry-after': EVIL.replaceAll(/[^\x20-\x7e]/g, '?') }).end();
   });
-  const report = await loaded(url, { windowMs: 1_000 });
+  const report = await runLoad(url, { windowMs: 1_000 });
   const [sample] = report.faultSamples;
   return {
     ...withComparison(report, { ...report, sandbox: EVIL, targets: report.targets }),

@@ -7,7 +7,7 @@ import { mergeByTime, pace, type Due } from '../../../load/schedule/pace.ts';
 import { createMarkers } from '../../../load/profiles/planned-request.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
-import { loadOf } from '../../helpers/load.ts';
+import { loadOptions } from '../../helpers/load.ts';
 
 const steady = (durationMs: number, rate: number) => [
   { durationMs, fromPerSecond: rate, toPerSecond: rate },
@@ -94,11 +94,15 @@ void t.test('deadlines pass in order, each once, and not after they were called 
 });
 
 void t.test('a plan says beforehand how much is sent, and how much of it costs', (t) => {
-  const plan = planLoad(loadOf('', { ratePerSecond: 100, windowMs: 60_000, warmUpMs: undefined }));
+  const plan = planLoad(
+    loadOptions('', { ratePerSecond: 100, windowMs: 60_000, warmUpMs: undefined }),
+  );
   t.match(plan, { windowMs: 60_000, warmUpMs: 5_000, rampMs: 5_000 });
   t.equal(plan.requests, 6_000 + 275 + 500 + 5);
   t.equal(plan.modelCalls, 6_000 + 275 + 500 + 2);
-  const health = planLoad(loadOf('', { profile: 'health', ratePerSecond: 10, windowMs: 60_000 }));
+  const health = planLoad(
+    loadOptions('', { profile: 'health', ratePerSecond: 10, windowMs: 60_000 }),
+  );
   t.equal(health.modelCalls, 0);
   t.end();
 });

@@ -12,7 +12,7 @@ import type {
 } from '../engine/mutants/mutant.ts';
 import { flattenHeaders } from '../engine/drive/http-client.ts';
 import { proxyVoice } from './voice-proxy.ts';
-import type { VoiceTransform } from '../engine/mutants/call-transform.ts';
+import type { VoiceTransform } from '../engine/mutants/mutant.ts';
 
 /** A running server on loopback. */
 export interface RunningServer {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { ProxyResponse } from '../engine/mutants/mutant.ts';
-import type { CallEnds, VoiceRequest, VoiceTransform } from '../engine/mutants/call-transform.ts';
+import type { CallEnds, VoiceRequest, VoiceTransform } from '../engine/mutants/mutant.ts';
 
 /** What the voice part of a proxy stands before, and what it does to the calls. */
 export interface VoiceProxyOptions {
@@ -45,7 +45,9 @@ export function proxyVoice(server: Server, options: VoiceProxyOptions): () => vo
           refuse(socket, refusal);
           return;
         }
-        const named = transform.selectProtocol ? transform.selectProtocol(asked) : behind.socket.protocol;
+        const named = transform.selectProtocol
+          ? transform.selectProtocol(asked)
+          : behind.socket.protocol;
         names.set(request, named === '' ? undefined : named);
         sockets.handleUpgrade(request, socket, head, (front) => {
           open.add(front);

@@ -8,7 +8,7 @@ import { runProbes, type RunOptions } from '../../conformance/engine/drive/run.t
 import { readTranscript, reportOf } from '../../conformance/index.ts';
 import { judgeTranscript, type Judgment } from '../../conformance/engine/judge/judge.ts';
 import { startProxy } from '../../conformance/proof/proxy.ts';
-import type { VoiceTransform } from '../../conformance/engine/mutants/call-transform.ts';
+import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { violations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';

@@ -15,7 +15,7 @@ import {
   passThrough,
   removeOfferLines,
 } from './mutants/combinators.ts';
-import type { VoiceTransformFactory } from '../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../engine/mutants/mutant.ts';
 
 const variant = createVariantFactory('voice');
 

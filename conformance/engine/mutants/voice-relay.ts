@@ -1,7 +1,7 @@
 import type { AudioPacket, Peer } from '../../../src/voice/peer/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { parseMessage } from '../../../src/voice/call/index.ts';
-import type { CallEnds, CallHandlers } from './call-transform.ts';
+import type { CallEnds, CallHandlers } from './mutant.ts';
 
 /** Forwards a packet, with changes if there are any. */
 export type SendPacket = (packet: AudioPacket, changed?: Partial<AudioPacket>) => void;

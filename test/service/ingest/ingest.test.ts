@@ -223,7 +223,7 @@ void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t)
   await trace(makeSpan());
   assertError(t, await send('GET /api/simulations/sessions'), 500, /fault/);
   t.equal((await send('GET /api/simulations/sessions')).status, 200);
-  assertError(t, await send('POST /v1/sessions/conv-1/end'), 503, /an unavailable fault/);
+  assertError(t, await send('POST /v1/sessions/conv-1/end'), 503, /An unavailable fault/);
   await admin('POST /clock', { advance_ms: 1000 });
   t.equal((await send('POST /v1/sessions/conv-1/end')).status, 200);
 
@@ -248,7 +248,7 @@ void t.test('Spans that cannot be stored cause a 500, and the log says why', asy
   );
   t.match(
     lines.join('\n'),
-    /"event":"spans were not kept".*"reason":"SqliteError SQLITE_CONSTRAINT_TRIGGER at /,
+    /"event":"span_write_failed".*"reason":"SqliteError SQLITE_CONSTRAINT_TRIGGER at /,
   );
   t.notMatch(lines.join('\n'), /secret/);
 });

@@ -14,7 +14,7 @@ import type {
   CallEnds,
   CallHandlers,
   VoiceTransformFactory,
-} from '../../../engine/mutants/call-transform.ts';
+} from '../../../engine/mutants/mutant.ts';
 
 /** Forwards HTTP requests unchanged. */
 export const passThrough: TransformFactory = () => (request, forward) => forward(request);

@@ -10,7 +10,7 @@ import {
   handleCalls,
   replaceMessages,
 } from './combinators.ts';
-import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../../engine/mutants/mutant.ts';
 
 const ERROR = 'error';
 const inError = createMessageMutants(ERROR);

@@ -17,7 +17,7 @@ import {
 import { voiceErrorMutants } from './errors.ts';
 import { voiceMediaMutants } from './media.ts';
 import { voiceOfferMutants } from './offers.ts';
-import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../../engine/mutants/mutant.ts';
 
 const mutant = createMutantFactory('voice');
 const READY = 'call_ready';

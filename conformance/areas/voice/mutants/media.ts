@@ -12,7 +12,7 @@ import {
   replaceMessages,
 } from './combinators.ts';
 import type { MediaHandlers } from '../../../engine/mutants/voice-relay.ts';
-import type { CallEnds, VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
+import type { CallEnds, VoiceTransformFactory } from '../../../engine/mutants/mutant.ts';
 
 const UPDATE = 'conversation_update';
 /** An Opus packet that decodes to silence. */

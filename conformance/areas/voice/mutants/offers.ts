@@ -1,6 +1,6 @@
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
 import { voiceMutant, editOffers, handleCalls, removeOfferLines } from './combinators.ts';
-import type { VoiceTransformFactory } from '../../../engine/mutants/call-transform.ts';
+import type { VoiceTransformFactory } from '../../../engine/mutants/mutant.ts';
 
 /** Replaces the matches of a pattern in the SDP of every offer. */
 const replaceInOffers = (pattern: RegExp, replacement: string): VoiceTransformFactory =>

@@ -44,6 +44,12 @@ export default defineConfig(
           format: ['camelCase', 'UPPER_CASE'],
         },
         { selector: 'variable', modifiers: ['destructured'], format: null },
+        {
+          selector: 'variable',
+          modifiers: ['const', 'global', 'destructured'],
+          types: ['number', 'string', 'boolean'],
+          format: null,
+        },
         { selector: 'variable', modifiers: ['const', 'global', 'destructured'], format: null },
         { selector: 'variable', format: ['camelCase'], leadingUnderscore: 'allow' },
         // Names of wire fields stay as the specification spells them.

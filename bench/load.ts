@@ -135,8 +135,8 @@ const cell = (value: number | null | undefined, decimals = 1): string =>
 async function stall(): Promise<void> {
   const [server, url] = await started(['serve', 'stall']);
   const columns = ['p50', 'p90', 'p99', 'mean'] as const;
-  const row = (NAME: string, cells: string[]): void =>
-    console.log(NAME.padEnd(22) + cells.join(''));
+  const row = (name: string, cells: string[]): void =>
+    console.log(name.padEnd(22) + cells.join(''));
   console.log('\nA stall of 2 s in every 10 s, 100 requests/s for 60 s, times in ms');
   row('', [...columns.map((column) => column.padStart(9)), '  cpu %', '  in sum']);
   row(
@@ -187,8 +187,8 @@ async function faults(): Promise<void> {
     const [server, url] = await started(['serve', 'faults']);
     const { chat } = await runOf(String(url), engine, 100, 20_000);
     const { reset = 0, cut_off: cutOff = 0, ...others } = chat?.errors ?? {};
-    const OTHER = Object.values(others).reduce((sum, times) => sum + times, 0);
-    const counts = [reset, cutOff, OTHER, chat?.ok].map((count) => cell(count, 0)).join('');
+    const other = Object.values(others).reduce((sum, times) => sum + times, 0);
+    const counts = [reset, cutOff, other, chat?.ok].map((count) => cell(count, 0)).join('');
     const { p50, p99 } = chat?.latencyMs ?? {};
     console.log(`${engine.padEnd(18)}${counts}${cell(p50)}${cell(p99)}`);
     server.kill();

@@ -70,12 +70,12 @@ const serializations: Variant[] = [
 ];
 
 /** Replaces the content type; removes it if it is undefined. */
-const sendsContentType = (TYPE: string | undefined): TransformFactory =>
+const sendsContentType = (type: string | undefined): TransformFactory =>
   changeResponse(always, (response) => {
     const { 'content-type': _replaced, ...headers } = response.headers;
     return {
       ...response,
-      headers: TYPE === undefined ? headers : { ...headers, 'content-type': TYPE },
+      headers: type === undefined ? headers : { ...headers, 'content-type': type },
     };
   });
 

@@ -88,6 +88,8 @@ export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Pr
  * Returns a function that creates predicates for the steps of an area:
  * `const isStep = stepsOf<ChatStep>('chat')`, then `isStep('minimal', 'full')(exchange)`.
  */
+// The caller chooses the union of step names; nothing else names it.
+// eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters
 export function stepsOf<Name extends string>(
   ...endpoints: Endpoint[]
 ): (...names: Name[]) => (exchange: Pick<Exchange, 'endpoint' | 'step'>) => boolean {

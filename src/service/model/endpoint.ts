@@ -1,4 +1,5 @@
 import type OpenAI from 'openai';
+import type * as OpenAIModule from 'openai';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 
 /** Largest response that is read. A useful one has a few hundred bytes. */
@@ -66,7 +67,7 @@ interface RefusalDetails {
   message: string;
 }
 
-type Library = typeof import('openai');
+type Library = typeof OpenAIModule;
 
 /** Opens an endpoint. The library is loaded with the first question, not when the service starts. */
 export function openEndpoint(options: EndpointOptions): Endpoint {

@@ -8,8 +8,8 @@ import { readRetryAfterMs } from '../../platform/clock.ts';
 import { readReply } from './read-reply.ts';
 import {
   openHttp,
+  type SandboxHttp,
   type SandboxOptions,
-  type SandboxRequest,
   type SandboxResponse,
 } from './sandbox-http.ts';
 import { SessionFault, type AgentReply } from './simulated-session.ts';
@@ -33,18 +33,9 @@ const FIRST_WAIT_MS = 500;
 const RETRY_AFTER_MS_MAX = 60_000;
 const NOT_IMPLEMENTED_STATUSES = [404, 405, 501];
 
-/** Opens a client of area B. It retries only after a 429 (spec 7). */
-export function openSandbox(options: SandboxOptions): Sandbox {
-  const { clock, apiKey } = options;
-  const http = openHttp(options);
-  const auth = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
-  const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json', ...auth };
-
-  const sendWithRetries = async (
-    request: SandboxRequest,
-    timeoutMs: number,
-    signal: AbortSignal,
-  ): Promise<SandboxResponse> => {
+/** Returns a function that sends a request, and sends it again after a 429. */
+function retryAfterRateLimit(http: SandboxHttp, clock: Clock): SandboxHttp['send'] {
+  return async (request, timeoutMs, signal) => {
     for (let tries = 1; ; tries += 1) {
       const response = await http.send(request, timeoutMs, signal);
       if (response.status !== 429) return response;
@@ -57,6 +48,16 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       await clock.sleep(waitMs, signal);
     }
   };
+}
+
+/** Opens a client of area B. It retries only after a 429 (spec 7). */
+export function openSandbox(options: SandboxOptions): Sandbox {
+  const { clock, apiKey } = options;
+  const http = openHttp(options);
+  const auth = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
+  const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json', ...auth };
+
+  const sendWithRetries = retryAfterRateLimit(http, clock);
   const create = (user: UserCreateRequest, signal: AbortSignal): Promise<SandboxResponse> =>
     sendWithRetries(
       { method: 'POST', path: '/users', headers: jsonHeaders, body: JSON.stringify(user) },

@@ -8,6 +8,32 @@ const TIME_AND_RANDOMNESS =
   'Take a Clock or a Random from src/platform, so that tests can control it.';
 const timers = ['setTimeout', 'setInterval', 'setImmediate', 'performance'];
 
+// One convention for names everywhere: PascalCase types, camelCase functions and values, and
+// SCREAMING_SNAKE_CASE for primitive constants at module level.
+const typeAndFunctionNames = [
+  { selector: 'typeLike', format: ['PascalCase'] },
+  { selector: 'function', format: ['camelCase'] },
+];
+const strictValueNames = [
+  { selector: 'parameter', modifiers: ['destructured'], format: null },
+  { selector: 'parameter', format: ['camelCase'], leadingUnderscore: 'allow' },
+  {
+    selector: 'variable',
+    modifiers: ['const', 'global'],
+    types: ['number', 'string', 'boolean'],
+    format: ['UPPER_CASE'],
+  },
+  { selector: 'variable', modifiers: ['const', 'global'], format: ['camelCase', 'UPPER_CASE'] },
+  {
+    selector: 'variable',
+    modifiers: ['const', 'global', 'destructured'],
+    types: ['number', 'string', 'boolean'],
+    format: null,
+  },
+  { selector: 'variable', modifiers: ['destructured'], format: null },
+  { selector: 'variable', format: ['camelCase'], leadingUnderscore: 'allow' },
+];
+
 export default defineConfig(
   { ignores: ['dist/', '.tap/', 'coverage/', 'src/contract/generated/'] },
   eslint.configs.recommended,
@@ -24,39 +50,18 @@ export default defineConfig(
       '@typescript-eslint/no-unsafe-enum-assignment': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
       '@typescript-eslint/consistent-type-imports': 'error',
-      // One convention for names everywhere: camelCase values, PascalCase types, and
-      // SCREAMING_SNAKE_CASE for constants at module level.
       '@typescript-eslint/naming-convention': [
         'error',
-        { selector: 'typeLike', format: ['PascalCase'] },
-        { selector: 'function', format: ['camelCase'] },
-        { selector: 'parameter', modifiers: ['destructured'], format: null },
-        { selector: 'parameter', format: ['camelCase'], leadingUnderscore: 'allow' },
-        {
-          selector: 'variable',
-          modifiers: ['const', 'global'],
-          types: ['number', 'string', 'boolean'],
-          format: ['UPPER_CASE'],
-        },
-        {
-          selector: 'variable',
-          modifiers: ['const', 'global'],
-          format: ['camelCase', 'UPPER_CASE'],
-        },
-        { selector: 'variable', modifiers: ['destructured'], format: null },
-        {
-          selector: 'variable',
-          modifiers: ['const', 'global', 'destructured'],
-          types: ['number', 'string', 'boolean'],
-          format: null,
-        },
-        { selector: 'variable', modifiers: ['const', 'global', 'destructured'], format: null },
-        { selector: 'variable', format: ['camelCase'], leadingUnderscore: 'allow' },
-        // Names of wire fields stay as the specification spells them.
-        { selector: ['property', 'objectLiteralProperty'], format: null },
+        ...typeAndFunctionNames,
+        ...strictValueNames,
       ],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
     },
+  },
+  {
+    // Tests and benchmarks use wire names, and destructure arguments at module level.
+    files: ['test/**/*.ts', 'bench/**/*.ts'],
+    rules: { '@typescript-eslint/naming-convention': ['error', ...typeAndFunctionNames] },
   },
   {
     // Tables of requirements are as long as what they list.

@@ -4,7 +4,7 @@ import {
   type ChatRequest,
   type UserCreateRequest,
 } from '../../contract/index.ts';
-import { readRetryAfterMs } from '../../platform/clock.ts';
+import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
 import { readReply } from './read-reply.ts';
 import {
   openHttp,

@@ -83,10 +83,10 @@ async function scored({ upload, drain, admin }: Judged, id: string): Promise<Fou
 }
 
 void t.test('An LLM judge without a clear verdict is an error and passes nothing', async (t) => {
-  const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 100 });
+  const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 1_000 });
   const rows: [says: string, behaviour: Behavior, shows: RegExp][] = [
-    ['a timeout', behaviors.hang, /did not respond within 100 ms/],
-    ['an answer without end', behaviors.drip, /did not respond within 100 ms/],
+    ['a timeout', behaviors.hang, /did not respond within 1000 ms/],
+    ['an answer without end', behaviors.drip, /did not respond within 1000 ms/],
     ['500', behaviors.status(500), /failed \(500\)/],
     ['429', behaviors.status(429), /rate limited \(429\)/],
     ['429 for long', behaviors.status(429, { 'retry-after': '3600' }), /rate limited/],

@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import { run, type RunOptions } from '../helpers/command.ts';
 
+t.setTimeout(120_000);
+
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
@@ -185,13 +187,13 @@ const agents: Row[] = [
     ['agent', '--host', '0.0.0.0'],
     /Other machines can reach 0\.0\.0\.0 \(--host\)\. Set a key in SANDBOX_KIT_API_KEY, or use --open/,
   ],
-  [['agent', '--fault', 'no-such-fault'], /not a fault/],
+  [['agent', '--fault', 'no-such-fault'], /Invalid fault: \/kind must be one of "latency", .*got "no-such-fault"/],
   [['agent', '--script', MISSING], /Can't read .* \(--script\): no such file/],
   [['agent', '--script', FOLDER], /Can't read .* \(--script\): it is a directory/],
-  [['agent', '--script', NO_PEM], /the script .* is not JSON/],
-  [['agent', '--script', OTHER_JSON], /the script .* is wrong/],
+  [['agent', '--script', NO_PEM], /The script .* is not valid JSON\./],
+  [['agent', '--script', OTHER_JSON], /The script .* is invalid at \/rules: expected an array/],
   [['agent', '--cert', BAD_PEM], /--cert and --key must be used together/],
-  [['agent', '--port', '0', '--cert', BAD_PEM, '--key', BAD_PEM], /certificate can't be used/],
+  [['agent', '--port', '0', '--cert', BAD_PEM, '--key', BAD_PEM], /Can't use the certificate: /],
   [['agent', '--port', '0', '--tls', '--ca-out', MISSING], /Can't write .* \(--ca-out\): /],
   [
     ['agent', '--log-level', 'loud'],

@@ -257,7 +257,7 @@ void t.test('check --area service: exit code, report, and a redacted key', async
   writeFileSync(knownFailures, JSON.stringify({ accepted }));
   const stale = await run(['grade', record, '--known-failures', knownFailures]);
   t.equal(stale.code, 1, stale.stderr);
-  t.match(stale.stdout, /The baseline is stale: SERVICE-001 is met by now/);
+  t.match(stale.stdout, /The list of known failures is outdated: SERVICE-001 now passes\./);
   const other = JSON.stringify({ accepted: [{ id: 'CHAT-001', comment: 'of a sandbox' }] });
   const foreign = await run(['grade', record, '--known-failures', '-'], { input: other });
   t.equal(foreign.code, 2, foreign.stdout);
@@ -293,17 +293,17 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
     return ran.stdout.replaceAll(/\s+/g, ' ');
   };
   const few =
-    /^Sends up to (\d+) requests; (\d+) with --intrusive, as to a service on this machine/;
+    /^The run sends up to (\d+) requests; with --intrusive \(the default for a service on this machine\), (\d+) requests\./;
   const [, some, all] = few.exec(await describePlan()) ?? [];
   t.ok(Number(some) < Number(all), `${some} < ${all}`);
   t.match(await describePlan('https://service.example.com'), few);
   const [, most, less] =
-    /^Sends up to (\d+) requests; (\d+) with --no-intrusive/.exec(await describePlan(UNUSED_URL)) ??
+    /^The run sends up to (\d+) requests; with --no-intrusive, (\d+) requests\./.exec(await describePlan(UNUSED_URL)) ??
     [];
   t.same([most, less], [all, some], 'the same numbers with and without the option');
   t.match(
     await describePlan('--intrusive'),
-    `Sends up to ${all} requests; ${some} with --no-intrusive.`,
+    `The run sends up to ${all} requests; with --no-intrusive, ${some} requests.`,
   );
   const explained = await run(['explain', '4.1.8']);
   t.match(explained.stdout, /SERVICE-005[^]*service\/traces-202/);

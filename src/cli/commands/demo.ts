@@ -317,7 +317,10 @@ function showCall(
   const { soundMs, packets, lost } = summary;
   const seconds = (soundMs / 1000).toFixed(1);
   out.write(`   Received ${seconds} s of speech in ${packets} Opus packets, ${lost} lost.\n`);
-  if (report.audioLatency) out.write(`   Latency: ${report.audioLatency.reason}.\n`);
+  if (report.audioLatency) {
+    const lines = wrap(`Latency: ${report.audioLatency.reason}.`, out.width - 3);
+    out.write(lines.map((line) => `   ${line}\n`).join(''));
+  }
   const { fail = 0, error = 0 } = report.counts;
   return fail + error === 0;
 }

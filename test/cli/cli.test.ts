@@ -124,7 +124,10 @@ void t.test('selftest: the result, as text and as JSON', async (t) => {
   );
   t.equal(code, 0, stderr);
   t.match(JSON.parse(stdout), { ok: true, matrix: { 'HEALTH-010': ['health/status-missing'] } });
-  t.match(stderr, /\d+ of \d+ mutants caught, each by exactly its own requirements[^]*\nPROVEN {2}/);
+  t.match(
+    stderr,
+    /\d+ of \d+ mutants caught, each by exactly its own requirements[^]*\nPROVEN {2}/,
+  );
   const list = await run(['selftest', '--list', '--only', 'health/status-']);
   t.match(list.stdout, /^Mutants: [^]*\n {2}health\/status-ok\n/);
 });

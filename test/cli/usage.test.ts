@@ -187,7 +187,10 @@ const agents: Row[] = [
     ['agent', '--host', '0.0.0.0'],
     /Other machines can reach 0\.0\.0\.0 \(--host\)\. Set a key in SANDBOX_KIT_API_KEY, or use --open/,
   ],
-  [['agent', '--fault', 'no-such-fault'], /Invalid fault: \/kind must be one of "latency", .*got "no-such-fault"/],
+  [
+    ['agent', '--fault', 'no-such-fault'],
+    /Invalid fault: \/kind must be one of "latency", .*got "no-such-fault"/,
+  ],
   [['agent', '--script', MISSING], /Can't read .* \(--script\): no such file/],
   [['agent', '--script', FOLDER], /Can't read .* \(--script\): it is a directory/],
   [['agent', '--script', NO_PEM], /The script .* is not valid JSON\./],

@@ -90,6 +90,9 @@ void t.test('a sandbox that does not conform is not built upon', async (t) => {
   t.teardown(() => agent.stop());
   const result = await selftest({ url: agent.url, kitVersion: 'test', areas });
   t.notOk(result.ok);
-  t.match(result.cause, /^The unchanged sandbox is not-conforming, so no mutants can be made of it/);
+  t.match(
+    result.cause,
+    /^The unchanged sandbox is not-conforming, so no mutants can be made of it/,
+  );
   t.same(result.rows, []);
 });

@@ -298,8 +298,9 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
   t.ok(Number(some) < Number(all), `${some} < ${all}`);
   t.match(await describePlan('https://service.example.com'), few);
   const [, most, less] =
-    /^The run sends up to (\d+) requests; with --no-intrusive, (\d+) requests\./.exec(await describePlan(UNUSED_URL)) ??
-    [];
+    /^The run sends up to (\d+) requests; with --no-intrusive, (\d+) requests\./.exec(
+      await describePlan(UNUSED_URL),
+    ) ?? [];
   t.same([most, less], [all, some], 'the same numbers with and without the option');
   t.match(
     await describePlan('--intrusive'),

@@ -181,7 +181,7 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
     'in order',
   );
   const page = readFileSync(at('run.html'), 'utf8');
-  t.match(page, /sandbox says <b>call_ready<\/b>[^]*kit speaks for [^]*sandbox is heard for/);
+  t.match(page, /sandbox sends <b>call_ready<\/b>[^]*kit speaks for [^]*sandbox is audible for/);
 
   const again = readTranscript(readFileSync(at('run.ndjson'), 'utf8'));
   const graded = reportOf(again, report.endedAt);
@@ -208,9 +208,9 @@ void t.test('doctor tries the WebSocket; another address of it can be given', as
   t.match((await run(args)).stdout, /No voice endpoint found[^]*--voice-url/);
   t.equal((await run([...args, '--voice-url', elsewhere])).code, 0);
   const odd = await run(['check', none.url, '--voice-url', 'http://127.0.0.1/voice']);
-  t.match(odd, { code: 2, stderr: /--voice-url: expected the address of a WebSocket/ });
+  t.match(odd, { code: 2, stderr: /--voice-url must be the URL of a WebSocket/ });
   const foreign = await run(['check', none.url, '--media-address', '192.0.2.77']);
   const says =
-    /--media-address: expected an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/;
+    /--media-address must be an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/;
   t.match(foreign, { code: 2, stdout: '', stderr: says });
 });

@@ -180,8 +180,11 @@ export const seededInputs: InputsOf = (session, transcript) =>
 /** Requires the seeded turns in seeded simulation sessions. */
 export function showsSeededTurns(): Check {
   const hasTraces = ({ traces }: ResultsObject): boolean => Array.isArray(traces);
-  const describe = (turns: readonly unknown[]): string[] =>
-    turns.map((turn) => brief([valueAt(turn, '/user_input'), valueAt(turn, '/agent_response')]));
+  // Turns are compared as a whole; `brief` shortens them only for the message.
+  const textsOf = (turns: readonly unknown[]): string[] =>
+    turns.map((turn) =>
+      JSON.stringify([valueAt(turn, '/user_input'), valueAt(turn, '/agent_response')]),
+    );
   return checkEach(
     (page, transcript) =>
       isResultsPage('simulations')(page) &&
@@ -191,9 +194,9 @@ export function showsSeededTurns(): Check {
       ),
     (page, transcript) =>
       sessionsOf(page).flatMap((session, index): Finding[] => {
-        const seeded = describe(seededTurns(session, transcript));
+        const seeded = textsOf(seededTurns(session, transcript));
         if (seeded.length === 0 || !hasTraces(session)) return [];
-        const listed = describe(turnsOf(session));
+        const listed = textsOf(turnsOf(session));
         const isSame =
           listed.length === seeded.length && seeded.every((turn) => listed.includes(turn));
         if (isSame) return [];

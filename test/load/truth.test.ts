@@ -1,6 +1,6 @@
 /**
  * A sandbox that takes 50 ms and stalls for 2 s in every 10 s: what those who ask in a stall wait can
- * be worked out. Here only that no wait is hidden; `npm run test:long` holds the figures to 3 %.
+ * be worked out. Here only that no wait is hidden; `npm run test:slow` holds the figures to 3 %.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

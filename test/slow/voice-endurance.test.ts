@@ -1,6 +1,6 @@
 /**
  * Calls that are many, long, or full: nothing is left of those that are over, and those that last
- * go on. `CALLS` and `CALL_SECONDS` make the rounds longer; `npm run test:long` does.
+ * go on. `CALLS` and `CALL_SECONDS` make the rounds longer; `npm run test:slow` does.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -4,7 +4,7 @@ import type { CallScript } from './drive/call/script.ts';
 import type { RequirementId } from './requirement.ts';
 import type { Exchange } from './transcript/transcript.ts';
 
-/** One request of a probe. An area narrows `Name` to the names of its own steps. */
+/** One request of a probe. An area narrows `Name` to the names of its steps. */
 export interface Step<Name extends string = string> {
   endpoint: Endpoint;
   /** Names what is special about the request. Checks find the exchange by this name. */

@@ -24,7 +24,7 @@ export interface UntestableStatements {
   reason: string;
 }
 
-/** The id of a requirement, e.g. `CHAT-012`. Each area exports the union of its own ids. */
+/** The id of a requirement, e.g. `CHAT-012`. Each area exports the union of its ids. */
 export type RequirementId = `${Uppercase<Area>}-${string}`;
 
 /** The requirements of an area by id. Ids are never reused. */

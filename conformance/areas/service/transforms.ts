@@ -115,7 +115,7 @@ export function onSessions(
   );
 }
 
-/** Returns the object under a key; a new empty object if there is none. */
+/** Returns the object under a key, or a new empty object. */
 export function objectAt(object: ResultsObject, key: string): ResultsObject {
   const value = object[key];
   return isObject(value) ? value : {};

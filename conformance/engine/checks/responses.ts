@@ -204,7 +204,7 @@ type ExchangePredicate = (exchange: Exchange) => boolean;
 
 /**
  * Returns whether a response must have the error shape: every 429 and 500, and a 400 if the
- * specification requires it. If it does not, a sandbox may refuse with a body of its own.
+ * specification requires it. If it does not, a sandbox may refuse with a different body.
  */
 export function isErrorResponse({ intent, response }: Exchange): boolean {
   const status = response?.status;

@@ -97,7 +97,7 @@ class TlsTimeoutError extends Error {
 
 /**
  * Creates a connector that opens the TCP connection before TLS, so that a peer that does not accept
- * connections is told apart from one that does not complete the handshake.
+ * connections is distinguished from one that does not complete the handshake.
  */
 function createConnector(tls: { ca?: string[] }): buildConnector.connector {
   const connect = buildConnector({});

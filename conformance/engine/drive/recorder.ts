@@ -31,7 +31,7 @@ function encodingsOf(secret: string): string[] {
   ];
 }
 
-/** Creates a case-insensitive pattern that matches any of the texts; it matches nothing if there are none. */
+/** Creates a case-insensitive pattern that matches any of the texts; for an empty list, nothing. */
 function matchAny(texts: readonly string[]): RegExp {
   const longestFirst = [...new Set(texts)].sort((a, b) => b.length - a.length);
   const escaped = longestFirst.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
@@ -96,7 +96,7 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
 const BODY_BYTES_MAX = 262_144;
 const START_LENGTH = 200;
 
-/** Returns a request as it is recorded: bytes as base64, and a large body as its start and size. */
+/** Returns the recorded form of a request: bytes as base64, a large body as its start and size. */
 export function toRecordedRequest({ body, ...head }: Outgoing): ExchangeRecord['request'] {
   if (body === undefined) return head;
   const bytes = Buffer.byteLength(body);

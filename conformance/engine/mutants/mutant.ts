@@ -60,7 +60,7 @@ export interface Distortion {
   /** Shortens each wait to this time, if the run has to wait for something. */
   sleepMsMax?: number;
   transform: TransformFactory;
-  /** What becomes of calls; they are passed on when left out. */
+  /** Changes calls. Default: calls are forwarded unchanged. */
   voice?: VoiceTransformFactory;
   /** Changes the run record, for what no traffic on this machine can show. */
   run?: (run: RunRecord) => RunRecord;

@@ -51,7 +51,7 @@ function findInterruption({ interrupted = false }: RunRecord): BlockingCause | u
   return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };
 }
 
-/** What the texts of a cause are made of. */
+/** The values that appear in the texts of a cause. */
 interface TextContext {
   peer: Suite['peer'];
   target: string;

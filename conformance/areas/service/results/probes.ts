@@ -136,7 +136,7 @@ function createWildcardQueries(
   });
 }
 
-/** Returns a text from another field that no name contains; empty if there is none. */
+/** Returns a text from another field that no name contains, or an empty string. */
 function findForeignText(
   sessions: readonly ResultsObject[],
   filter: NameFilter,

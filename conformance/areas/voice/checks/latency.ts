@@ -122,7 +122,7 @@ const callsWithSpeech = ({ exchanges }: Transcript): Exchange[] =>
       isValidCall(exchange) && isConnected(exchange) && eventsOf(exchange, 'speech').length > 0,
   );
 
-/** Measures the audio latency over all calls with speech; returns undefined if there is none. */
+/** Measures the audio latency over all calls with speech; returns undefined without such calls. */
 export function measureAudioLatency(transcript: Transcript): AudioLatency | undefined {
   const all = callsWithSpeech(transcript).flatMap((exchange) => measureCall(exchange) ?? []);
   if (all.length === 0) return undefined;

@@ -9,7 +9,7 @@ const ABSENT = 'no such line';
 /** The lines of a session description (SDP): its session part and its audio section. */
 interface Description {
   session: readonly string[];
-  /** The first audio section; undefined if there is none. */
+  /** The first audio section, or undefined. */
   audio: readonly string[] | undefined;
 }
 
@@ -51,7 +51,7 @@ const lints: Record<string, Lint> = {
   section: ({ session, audio }) => {
     if (session[0] !== 'v=0') return ['v=0 in the first line', describeValue(session[0])];
     if (!audio) return ['a line m=audio', 'no audio section'];
-    // A section that is bundled with another one has no port of its own (RFC 8843, 6).
+    // A section that is bundled with another one has no separate port (RFC 8843, 6).
     const isBundled = audio.includes('a=bundle-only');
     const isDisabled = audio[0]?.split(' ')[1] === '0' && !isBundled;
     return isDisabled ? ['a port other than 0', describeValue(audio[0])] : undefined;

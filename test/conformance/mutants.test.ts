@@ -1,6 +1,6 @@
 /**
- * The judge is held by what it must catch and by what it must leave alone: every mutant turns
- * exactly its requirements red, no legal variant any, and every dead peer gives its one cause.
+ * The self-test of the chat, health and users areas: every mutant fails exactly its requirements,
+ * every legal variant fails none, and every dead peer gets its one cause.
  */
 import t, { type Test } from 'tap';
 import { mutants, variants } from '../../conformance/areas/mutants.ts';
@@ -21,13 +21,13 @@ t.setTimeout(600_000);
 
 const areas = httpAreas;
 
-const isRight =
+const assertExpected =
   (t: Test) =>
   ({ kind, id, expected, actual }: SelftestRow): void => {
     t.same(actual, expected, `${kind} ${id}`);
   };
 
-void t.test('there is a mutant for every requirement that can turn red', (t) => {
+void t.test('a mutant kills every requirement that can fail', (t) => {
   const killed = new Set<string>(mutants.flatMap(({ kills }) => kills));
   for (const id of killable()) t.ok(killed.has(id), `${id} is killed by a mutant`);
   t.ok(mutants.length >= 60, `${mutants.length} mutants`);
@@ -35,7 +35,7 @@ void t.test('there is a mutant for every requirement that can turn red', (t) => 
   t.end();
 });
 
-void t.test('every id is given once, and says its kind', (t) => {
+void t.test('every id is unique and has the prefix of its kind', (t) => {
   const dead = [...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers];
   const ids = [...mutants, ...variants, ...dead].map(({ id }) => id);
   t.equal(new Set(ids).size, ids.length, 'ids differ');
@@ -46,15 +46,15 @@ void t.test('every id is given once, and says its kind', (t) => {
   }
   for (const { id } of variants) t.match(id, /^legal\/[a-z0-9-]+$/);
   for (const { id } of dead) t.match(id, /^dead\/[a-z0-9-]+$/);
-  const isSeen = (one: { areas: readonly Area[] }): boolean =>
-    one.areas.some((area) => areas.includes(area));
-  const size = [...mutants, ...variants, ...dead].filter(isSeen).length;
-  t.equal(selftestSize({ areas }), size, 'the size of a self-test is known before it runs');
+  const isSelected = (peer: { areas: readonly Area[] }): boolean =>
+    peer.areas.some((area) => areas.includes(area));
+  const size = [...mutants, ...variants, ...dead].filter(isSelected).length;
+  t.equal(selftestSize({ areas }), size, 'the size counts mutants, variants and dead peers');
   t.equal(selftestSize({ areas, only: 'dead/' }), deadPeers.length);
   t.end();
 });
 
-void t.test('against the reference agent', async (t) => {
+void t.test('the self-test passes against the reference agent', async (t) => {
   const agent = await startAgent({ apiKey: 'a-key-of-the-sandbox' });
   t.teardown(() => agent.stop());
   const result = await selftest({
@@ -62,30 +62,36 @@ void t.test('against the reference agent', async (t) => {
     apiKey: 'a-key-of-the-sandbox',
     kitVersion: 'test',
     areas,
-    onResult: isRight(t),
+    onResult: assertExpected(t),
   });
-  t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
-  t.same(result.unkilled, [], 'nothing survives');
+  t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);
+  t.same(result.unkilled, [], 'every mutant is killed');
   t.equal(result.rows.length, selftestSize({ areas }));
   t.ok(result.ok);
 });
 
-void t.test('against a sandbox that is written otherwise', async (t) => {
+void t.test('the self-test passes against a second implementation of the interface', async (t) => {
   const url = await withPlainSandbox(t);
   for (const only of ['chat/c', 'chat/s', 'chat/refuses-', 'health/', 'users/', 'legal/users-']) {
-    const result = await selftest({ url, kitVersion: 'test', areas, only, onResult: isRight(t) });
-    t.equal(result.cause, undefined, `it conforms untouched; seed ${result.seed}`);
-    t.ok(result.ok, `all of ${only}`);
+    const result = await selftest({
+      url,
+      kitVersion: 'test',
+      areas,
+      only,
+      onResult: assertExpected(t),
+    });
+    t.equal(result.cause, undefined, `the unchanged sandbox conforms; seed ${result.seed}`);
+    t.ok(result.ok, `every peer that matches ${only}`);
   }
 });
 
-void t.test('a choice of ids that chooses nothing proves nothing', async (t) => {
+void t.test('a self-test fails if no peer matches the filter', async (t) => {
   const url = await withPlainSandbox(t);
   const result = await selftest({ url, kitVersion: 'test', only: 'no such id' });
   t.match(result, { ok: false, rows: [], cause: undefined });
 });
 
-void t.test('a sandbox that does not conform is not built upon', async (t) => {
+void t.test('a self-test stops if the unchanged sandbox does not conform', async (t) => {
   const agent = await startAgent({ faults: [{ route: 'chat', kind: 'malformed_body' }] });
   t.teardown(() => agent.stop());
   const result = await selftest({ url: agent.url, kitVersion: 'test', areas });

@@ -1,7 +1,7 @@
 /**
  * The self-test of the service area: every mutant fails exactly its requirements, every legal variant
- * fails none, and every broken peer gets one cause. With EVERY_PROBE=1, each run also includes the
- * probes that the mutant does not affect.
+ * fails none, and every dead peer gets its one cause. With EVERY_PROBE=1, each run also includes the
+ * probes that can't see the mutant.
  */
 import t from 'tap';
 import {

@@ -1,4 +1,9 @@
-import { explain, isMessage, violations, type AgentFault } from '../src/contract/index.ts';
+import {
+  describeViolations,
+  isMessage,
+  findViolations,
+  type AgentFault,
+} from '../src/contract/index.ts';
 import {
   armFault,
   createFaultList,
@@ -144,7 +149,7 @@ function appliesTo(fault: AgentFault, route: FaultRoute): boolean {
  */
 export function toFault(value: unknown): AgentFault {
   if (!isMessage('AgentFault', value)) {
-    throw invalidFault(explain(violations('AgentFault', value)));
+    throw invalidFault(describeViolations(findViolations('AgentFault', value)));
   }
   const { kind, route, latency } = value;
   if (latency ? latency.min_ms > latency.max_ms : KINDS_WITH_BOUNDS.has(kind)) {

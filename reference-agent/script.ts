@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import { brief, valueAt } from '../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../src/contract/index.ts';
 import { StartError } from '../src/http-kit/errors.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
 import type { Conversation } from './dialogue.ts';
@@ -145,7 +145,7 @@ function describeIssues(value: unknown, issues: readonly Issue[]): string {
   const at = place === '' ? '' : ` at ${place}`;
   const problem = isUnknownKey(first)
     ? 'unknown key'
-    : `expected ${describeExpected(first)}, got ${brief(valueAt(value, place))}`;
+    : `expected ${describeExpected(first)}, got ${formatValue(resolvePointer(value, place))}`;
   const places = more.slice(0, OTHER_PLACES_SHOWN_MAX).map(pointerOf);
   const omitted = more.length - places.length;
   const others = [...new Set(places), ...(omitted > 0 ? [`${omitted} more places`] : [])];

@@ -1,5 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifySchemaCompiler } from 'fastify';
-import { explain, isMessage, violations, type MessageName } from '../src/contract/index.ts';
+import {
+  describeViolations,
+  isMessage,
+  findViolations,
+  type MessageName,
+} from '../src/contract/index.ts';
 import type { HttpError } from '../src/http-kit/errors.ts';
 import { createHttpServer, logRequestFailure } from '../src/http-kit/server.ts';
 import type { Log } from '../src/platform/log.ts';
@@ -74,13 +79,13 @@ function parseJson(body: string, method: string): unknown {
 const compileValidator: FastifySchemaCompiler<{ title: MessageName }> = ({ schema: { title } }) => {
   return (value: unknown) =>
     isMessage(title, value) || {
-      error: new RequestError('bad_request', describeViolations(title, value)),
+      error: new RequestError('bad_request', describeMismatch(title, value)),
     };
 };
 
-function describeViolations(title: MessageName, value: unknown): string {
+function describeMismatch(title: MessageName, value: unknown): string {
   try {
-    return `${explain(violations(title, value))}.`;
+    return `${describeViolations(findViolations(title, value))}.`;
   } catch {
     // The value is nested too deeply to be described, but it is invalid all the same.
     return `The body is not a ${title}.`;

@@ -1,4 +1,4 @@
-import { valueAt, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
+import { resolvePointer, type CallSummary, type CheckReport } from '../../src/contract/index.ts';
 import { measureAudioLatency, measureCall } from '../areas/voice/checks/latency.ts';
 import { describeOutcome, type Exchange, type Transcript } from '../engine/transcript/reading.ts';
 import {
@@ -24,7 +24,7 @@ function summaryOf(exchange: Exchange): CallSummary {
   const figures = measureCall(exchange);
   const sounds = eventsOf(exchange, 'sound');
   const stated = sandboxMessagesOf(exchange, 'conversation_update')
-    .map(({ json }) => valueAt(json, '/metadata/response_time_ms'))
+    .map(({ json }) => resolvePointer(json, '/metadata/response_time_ms'))
     .filter((ms) => typeof ms === 'number');
   const close = eventsOf(exchange, 'close', 'sandbox')[0];
   return {

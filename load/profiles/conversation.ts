@@ -1,4 +1,4 @@
-import { valueAt, type ChatMessage } from '../../src/contract/index.ts';
+import { resolvePointer, type ChatMessage } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { chatRequest, messageAt, openingMessage, type ChatContent } from './chat-request.ts';
 import type { FollowUp, PlannedRequest } from './planned-request.ts';
@@ -40,6 +40,6 @@ export function conversationRequest(
 }
 
 function contentOf(json: unknown): string | undefined {
-  const content = valueAt(json, '/choices/0/message/content');
+  const content = resolvePointer(json, '/choices/0/message/content');
   return typeof content === 'string' ? content.slice(0, CONTENT_LENGTH_MAX) : undefined;
 }

@@ -1,4 +1,4 @@
-import { valueAt, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
+import { resolvePointer, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
 import type { ExchangeResult } from '../engines/transport.ts';
 import { decodeBody } from './decode-body.ts';
 import type { Markers, PlannedRequest } from './planned-request.ts';
@@ -45,7 +45,7 @@ export function createResponseValidator(
       };
     }
     const json = parseJson(text);
-    const echo = valueAt(json, '/session_id');
+    const echo = resolvePointer(json, '/session_id');
     const echoed = request.session !== undefined && typeof echo === 'string';
     const foreign = markers.findForeign(text, request.markers);
     const violations = validateExchange(toRecord(request, result, text));

@@ -1,7 +1,7 @@
 import {
-  explain,
+  describeViolations,
   isMessage,
-  violations,
+  findViolations,
   type CallMetadata,
   type CallReady,
   type Caption,
@@ -77,7 +77,7 @@ export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
 
 function explainViolations(name: MessageName, value: unknown): string {
   try {
-    return explain(violations(name, value));
+    return describeViolations(findViolations(name, value));
   } catch {
     return 'it is nested too deeply to be shown';
   }

@@ -26,7 +26,7 @@ function readSchemas(): MessageSchema[] {
     .map((file) => JSON.parse(readFileSync(new URL(file, schemasDir), 'utf8')) as MessageSchema);
 }
 
-const head = (source: string): string =>
+const withHeader = (source: string): string =>
   `// Generated from schemas/ by src/contract/generate.ts, do not edit.\n${source}`;
 
 const NOT_IN_TYPES = new Set(
@@ -62,7 +62,7 @@ async function generateTypes(schemas: MessageSchema[]): Promise<string> {
     .replace(/export interface Unused \{[^}]*\}\n?/, '')
     .replace(/( \*\n)? \* This interface was referenced by .*\n \* via the `definition` .*\n/g, '')
     .replace(/\/\*\*\n \*\/\n/g, '');
-  return head(
+  return withHeader(
     `${readable}
 /** Every message by its name. */
 export interface Messages {
@@ -96,19 +96,19 @@ function generateValidators(schemas: MessageSchema[]): string {
   if (source.includes('require(')) {
     throw new Error('A schema uses a keyword whose generated code needs ajv at run time.');
   }
-  return head(`// @ts-nocheck\n/* eslint-disable */\n${source}\n`);
+  return withHeader(`// @ts-nocheck\n/* eslint-disable */\n${source}\n`);
 }
 
 function generateSchemas(schemas: MessageSchema[]): string {
   const rows = schemas.map((schema) => `  ${schema.title}: ${JSON.stringify(schema)},`);
-  return head(`export const schemas = {\n${rows.join('\n')}\n} as const;\n`);
+  return withHeader(`export const schemas = {\n${rows.join('\n')}\n} as const;\n`);
 }
 
 /** Converts the .proto file to the JSON form of protobufjs. */
 function generateProto(): string {
   const text = readFileSync(new URL('otlp-trace.proto', schemasDir), 'utf8');
   const { root } = protobuf.parse(text);
-  return head(`export const otlpProto = ${JSON.stringify(root.toJSON(), null, 2)};\n`);
+  return withHeader(`export const otlpProto = ${JSON.stringify(root.toJSON(), null, 2)};\n`);
 }
 
 const schemas = readSchemas();

@@ -1,9 +1,7 @@
 /** Types, validators, limits, and codecs of the interface. Import only this file from outside the package. */
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
-export * from './errors.ts';
-export * from './headers.ts';
-export * from './limits.ts';
+export * from './constants.ts';
 export { ISO_8601 } from './iso8601.ts';
 export { decodeTraceRequest, encodeStatus, encodeTraceResponse } from './otlp.ts';
 export { readTraceRequest } from './otlp-json.ts';
@@ -16,11 +14,11 @@ export {
   type TraceSpan,
 } from './otlp-request.ts';
 export {
-  brief,
-  explain,
+  formatValue,
+  describeViolations,
   isMessage,
-  valueAt,
-  violations,
+  resolvePointer,
+  findViolations,
   type MessageName,
   type Violation,
 } from './validate.ts';

@@ -1,14 +1,14 @@
-/** Month and day. 29 February is accepted in every year. */
-const monthDay = (between: string): string =>
+/** Builds the pattern of a month and day. 29 February is accepted in every year. */
+const buildMonthDay = (separator: string): string =>
   [
-    `(?:0[13578]|1[02])${between}(?:0[1-9]|[12]\\d|3[01])`,
-    `(?:0[469]|11)${between}(?:0[1-9]|[12]\\d|30)`,
-    `02${between}(?:0[1-9]|[12]\\d)`,
+    `(?:0[13578]|1[02])${separator}(?:0[1-9]|[12]\\d|3[01])`,
+    `(?:0[469]|11)${separator}(?:0[1-9]|[12]\\d|30)`,
+    `02${separator}(?:0[1-9]|[12]\\d)`,
   ].join('|');
 const WEEK_DAY = 'W(?:0[1-9]|[1-4]\\d|5[0-3])-[1-7]';
 const YEAR_DAY = '(?:00[1-9]|0[1-9]\\d|[12]\\d\\d|3[0-5]\\d|36[0-6])';
-const DATE = `\\d{4}-(?:${monthDay('-')}|${WEEK_DAY}|${YEAR_DAY})`;
-const DATE_BASIC = `\\d{4}(?:${monthDay('')}|${YEAR_DAY})`;
+const DATE = `\\d{4}-(?:${buildMonthDay('-')}|${WEEK_DAY}|${YEAR_DAY})`;
+const DATE_BASIC = `\\d{4}(?:${buildMonthDay('')}|${YEAR_DAY})`;
 
 const HOUR = '(?:[01]\\d|2[0-4])';
 const MINUTE = '[0-5]\\d';

@@ -13,7 +13,7 @@ import {
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Ignored keys that are reported. */
+/** Maximum number of ignored keys to report. */
 const IGNORED_KEYS_MAX = 8;
 
 /**
@@ -28,7 +28,7 @@ export function readTraceRequest(json: unknown): TraceRequest {
   return { spans: reader.spans, ignoredKeys: [...reader.ignoredKeys] };
 }
 
-/** What a span inherits from the messages around it. */
+/** The parts of a span that come from the enclosing messages. */
 type SpanContext = Pick<TraceSpan, 'resource' | 'scope'>;
 
 /** Paths are dotted, starting at the request. Depths count enclosing messages, as in protobuf. */
@@ -38,16 +38,16 @@ class JsonReader {
   readonly #budget = new RequestBudget();
 
   readRequest(json: unknown): void {
-    const request = objectAt(json, 'The body');
+    const request = readObject(json, 'The body');
     this.#recordIgnoredKeys(request, ['resourceSpans']);
-    for (const [index, item] of listAt(request, 'resourceSpans', '').entries()) {
+    for (const [index, item] of readList(request, 'resourceSpans', '').entries()) {
       const path = `resourceSpans[${index}]`;
       this.#budget.countMessage(1);
-      const group = objectAt(item, path);
+      const group = readObject(item, path);
       this.#recordIgnoredKeys(group, ['scopeSpans']);
-      const holder = optionalAt(group, 'resource', path);
-      const resource = this.#attributes(holder, `${path}.resource`, 3);
-      for (const [position, scoped] of listAt(group, 'scopeSpans', path).entries()) {
+      const holder = readOptionalObject(group, 'resource', path);
+      const resource = this.#readAttributes(holder, `${path}.resource`, 3);
+      for (const [position, scoped] of readList(group, 'scopeSpans', path).entries()) {
         this.#readScopeSpans(scoped, `${path}.scopeSpans[${position}]`, resource);
       }
     }
@@ -55,80 +55,84 @@ class JsonReader {
 
   #readScopeSpans(json: unknown, path: string, resource: Attributes): void {
     this.#budget.countMessage(2);
-    const scoped = objectAt(json, path);
-    const holder = optionalAt(scoped, 'scope', path);
-    const scope = textAt(holder, 'name', `${path}.scope`);
-    for (const [index, span] of listAt(scoped, 'spans', path).entries()) {
+    const scoped = readObject(json, path);
+    const holder = readOptionalObject(scoped, 'scope', path);
+    const scope = readText(holder, 'name', `${path}.scope`);
+    for (const [index, span] of readList(scoped, 'spans', path).entries()) {
       this.#budget.countSpan(3);
-      this.spans.push(this.#span(span, `${path}.spans[${index}]`, { resource, scope }));
+      this.spans.push(this.#readSpan(span, `${path}.spans[${index}]`, { resource, scope }));
     }
   }
 
-  #span(json: unknown, path: string, context: SpanContext): TraceSpan {
-    const span = objectAt(json, path);
+  #readSpan(json: unknown, path: string, context: SpanContext): TraceSpan {
+    const span = readObject(json, path);
     this.#recordIgnoredKeys(span, SPAN_KEYS);
     return {
-      traceId: textAt(span, 'traceId', path).toLowerCase(),
-      spanId: textAt(span, 'spanId', path).toLowerCase(),
-      parentSpanId: textAt(span, 'parentSpanId', path).toLowerCase(),
-      name: textAt(span, 'name', path),
-      startNs: timeAt(span, 'startTimeUnixNano', path),
-      endNs: timeAt(span, 'endTimeUnixNano', path),
-      statusCode: statusAt(optionalAt(span, 'status', path), `${path}.status`),
-      attributes: this.#attributes(span, path, 4),
+      traceId: readText(span, 'traceId', path).toLowerCase(),
+      spanId: readText(span, 'spanId', path).toLowerCase(),
+      parentSpanId: readText(span, 'parentSpanId', path).toLowerCase(),
+      name: readText(span, 'name', path),
+      startNs: readTime(span, 'startTimeUnixNano', path),
+      endNs: readTime(span, 'endTimeUnixNano', path),
+      statusCode: readStatusCode(readOptionalObject(span, 'status', path), `${path}.status`),
+      attributes: this.#readAttributes(span, path, 4),
       ...context,
     };
   }
 
-  #attributes(holder: JsonObject, path: string, depth: number): Attributes {
-    const list = listAt(holder, 'attributes', path);
-    return list.length === 0 ? NONE : this.#pairs(list, `${path}.attributes`, depth);
+  #readAttributes(holder: JsonObject, path: string, depth: number): Attributes {
+    const list = readList(holder, 'attributes', path);
+    return list.length === 0 ? EMPTY : this.#readPairs(list, `${path}.attributes`, depth);
   }
 
-  #pairs(list: readonly unknown[], path: string, depth: number): Attributes {
+  #readPairs(list: readonly unknown[], path: string, depth: number): Attributes {
     const entries = list.map((item, index): [string, AttributeValue] => {
       this.#budget.countMessage(depth);
       const at = `${path}[${index}]`;
-      const pair = objectAt(item, at);
-      return [textAt(pair, 'key', at), this.#value(pair['value'], `${at}.value`, depth + 1)];
+      const pair = readObject(item, at);
+      return [readText(pair, 'key', at), this.#readValue(pair['value'], `${at}.value`, depth + 1)];
     });
     return Object.fromEntries(entries);
   }
 
-  #value(json: unknown, path: string, depth: number): AttributeValue {
+  #readValue(json: unknown, path: string, depth: number): AttributeValue {
     if (json === undefined || json === null) return null;
     this.#budget.countMessage(depth);
-    const value = objectAt(json, path);
+    const value = readObject(json, path);
     const kind = VALUE_KINDS.find((key) => value[key] !== undefined && value[key] !== null);
     switch (kind) {
       case undefined:
         this.#recordIgnoredKeys(value, VALUE_KINDS);
         return null;
       case 'stringValue':
-        return textAt(value, kind, path);
+        return readText(value, kind, path);
       case 'boolValue':
-        return booleanAt(value, kind, path);
+        return readBoolean(value, kind, path);
       case 'intValue':
-        return toIntegerValue(integerAt(value, kind, path));
+        return toIntegerValue(readInteger(value, kind, path));
       case 'doubleValue':
-        return doubleAt(value, kind, path);
+        return readDouble(value, kind, path);
       case 'bytesValue':
-        return bytesAt(value, kind, path);
+        return readBytes(value, kind, path);
       case 'arrayValue':
-        return this.#list(objectAt(value[kind], `${path}.${kind}`), `${path}.${kind}`, depth + 1);
+        return this.#readArray(
+          readObject(value[kind], `${path}.${kind}`),
+          `${path}.${kind}`,
+          depth + 1,
+        );
       case 'kvlistValue': {
         this.#budget.countMessage(depth + 1);
         const at = `${path}.${kind}`;
-        const list = listAt(objectAt(value[kind], at), 'values', at);
-        return { ...this.#pairs(list, `${at}.values`, depth + 2) };
+        const list = readList(readObject(value[kind], at), 'values', at);
+        return { ...this.#readPairs(list, `${at}.values`, depth + 2) };
       }
     }
   }
 
-  #list(array: JsonObject, path: string, depth: number): AttributeValue[] {
+  #readArray(array: JsonObject, path: string, depth: number): AttributeValue[] {
     this.#budget.countMessage(depth);
-    return listAt(array, 'values', path).map((item, index) => {
-      return this.#value(item, `${path}.values[${index}]`, depth + 1);
+    return readList(array, 'values', path).map((item, index) => {
+      return this.#readValue(item, `${path}.values[${index}]`, depth + 1);
     });
   }
 
@@ -144,7 +148,7 @@ class JsonReader {
   }
 }
 
-const NONE: Attributes = Object.freeze({});
+const EMPTY: Attributes = Object.freeze({});
 
 const SPAN_KEYS = ['traceId', 'spanId', 'parentSpanId', 'startTimeUnixNano', 'endTimeUnixNano'];
 
@@ -177,32 +181,32 @@ function describeType(value: unknown): string {
   return `a ${typeof value}`;
 }
 
-function objectAt(value: unknown, path: string): JsonObject {
+function readObject(value: unknown, path: string): JsonObject {
   if (isObject(value)) return value;
   throw new OtlpError(`${path} must be an object, got ${describeType(value)}.`);
 }
 
-function optionalAt(object: JsonObject, key: string, path: string): JsonObject {
+function readOptionalObject(object: JsonObject, key: string, path: string): JsonObject {
   const value = object[key];
-  if (value === undefined || value === null) return NONE;
-  return objectAt(value, `${path}.${key}`);
+  if (value === undefined || value === null) return EMPTY;
+  return readObject(value, `${path}.${key}`);
 }
 
-function listAt(object: JsonObject, key: string, path: string): readonly unknown[] {
+function readList(object: JsonObject, key: string, path: string): readonly unknown[] {
   const value = object[key];
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return value;
   throw typeError(path, key, 'an array', value);
 }
 
-function textAt(object: JsonObject, key: string, path: string): string {
+function readText(object: JsonObject, key: string, path: string): string {
   const value = object[key];
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   throw typeError(path, key, 'a string', value);
 }
 
-function booleanAt(object: JsonObject, key: string, path: string): boolean {
+function readBoolean(object: JsonObject, key: string, path: string): boolean {
   const value = object[key];
   if (typeof value === 'boolean') return value;
   throw typeError(path, key, 'a boolean', value);
@@ -211,17 +215,16 @@ function booleanAt(object: JsonObject, key: string, path: string): boolean {
 const INT64_MAX = 2n ** 63n - 1n;
 const UINT64_MAX = 2n ** 64n - 1n;
 
-/** Reads a signed 64-bit integer. */
-function integerAt(object: JsonObject, key: string, path: string): bigint {
-  const value = wholeNumber(object[key]);
+function readInteger(object: JsonObject, key: string, path: string): bigint {
+  const value = parseWholeNumber(object[key]);
   if (value !== undefined && value <= INT64_MAX && value >= -INT64_MAX - 1n) return value;
   throw typeError(path, key, 'a 64-bit integer as a string or a number', object[key]);
 }
 
-function timeAt(object: JsonObject, key: string, path: string): bigint {
+function readTime(object: JsonObject, key: string, path: string): bigint {
   const raw = object[key];
   if (raw === undefined || raw === null) return 0n;
-  const value = wholeNumber(raw);
+  const value = parseWholeNumber(raw);
   if (value !== undefined && value >= 0n && value <= UINT64_MAX) return value;
   const expected = 'nanoseconds since the Unix epoch as a string of digits';
   throw new OtlpError(`${path}.${key} must be ${expected}, got ${describeTime(raw)}.`);
@@ -237,13 +240,13 @@ function describeTime(raw: unknown): string {
     : JSON.stringify(raw);
 }
 
-function wholeNumber(value: unknown): bigint | undefined {
+function parseWholeNumber(value: unknown): bigint | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : undefined;
   // 20 digits hold every 64-bit integer. Without the limit, parsing long numbers would be slow.
   return typeof value === 'string' && /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined;
 }
 
-function doubleAt(object: JsonObject, key: string, path: string): number | string {
+function readDouble(object: JsonObject, key: string, path: string): number | string {
   const value = object[key];
   if (typeof value === 'number') return toDoubleValue(value);
   if (typeof value === 'string') {
@@ -253,7 +256,7 @@ function doubleAt(object: JsonObject, key: string, path: string): number | strin
   throw typeError(path, key, 'a number', value);
 }
 
-function bytesAt(object: JsonObject, key: string, path: string): string {
+function readBytes(object: JsonObject, key: string, path: string): string {
   const value = object[key];
   if (typeof value === 'string' && /^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) {
     return Buffer.from(value, 'base64').toString('base64');
@@ -261,7 +264,7 @@ function bytesAt(object: JsonObject, key: string, path: string): string {
   throw typeError(path, key, 'a base64 string', value);
 }
 
-function statusAt(status: JsonObject, path: string): 0 | 1 | 2 {
+function readStatusCode(status: JsonObject, path: string): 0 | 1 | 2 {
   const code = status['code'];
   if (code === undefined || code === null) return 0;
   if (typeof code === 'number' && Number.isInteger(code)) return toStatusCode(code);

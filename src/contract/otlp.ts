@@ -26,7 +26,7 @@ const spanType = root.lookupType('Span');
 export function decodeTraceRequest(bytes: Uint8Array): TraceRequest {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   checkLimits(buffer);
-  return { spans: spansOf(decode(buffer)), ignoredKeys: [] };
+  return { spans: toSpans(decodeRequest(buffer)), ignoredKeys: [] };
 }
 
 /** Encodes the response to a request whose spans were all accepted: an empty message. */
@@ -79,7 +79,7 @@ function checkMessage(state: CheckState, type: Type, end: number): void {
   if (reader.pos !== end) throw new RangeError('exceeds the enclosing message');
 }
 
-function decode(buffer: Buffer): WireRequest {
+function decodeRequest(buffer: Buffer): WireRequest {
   try {
     return requestType.decode(buffer) as unknown as WireRequest;
   } catch {
@@ -140,39 +140,39 @@ interface WireValue {
   bytesValue: Uint8Array;
 }
 
-function spansOf(request: WireRequest): TraceSpan[] {
+function toSpans(request: WireRequest): TraceSpan[] {
   return request.resourceSpans.flatMap(({ resource, scopeSpans }) => {
-    const shared = attributesOf(resource?.attributes ?? []);
+    const shared = toAttributes(resource?.attributes ?? []);
     return scopeSpans.flatMap(({ scope, spans }) =>
-      spans.map((span) => ({ ...spanOf(span), resource: shared, scope: scope?.name ?? '' })),
+      spans.map((span) => ({ ...toSpan(span), resource: shared, scope: scope?.name ?? '' })),
     );
   });
 }
 
-function spanOf(span: WireSpan): Omit<TraceSpan, 'resource' | 'scope'> {
+function toSpan(span: WireSpan): Omit<TraceSpan, 'resource' | 'scope'> {
   return {
-    traceId: hex(span.traceId),
-    spanId: hex(span.spanId),
-    parentSpanId: hex(span.parentSpanId),
+    traceId: toHex(span.traceId),
+    spanId: toHex(span.spanId),
+    parentSpanId: toHex(span.parentSpanId),
     name: span.name,
-    startNs: BigInt.asUintN(64, bigintOf(span.startTimeUnixNano)),
-    endNs: BigInt.asUintN(64, bigintOf(span.endTimeUnixNano)),
+    startNs: BigInt.asUintN(64, toBigint(span.startTimeUnixNano)),
+    endNs: BigInt.asUintN(64, toBigint(span.endTimeUnixNano)),
     statusCode: toStatusCode(span.status?.code ?? 0),
-    attributes: attributesOf(span.attributes),
+    attributes: toAttributes(span.attributes),
   };
 }
 
-const NONE: Attributes = Object.freeze({});
+const EMPTY: Attributes = Object.freeze({});
 
-function attributesOf(pairs: readonly WirePair[]): Attributes {
-  return pairs.length === 0 ? NONE : objectOf(pairs);
+function toAttributes(pairs: readonly WirePair[]): Attributes {
+  return pairs.length === 0 ? EMPTY : toObject(pairs);
 }
 
-function objectOf(pairs: readonly WirePair[]): Record<string, AttributeValue> {
-  return Object.fromEntries(pairs.map(({ key, value }) => [key, value ? valueOf(value) : null]));
+function toObject(pairs: readonly WirePair[]): Record<string, AttributeValue> {
+  return Object.fromEntries(pairs.map(({ key, value }) => [key, value ? toValue(value) : null]));
 }
 
-function valueOf(wire: WireValue): AttributeValue {
+function toValue(wire: WireValue): AttributeValue {
   // The own key is the oneof field that is set. Asking protobufjs would double the decoding time.
   switch (Object.keys(wire)[0]) {
     case 'stringValue':
@@ -180,13 +180,13 @@ function valueOf(wire: WireValue): AttributeValue {
     case 'boolValue':
       return wire.boolValue;
     case 'intValue':
-      return toIntegerValue(bigintOf(wire.intValue));
+      return toIntegerValue(toBigint(wire.intValue));
     case 'doubleValue':
       return toDoubleValue(wire.doubleValue);
     case 'arrayValue':
-      return wire.arrayValue.values.map(valueOf);
+      return wire.arrayValue.values.map(toValue);
     case 'kvlistValue':
-      return objectOf(wire.kvlistValue.values);
+      return toObject(wire.kvlistValue.values);
     case 'bytesValue':
       return Buffer.from(wire.bytesValue).toString('base64');
     case undefined:
@@ -195,11 +195,11 @@ function valueOf(wire: WireValue): AttributeValue {
   }
 }
 
-function bigintOf({ low, high }: WireInteger): bigint {
+function toBigint({ low, high }: WireInteger): bigint {
   return (BigInt(high | 0) << 32n) | BigInt(low >>> 0);
 }
 
-function hex(bytes: Uint8Array): string {
+function toHex(bytes: Uint8Array): string {
   // A missing field is an empty Array, not a Uint8Array.
   if (bytes.length === 0) return '';
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex');

@@ -43,7 +43,7 @@ const documents: Record<string, SchemaNode> = Object.fromEntries(
 );
 
 /** Returns every place where `value` does not match the schema of the message; empty if it matches. */
-export function violations(name: MessageName, value: unknown): Violation[] {
+export function findViolations(name: MessageName, value: unknown): Violation[] {
   const validate = validators[name] as unknown as Validator;
   if (validate(value)) return [];
   return (validate.errors ?? [])
@@ -59,32 +59,32 @@ export function isMessage<Name extends MessageName>(
   return (validators[name] as unknown as Validator)(value);
 }
 
-/** Returns one sentence that describes the first three violations and counts the rest. */
-export function explain(found: Violation[]): string {
-  const shown = found
+/** Describes the first three violations in one clause and counts the rest. */
+export function describeViolations(violations: readonly Violation[]): string {
+  const shown = violations
     .slice(0, 3)
     .map(
       ({ pointer, expected, received }) =>
         `${pointer || 'the body'} must be ${expected}, got ${received}`,
     );
-  const more = found.length > 3 ? `; and ${found.length - 3} more` : '';
+  const more = violations.length > 3 ? `; and ${violations.length - 3} more` : '';
   return shown.join('; ') + more;
 }
 
 /** Returns the value at a JSON pointer, or undefined if there is none. */
-export function valueAt(value: unknown, pointer: string): unknown {
-  let here = value;
+export function resolvePointer(value: unknown, pointer: string): unknown {
+  let target = value;
   for (const key of pointer.split('/').slice(1)) {
-    if (typeof here !== 'object' || here === null) return undefined;
+    if (typeof target !== 'object' || target === null) return undefined;
     const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-    if (!Object.hasOwn(here, name)) return undefined;
-    here = (here as Record<string, unknown>)[name];
+    if (!Object.hasOwn(target, name)) return undefined;
+    target = (target as Record<string, unknown>)[name];
   }
-  return here;
+  return target;
 }
 
 /** Formats a value as one line of JSON, at most 60 characters, with API keys removed; "nothing" for undefined. */
-export function brief(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';
   // JSON.stringify turns an infinite number, such as 1e999, into null.
   const text = typeof value === 'number' ? String(value) : JSON.stringify(value, hideKeys);
@@ -106,17 +106,17 @@ function toViolation(error: AjvError, name: MessageName, value: unknown): Violat
       ? error.instancePath
       : `${error.instancePath}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
   const last = pointer.slice(pointer.lastIndexOf('/') + 1);
-  const found = valueAt(value, pointer);
-  const isTooLong = error.keyword === 'maxItems' && Array.isArray(found);
+  const received = resolvePointer(value, pointer);
+  const isTooLong = error.keyword === 'maxItems' && Array.isArray(received);
   return {
     pointer,
-    expected: expectedBy(error, name, pointer),
-    received: isTooLong ? `${found.length} items` : brief(hideKeys(last, found)),
-    ...(additionalProperty !== undefined && { fields: fieldsAt(name, error.instancePath) }),
+    expected: describeExpectation(error, name, pointer),
+    received: isTooLong ? `${received.length} items` : formatValue(hideKeys(last, received)),
+    ...(additionalProperty !== undefined && { fields: listFields(name, error.instancePath) }),
   };
 }
 
-function expectedBy(
+function describeExpectation(
   { keyword, schemaPath, params }: AjvError,
   name: MessageName,
   pointer: string,
@@ -125,19 +125,19 @@ function expectedBy(
   // Either "#/properties/..." in this schema or "other.schema.json/properties/..." in another one.
   const [, file, path = ''] = /^([^#/]*)#?(.*)$/.exec(schemaPath) ?? [];
   const parent = path.slice(0, path.lastIndexOf('/'));
-  const node = valueAt(documents[file || schemas[name].$id], parent) as SchemaNode | undefined;
-  const wanted = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
-  const described = describe(wanted ?? {});
+  const node = resolvePointer(documents[file || schemas[name].$id], parent) as
+    SchemaNode | undefined;
+  const target = params.missingProperty ? node?.properties?.[params.missingProperty] : node;
+  const description = describeNode(target ?? {});
   // In a referenced schema, the path starts at that schema without naming it.
-  return described === ANY_VALUE ? describe(nodeAt(name, pointer)) : described;
+  return description === ANY_VALUE ? describeNode(findNode(name, pointer)) : description;
 }
 
 /** Returns the schema node for a place in a message; an empty node if there is none. */
-function nodeAt(name: MessageName, pointer: string): SchemaNode {
+function findNode(name: MessageName, pointer: string): SchemaNode {
   let node = schemas[name] as unknown as SchemaNode;
   for (const key of pointer.split('/').slice(1)) {
-    const whole = (node['else'] ?? node) as SchemaNode;
-    const target = typeof whole['$ref'] === 'string' ? resolve(whole['$ref']) : whole;
+    const target = followRef((node['else'] ?? node) as SchemaNode);
     const items = target['items'] as SchemaNode | undefined;
     node = target.properties?.[key] ?? items ?? {};
   }
@@ -145,11 +145,10 @@ function nodeAt(name: MessageName, pointer: string): SchemaNode {
 }
 
 /** Returns the names of the fields that the schema has at a place in a message. */
-function fieldsAt(name: MessageName, pointer: string): string[] {
-  const node = nodeAt(name, pointer);
-  const whole = (node['else'] ?? node) as SchemaNode;
-  const target = typeof whole['$ref'] === 'string' ? resolve(whole['$ref']) : whole;
-  return Object.keys(target.properties ?? {});
+function listFields(name: MessageName, pointer: string): string[] {
+  const node = findNode(name, pointer);
+  const { properties = {} } = followRef((node['else'] ?? node) as SchemaNode);
+  return Object.keys(properties);
 }
 
 const ANY_VALUE = 'a value';
@@ -164,8 +163,8 @@ const typeWords: Record<string, string> = {
 };
 
 /** Describes in words what a schema node expects. */
-function describe(node: SchemaNode): string {
-  const target = typeof node['$ref'] === 'string' ? resolve(node['$ref']) : node;
+function describeNode(node: SchemaNode): string {
+  const target = followRef(node);
   if (target.const !== undefined) return JSON.stringify(target.const);
   if (target.enum) return `one of ${target.enum.map((item) => JSON.stringify(item)).join(', ')}`;
   if (target['format'] === 'iso8601') return 'an ISO 8601 time';
@@ -190,13 +189,16 @@ function describePattern(pattern: string): string {
   return `a string of ${least} to ${most} characters${lines}`;
 }
 
-/** Resolves a `$ref`. A shared definition is looked up in every document. */
-function resolve(ref: string): SchemaNode {
+/** Returns the schema node that a `$ref` refers to, or the node itself if it has none. */
+function followRef(node: SchemaNode): SchemaNode {
+  const ref = node['$ref'];
+  if (typeof ref !== 'string') return node;
   const [file = '', path = ''] = ref.split('#');
-  if (file) return valueAt(documents[file], path) as SchemaNode;
+  if (file) return resolvePointer(documents[file], path) as SchemaNode;
+  // A shared definition may be in any document.
   for (const document of Object.values(documents)) {
-    const found = valueAt(document, path);
-    if (found !== undefined) return found as SchemaNode;
+    const node = resolvePointer(document, path);
+    if (node !== undefined) return node as SchemaNode;
   }
-  throw new Error(`There is no schema at ${ref}.`);
+  throw new Error(`No schema found at ${ref}.`);
 }

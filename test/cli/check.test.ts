@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
-import { violations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
+import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
 import { run, type Ran } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
@@ -36,7 +36,7 @@ async function startTestMutant(t: Test, id: string): Promise<string> {
 /** Asserts that a text is a valid check report, and returns it. */
 function parseReport(t: Test, text: string): CheckReport {
   const report = JSON.parse(text) as CheckReport;
-  t.same(violations('CheckReport', report), [], 'conforms to CheckReport');
+  t.same(findViolations('CheckReport', report), [], 'conforms to CheckReport');
   return report;
 }
 

@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
 import { startAgent } from '../../reference-agent/index.ts';
-import { violations, type MessageName } from '../../src/contract/index.ts';
+import { findViolations, type MessageName } from '../../src/contract/index.ts';
 import * as library from '../../src/index.ts';
 import { startService } from '../../src/service/index.ts';
 import { run, start } from '../helpers/command.ts';
@@ -201,7 +201,7 @@ void t.test('snippets match their schemas', (t) => {
     const message = messages[kind];
     if (!message) continue;
     seen.add(kind);
-    t.same(violations(message, value), [], `${page}: ${kind}`);
+    t.same(findViolations(message, value), [], `${page}: ${kind}`);
   }
   t.same([...seen].sort(), Object.keys(messages).sort(), 'there is a snippet of each kind');
   t.end();

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { violations, type LoadReport } from '../../src/contract/index.ts';
+import { findViolations, type LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { run, start } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
@@ -22,7 +22,7 @@ const SMOKE = ['--rate', '20', '--duration', '2s', '--accept-not-proven'];
 /** Asserts that a text is a valid load report, and returns it. */
 function parseReport(t: Test, text: string): LoadReport {
   const report = JSON.parse(text) as LoadReport;
-  t.same(violations('LoadReport', report), [], 'conforms to LoadReport');
+  t.same(findViolations('LoadReport', report), [], 'conforms to LoadReport');
   return report;
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import { violations, type SimulationReport } from '../../src/contract/index.ts';
+import { findViolations, type SimulationReport } from '../../src/contract/index.ts';
 import { run, start, type Ran } from '../helpers/command.ts';
 import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
@@ -19,7 +19,7 @@ const file = (name: string, text: string): string => {
 };
 const read = (path: string): SimulationReport => {
   const report = JSON.parse(readFileSync(path, 'utf8')) as SimulationReport;
-  t.same(violations('SimulationReport', report), []);
+  t.same(findViolations('SimulationReport', report), []);
   return report;
 };
 /** Asserts lines of at most 80 columns without escape codes. */

@@ -18,7 +18,7 @@ import {
   type Transcript,
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { violations, type CheckReport } from '../../src/contract/index.ts';
+import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordedRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
 import { run } from '../helpers/command.ts';
@@ -48,7 +48,7 @@ void t.test('the reference service conforms, and every requirement is judged', a
   t.same([...judgment.requirements.keys()], serviceRequirementIds, 'only requirements of area A');
   t.same(idsWith(judgment, 'pass', 'note'), serviceRequirementIds, 'every requirement is judged');
   const report = reportOf(transcript, transcript.run.startedAt);
-  t.same(violations('CheckReport', report), []);
+  t.same(findViolations('CheckReport', report), []);
   t.match(report.observedBehavior, { 'limit=0': '200', 'a wrong key': '401' });
 });
 

@@ -11,7 +11,7 @@ import { startProxy } from '../../conformance/proof/proxy.ts';
 import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts';
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
-import { violations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
+import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { run } from '../helpers/command.ts';
@@ -170,7 +170,7 @@ void t.test('without its key a sandbox is not judged, with it no report shows it
     t.notMatch(readFileSync(at(name), 'utf8'), KEY, name);
   }
   const report = JSON.parse(readFileSync(at('run.json'), 'utf8')) as CheckReport;
-  t.same(violations('CheckReport', report), []);
+  t.same(findViolations('CheckReport', report), []);
   const { calls = [] } = report;
   t.ok(calls.length >= Number(placed), `of ${placed} calls ${calls.length} are told`);
   t.equal(calls.filter(({ packets }) => packets > 0).length + Number(more), calls.length);

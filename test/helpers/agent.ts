@@ -1,7 +1,7 @@
 import { Agent, fetch } from 'undici';
 import type { Test } from 'tap';
 import { startAgent, type AgentOptions, type RunningAgent } from '../../reference-agent/index.ts';
-import { violations, type ChatRequest, type MessageName } from '../../src/contract/index.ts';
+import { findViolations, type ChatRequest, type MessageName } from '../../src/contract/index.ts';
 
 /** What came back. */
 export interface Answer {
@@ -78,7 +78,7 @@ export function chatOf(...texts: string[]): ChatRequest {
 /** Asserts status and shape: the body conforms to the schema of the message. */
 export function isAnswer(t: Test, answer: Answer, status: number, message: MessageName): void {
   t.equal(answer.status, status, `status ${status}`);
-  t.same(violations(message, answer.json), [], `conforms to ${message}`);
+  t.same(findViolations(message, answer.json), [], `conforms to ${message}`);
 }
 
 /** Asserts a refusal in the sandbox error shape. */

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { violations, type LoadReport, type VoiceLoad } from '../../src/contract/index.ts';
+import { findViolations, type LoadReport, type VoiceLoad } from '../../src/contract/index.ts';
 import type { LoadOptions } from '../../load/index.ts';
 import { runLoad } from './load.ts';
 import { callsOf } from './caller.ts';
@@ -20,7 +20,7 @@ export async function called(
     voice: { calls: 3, callsPerSecond: 20, callerLimits: ANY_CALLERS, ...voice },
     ...over,
   });
-  const wrong = violations('LoadReport', report);
+  const wrong = findViolations('LoadReport', report);
   if (wrong.length > 0) throw new Error(`not a LoadReport: ${JSON.stringify(wrong)}`);
   return report;
 }

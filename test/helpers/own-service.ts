@@ -6,7 +6,7 @@
 import { deepEqual, equal } from 'node:assert/strict';
 import { once } from 'node:events';
 import {
-  violations,
+  findViolations,
   type ChatResponse,
   type ProductionSessionPage,
 } from '../../src/contract/index.ts';
@@ -41,7 +41,7 @@ for (const [turn, user] of turns.entries()) {
   const messages = [{ role: 'user', content: user }];
   const chat = `${agent.url}/v1/chat/completions`;
   const answer = (await ask(chat, sandboxKey, { messages, session_id: name })) as ChatResponse;
-  deepEqual(violations('ChatResponse', answer), []);
+  deepEqual(findViolations('ChatResponse', answer), []);
   equal(answer.session_id, name);
   const reply = answer.choices[0].message.content;
   const span = makeSpan({ user, agent: reply, startMs: startMs + turn * 2_000 });
@@ -55,7 +55,7 @@ await ask(`${service.adminUrl}/drain`, {});
 const results = `${service.url}/api/prod-evaluations/sessions/?include_traces=true`;
 const response = await fetch(results, { headers: serviceKey });
 const page = (await response.json()) as ProductionSessionPage;
-deepEqual(violations('ProductionSessionPage', page), []);
+deepEqual(findViolations('ProductionSessionPage', page), []);
 equal(page.total, 1);
 const [item] = page.items;
 deepEqual(

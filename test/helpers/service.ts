@@ -2,7 +2,7 @@ import { Agent, fetch } from 'undici';
 import type { Test } from 'tap';
 import { startService, type RunningService, type ServiceOptions } from '../../src/service/index.ts';
 import {
-  violations,
+  findViolations,
   type ClosedConversation,
   type EvalDefinition,
   type MessageName,
@@ -129,7 +129,7 @@ export function assertResponse(
   message: MessageName,
 ): void {
   t.equal(answer.status, status, `status ${status}: ${answer.text.slice(0, 200)}`);
-  t.same(violations(message, answer.json), [], `conforms to ${message}`);
+  t.same(findViolations(message, answer.json), [], `conforms to ${message}`);
 }
 
 /** Asserts a refusal: the status, `application/json` to the letter and a message that says it. */

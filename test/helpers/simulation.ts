@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import {
-  violations,
+  findViolations,
   type EndReason,
   type Scenario,
   type SimulatedSessionReport,
@@ -46,7 +46,7 @@ export async function simulateOn(
     ...{ personas: [], evals: [], seed: 'test', kitVersion: '0.0.0' },
     ...more,
   });
-  t.same(violations('SimulationReport', report), [], 'conforms to SimulationReport');
+  t.same(findViolations('SimulationReport', report), [], 'conforms to SimulationReport');
   return report;
 }
 

@@ -1,7 +1,7 @@
 /** Every verdict of a run, each against a server or a load generator that causes it. */
 import t from 'tap';
 import { exitCodeOf, decideRunVerdict } from '../../load/verdict/targets.ts';
-import { violations } from '../../src/contract/index.ts';
+import { findViolations } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
 import {
   blockEventLoop,
@@ -36,7 +36,7 @@ void t.test(
     t.equal(findTarget(report, 'availability').samples, 3200);
     t.ok((findTarget(report, 'availability').bound95 ?? 0) > 99.9);
     t.match(findTarget(report, 'health-latency'), { verdict: 'NOT TESTED', measured: null });
-    t.same(violations('LoadReport', JSON.parse(JSON.stringify(report))), []);
+    t.same(findViolations('LoadReport', JSON.parse(JSON.stringify(report))), []);
   },
 );
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { valueAt } from '../../src/contract/index.ts';
+import { resolvePointer } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { withBrowser } from '../helpers/browser.ts';
@@ -71,7 +71,7 @@ void t.test('a browser hears the agent without a gap, and is heard', async (t) =
       (message) =>
         message['type'] === 'conversation_update' &&
         // Another encoder has been over it: it is speech, but no clip that is known by its packets.
-        /^\(1\.\d s of speech\)$/.test(String(valueAt(message, '/transcript/user'))),
+        /^\(1\.\d s of speech\)$/.test(String(resolvePointer(message, '/transcript/user'))),
     );
   await until('an update of a whole line', async () => (await wholeLine()) !== undefined);
   t.match(await wholeLine(), {

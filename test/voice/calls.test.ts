@@ -1,7 +1,7 @@
 /** Calls to the reference agent, from the kit's own peer over real sockets (spec 2.11, 6). */
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
-import { violations } from '../../src/contract/index.ts';
+import { findViolations } from '../../src/contract/index.ts';
 import { countPacketTicks } from '../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import { withAgent } from '../helpers/agent.ts';
@@ -63,7 +63,7 @@ void t.test('every form of start_call gets a complete offer', async (t) => {
     const line = await openLine(url);
     line.send({ type: 'start_call', ...form });
     const ready = await line.next('call_ready');
-    t.same(violations('CallReady', ready), []);
+    t.same(findViolations('CallReady', ready), []);
     t.equal(
       ready['session_id'],
       (form as { session_id?: string }).session_id,
@@ -123,7 +123,7 @@ void t.test('speech gets a reply, and an update with correct values', async (t) 
     const spokenMs = await microphone.say(await clipOf(user));
     await until('an update', () => updatesOf(call).length === nth + 1);
     const update = updatesOf(call)[nth];
-    t.same(violations('ConversationUpdate', update), []);
+    t.same(findViolations('ConversationUpdate', update), []);
     t.match(update, {
       session_id: 'session-1',
       call_id: call.callId,

@@ -1,7 +1,7 @@
 /** Captions, an extension of the kit: the caller sends the text of what it speaks. */
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
-import { violations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
+import { findViolations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
 import { withAgent, type Send } from '../helpers/agent.ts';
@@ -94,7 +94,7 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
   const asked = { session_id: 'session-1', user_id, metadata: { time_of_day: 'evening' } };
   const caller = await withCaller(t, agent.voiceUrl, asked);
   t.match(caller.call.ready, { metadata: { captions: true } });
-  t.same(violations('CallReady', caller.call.ready), []);
+  t.same(findViolations('CallReady', caller.call.ready), []);
   await greeted(caller.call);
   t.equal(caller.updates().length, 0, 'no update for the greeting without metadata.captions');
 
@@ -103,7 +103,7 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
   for (const [nth, line] of lines.entries()) {
     await caller.say(line);
     const update = await caller.update(nth);
-    t.same(violations('ConversationUpdate', update), []);
+    t.same(findViolations('ConversationUpdate', update), []);
     const { message } = chat[nth]?.choices[0] ?? {};
     const { evaluation_metadata: hints, metadata } = chat[nth] ?? {};
     t.match(update, {
@@ -130,7 +130,7 @@ void t.test('a caller that announces captions gets an update for the greeting', 
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   const greeting = await caller.update(0);
-  t.same(violations('ConversationUpdate', greeting), []);
+  t.same(findViolations('ConversationUpdate', greeting), []);
   t.match(greeting, { transcript: { user: '', agent: 'Hello how can I help you today' } });
   await heardWhole(t, caller, await clipOf('how-can-i-help'));
 
@@ -256,7 +256,7 @@ void t.test('a script speaks too; a clip replaces text that cannot be spoken', a
   await greeted(caller.call);
   await caller.say('Hello');
   const first = await caller.update(0);
-  t.same(violations('ConversationUpdate', first), []);
+  t.same(findViolations('ConversationUpdate', first), []);
   t.match(first, {
     transcript: { user: 'Hello', agent: 'Let me see.' },
     tool_calls: [{ function: { name: 'see', arguments: '{"far":true}' } }],

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
-import { violations } from '../../src/contract/index.ts';
+import { findViolations } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import { WebSocket } from 'ws';
 import { withAgent } from '../helpers/agent.ts';
@@ -28,7 +28,7 @@ async function endsWith(t: Test, line: Line, closeCode: number, code: string): P
   const errors = line.messages.filter(({ type }) => type === 'error');
   t.equal(errors.length, code === '' ? 0 : 1);
   if (code === '') return;
-  t.same(violations('VoiceError', errors[0]), []);
+  t.same(findViolations('VoiceError', errors[0]), []);
   t.match(errors[0], { error: { code } });
 }
 

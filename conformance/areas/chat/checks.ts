@@ -1,4 +1,4 @@
-import { brief, CHAT_RESPONSE_MS_TARGET } from '../../../src/contract/index.ts';
+import { formatValue, CHAT_RESPONSE_MS_TARGET } from '../../../src/contract/index.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import {
   checkAccepted,
@@ -214,7 +214,7 @@ function checkEvaluationMetadataTypes(): Check {
           exchange: exchange.id,
           pointer: `/evaluation_metadata/${key}`,
           expected: `typically ${metadataTypes[key] ?? ''}`,
-          received: brief(value),
+          received: formatValue(value),
         })),
     noReplyHasField,
   );

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import {
   describeError,
   isAcceptedAt,
@@ -28,7 +28,8 @@ const behaviors: readonly ObservedBehavior[] = [
   {
     name: 'session_id without one in the request',
     of: (exchange) => isChatStep('minimal')(exchange) && isAccepted(exchange),
-    describe: ({ json }) => (valueAt(json, '/session_id') === undefined ? 'omitted' : 'generated'),
+    describe: ({ json }) =>
+      resolvePointer(json, '/session_id') === undefined ? 'omitted' : 'generated',
   },
 ];
 

@@ -1,6 +1,6 @@
 import {
   USER_ID_LENGTH_MAX,
-  valueAt,
+  resolvePointer,
   type ChatMessage,
   type ChatRequest,
 } from '../../../src/contract/index.ts';
@@ -127,7 +127,7 @@ const conversation: ChatProbe = {
     for (const line of lines) {
       messages.push(user(line));
       const reply = await context.send(valid('turn', { ...request, messages: [...messages] }));
-      const content = valueAt(reply?.json, '/choices/0/message/content');
+      const content = resolvePointer(reply?.json, '/choices/0/message/content');
       if (typeof content !== 'string') return;
       messages.push({ role: 'assistant', content });
     }

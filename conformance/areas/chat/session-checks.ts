@@ -1,4 +1,4 @@
-import { brief } from '../../../src/contract/index.ts';
+import { formatValue } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import { isObjectFrom } from '../../engine/checks/shape.ts';
 import { sessionEchoHint } from './hints.ts';
@@ -43,8 +43,8 @@ export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
         {
           exchange: exchange.id,
           pointer: '/session_id',
-          expected: brief(expected),
-          received: brief(received),
+          expected: formatValue(expected),
+          received: formatValue(received),
           hint: sessionEchoHint(String(expected), String(received)),
         },
       ];
@@ -135,7 +135,7 @@ export function checkChatIds(unjudged: Check['unjudged']): Check {
             exchange: exchange.id,
             pointer: '/chat_id',
             expected: `a different id than in exchange ${first.id}`,
-            received: brief(idOf(exchange)),
+            received: formatValue(idOf(exchange)),
           },
         ];
       });

@@ -1,4 +1,4 @@
-import { brief } from '../../../src/contract/index.ts';
+import { formatValue } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import type { ExchangeFilter } from '../../engine/checks/shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
@@ -57,7 +57,7 @@ export function checkArguments(typeCheck: Check): Check {
               exchange: exchange.id,
               pointer: `${pointer}/function/arguments`,
               expected: 'a string that contains JSON',
-              received: brief(text),
+              received: formatValue(text),
             },
           ];
         }),

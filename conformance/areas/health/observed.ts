@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { isAcceptedAt, observeEach } from '../../engine/judge/observed.ts';
 import { toPrintable } from '../../engine/transcript/reading.ts';
 
@@ -8,8 +8,8 @@ export const observeHealth = observeEach([
     name: 'health',
     of: isAcceptedAt('health'),
     describe: ({ json }) => {
-      const status = valueAt(json, '/status');
-      return toPrintable(typeof status === 'string' ? status : brief(status), 40);
+      const status = resolvePointer(json, '/status');
+      return toPrintable(typeof status === 'string' ? status : formatValue(status), 40);
     },
   },
 ]);

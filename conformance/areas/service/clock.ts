@@ -1,5 +1,5 @@
 import type { ServiceProbe, ServiceProbeContext } from './context.ts';
-import { valueAt } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import { cost } from '../../engine/probe.ts';
 import { isAccepted } from '../../engine/transcript/reading.ts';
 import { createControlStep } from './requests.ts';
@@ -42,7 +42,7 @@ export const clockReset: ServiceProbe = {
     const clock = await context.send(
       createControlStep('clock as moved', '/clock', undefined, 'GET'),
     );
-    const nowMs = valueAt(clock?.json, '/now_ms');
+    const nowMs = resolvePointer(clock?.json, '/now_ms');
     if (typeof nowMs !== 'number') return;
     const resetMs = nowMs - service.clockAdvancedMs;
     await context.send(createControlStep(CLOCK_RESET_STEP, '/clock', { set_ms: resetMs }, 'PUT'));

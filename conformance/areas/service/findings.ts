@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 import { unjudgedAs, type Check, type Finding } from '../../engine/checks/check.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 import { hasControlApi } from './transcript.ts';
@@ -8,7 +8,7 @@ export function wrongValue(
   { id, json }: Exchange,
   pointer: string,
   expected: string,
-  received: string = brief(valueAt(json, pointer)),
+  received: string = formatValue(resolvePointer(json, pointer)),
 ): Finding {
   return { exchange: id, pointer, expected, received };
 }

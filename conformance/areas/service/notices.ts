@@ -1,4 +1,4 @@
-import { valueAt } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import { isAccepted, type Transcript } from '../../engine/transcript/reading.ts';
 import { CLOCK_RESET_STEP } from './clock.ts';
 import { isStep } from './steps.ts';
@@ -12,7 +12,7 @@ export function serviceNotices({ exchanges }: Transcript): readonly string[] {
   );
   if (controls.some((exchange) => isStep(exchange, 'admin', CLOCK_RESET_STEP))) return [];
   const advancedMs = controls
-    .map(({ sent }) => valueAt(sent, '/advance_ms'))
+    .map(({ sent }) => resolvePointer(sent, '/advance_ms'))
     .reduce((sum: number, ms) => sum + (typeof ms === 'number' ? ms : 0), 0);
   if (advancedMs === 0) return [];
   const hours = Math.round((advancedMs / HOUR_MS) * 10) / 10;

@@ -1,4 +1,4 @@
-import { valueAt, type ObservedBehaviors } from '../../../src/contract/index.ts';
+import { resolvePointer, type ObservedBehaviors } from '../../../src/contract/index.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 import { observeAuthentication } from './authentication/observed.ts';
 import { observeClose } from './close/observed.ts';
@@ -8,7 +8,7 @@ import { observeResults } from './results/observed.ts';
 
 function describeBody({ response, json }: Exchange): string {
   if ((response?.body ?? '') === '') return 'empty';
-  return typeof valueAt(json, '/message') === 'string' ? '{message}' : 'another body';
+  return typeof resolvePointer(json, '/message') === 'string' ? '{message}' : 'another body';
 }
 
 /** Returns the bodies of errors; the specification shows only the one of 400. */

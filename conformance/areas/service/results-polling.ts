@@ -1,4 +1,4 @@
-import { valueAt } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import { type Exchange, isAccepted } from '../../engine/transcript/reading.ts';
 import type { OwnerName, ServiceProbeContext } from './context.ts';
 import { sessionsIn } from './results-api.ts';
@@ -15,7 +15,7 @@ export interface ExpectedSession {
 
 /** Returns the session to expect after a close; an empty list if the close queued no evals. */
 export function expectedSessions(id: string, close: Exchange): ExpectedSession[] {
-  const queued = isAccepted(close) && valueAt(close.json, '/evaluations_queued');
+  const queued = isAccepted(close) && resolvePointer(close.json, '/evaluations_queued');
   return typeof queued === 'number' && queued > 0 ? [{ id, evaluations: queued }] : [];
 }
 
@@ -48,7 +48,7 @@ function hasAllScores({ json }: Exchange, expected: readonly ExpectedSession[]):
   const counts = new Map(
     sessionsIn(json).map((session) => [
       session['source_session_id'],
-      valueAt(session, '/outcome_summary/total_evaluations'),
+      resolvePointer(session, '/outcome_summary/total_evaluations'),
     ]),
   );
   return expected.every(({ id, evaluations }) => {

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import {
   decodeTraceRequest,
   readTraceRequest,
-  valueAt,
+  resolvePointer,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
@@ -33,7 +33,7 @@ export const isResultsPage =
     exchange.endpoint === endpoint &&
     exchange.intent !== 'refuse' &&
     isAccepted(exchange) &&
-    Array.isArray(valueAt(exchange.json, '/items'));
+    Array.isArray(resolvePointer(exchange.json, '/items'));
 
 /** Returns the last exchange of a step that the service accepted. */
 export function lastAccepted(
@@ -159,7 +159,7 @@ export function messageText(span: TraceSpan, key: string): string | undefined {
   const value = span.attributes[key];
   if (typeof value !== 'string') return undefined;
   try {
-    const text = valueAt(JSON.parse(value), '/0/parts/0/content');
+    const text = resolvePointer(JSON.parse(value), '/0/parts/0/content');
     return typeof text === 'string' ? text : undefined;
   } catch {
     return undefined;
@@ -178,7 +178,7 @@ export function startedAtMs({ started_at: startedAt }: ResultsObject): number | 
 
 /** Returns a number of the session's `outcome_summary`. */
 export function summaryNumber(session: ResultsObject, name: string): number | undefined {
-  const value = valueAt(session, `/outcome_summary/${name}`);
+  const value = resolvePointer(session, `/outcome_summary/${name}`);
   return typeof value === 'number' ? value : undefined;
 }
 
@@ -197,7 +197,7 @@ export function sentSeed({ exchanges }: Transcript, owner: OwnerName): unknown {
 
 /** Returns the number of evals that score the live traces of an owner, according to its seed. */
 export function seededEvalCount(transcript: Transcript, owner: OwnerName): number {
-  const ids = valueAt(sentSeed(transcript, owner), '/settings/evals');
+  const ids = resolvePointer(sentSeed(transcript, owner), '/settings/evals');
   return Array.isArray(ids) ? ids.length : 0;
 }
 
@@ -216,16 +216,16 @@ export function seededSessions(transcript: Transcript): SeededSession[] {
   const simulations = listAt(sentSeed(transcript, 'main'), '/simulations');
   return simulations.flatMap((simulation) =>
     listAt(simulation, '/sessions').map((session) => ({
-      persona: valueAt(session, '/persona'),
-      startMs: instantMs(String(valueAt(session, '/started_at'))) ?? 0,
-      isDeleted: valueAt(simulation, '/deleted') === true,
+      persona: resolvePointer(session, '/persona'),
+      startMs: instantMs(String(resolvePointer(session, '/started_at'))) ?? 0,
+      isDeleted: resolvePointer(simulation, '/deleted') === true,
       turns: listAt(session, '/turns'),
     })),
   );
 }
 
 function listAt(value: unknown, pointer: string): unknown[] {
-  const list = valueAt(value, pointer);
+  const list = resolvePointer(value, pointer);
   return Array.isArray(list) ? list : [];
 }
 

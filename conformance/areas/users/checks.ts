@@ -1,4 +1,4 @@
-import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
+import { formatValue, resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
 import { createRefusalHints } from './hints.ts';
 import type { UsersRequirementId } from './requirements.ts';
 import {
@@ -218,14 +218,14 @@ function checkUserId(
     (exchange) => exchange.intent === 'valid' && hasUserId(exchange),
     (exchange) => {
       const expected = requestedId(exchange);
-      const received = valueAt(exchange.json, '/user_id');
+      const received = resolvePointer(exchange.json, '/user_id');
       if (received === expected) return [];
       return [
         {
           exchange: exchange.id,
           pointer: '/user_id',
-          expected: brief(expected),
-          received: brief(received),
+          expected: formatValue(expected),
+          received: formatValue(received),
         },
       ];
     },
@@ -234,11 +234,11 @@ function checkUserId(
 }
 
 function hasCreatedId(exchange: Exchange): boolean {
-  return created(exchange) && typeof valueAt(exchange.json, '/user_id') === 'string';
+  return created(exchange) && typeof resolvePointer(exchange.json, '/user_id') === 'string';
 }
 
 function sentUserId({ sent }: Exchange): unknown {
-  return valueAt(sent, '/user_id');
+  return resolvePointer(sent, '/user_id');
 }
 
 /** Returns the user id of a path. A recording may have a path that can't be decoded; it stays as is. */
@@ -312,7 +312,7 @@ function checkLeftoverUsers(): Check {
       const [first, ...more] = evidence.filter((exchange) => !isDeleted(exchange));
       if (!first) return [];
       const others = more.length === 0 ? '' : ` and ${more.length} more`;
-      const received = `${brief(sentUserId(first))}${others} not deleted`;
+      const received = `${formatValue(sentUserId(first))}${others} not deleted`;
       return [
         {
           exchange: first.id,

@@ -1,6 +1,6 @@
 import {
   USER_ID_LENGTH_MAX,
-  valueAt,
+  resolvePointer,
   type UserCreateRequest,
 } from '../../../src/contract/index.ts';
 import type { UsersRequirementId } from './requirements.ts';
@@ -159,7 +159,8 @@ function refusedBodies(
 
 /** Remembers a user that should not have been created, so that cleanup deletes it. */
 function remember(context: SandboxContext, exchange: Exchange | undefined): void {
-  const id = exchange && isAccepted(exchange) ? valueAt(exchange.json, '/user_id') : undefined;
+  const id =
+    exchange && isAccepted(exchange) ? resolvePointer(exchange.json, '/user_id') : undefined;
   if (typeof id === 'string' && id !== '') context.users.wronglyAccepted.add(id);
 }
 

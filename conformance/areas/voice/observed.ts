@@ -1,4 +1,4 @@
-import { valueAt } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import { observeEach, type ObservedBehavior } from '../../engine/judge/observed.ts';
 import {
   callReadyOf,
@@ -31,7 +31,7 @@ function describeCall(exchange: Exchange): string {
 function describeResponse(exchange: Exchange): string {
   const [error] = sandboxMessagesOf(exchange, 'error');
   if (!error) return callReadyOf(exchange) ? 'call_ready' : 'no message';
-  const code = valueAt(error.json, '/error/code');
+  const code = resolvePointer(error.json, '/error/code');
   return `error ${typeof code === 'string' ? toPrintable(code, 40) : 'without a code'}`;
 }
 
@@ -43,7 +43,9 @@ function describeReaction(exchange: Exchange): string {
 }
 
 const describeSessionId = (exchange: Exchange): string =>
-  valueAt(callReadyOf(exchange)?.json, '/session_id') === undefined ? 'omitted' : 'generated';
+  resolvePointer(callReadyOf(exchange)?.json, '/session_id') === undefined
+    ? 'omitted'
+    : 'generated';
 
 const otherTypesOf = (exchange: Exchange): string[] =>
   sandboxMessagesOf(exchange).flatMap(({ type }) =>

@@ -1,5 +1,5 @@
 import { parseMessage, type CallMessage } from '../../../src/voice/call/index.ts';
-import { valueAt } from '../../../src/contract/index.ts';
+import { resolvePointer } from '../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../src/voice/peer/index.ts';
 import { drop, set } from '../../engine/mutants/combinators.ts';
 import { createVariantFactory, type Variant } from '../../engine/mutants/mutant.ts';
@@ -227,7 +227,7 @@ const offerVariants: Variant[] = [
     'trickle',
     'Sends its candidates in separate messages.',
     replaceMessages(READY, (message) => {
-      const sdp = String(valueAt(message, '/webrtc_offer/sdp'));
+      const sdp = String(resolvePointer(message, '/webrtc_offer/sdp'));
       const candidates = [...sdp.matchAll(CANDIDATE)].map(([, candidate]) => candidate);
       return [
         { ...message, webrtc_offer: { type: 'offer', sdp: sdp.replace(CANDIDATE, '') } },
@@ -261,7 +261,7 @@ function offerVideoFirst(): VoiceTransformFactory {
     sdp.replace(/^m=video [^]*?(?=^m=)/m, '').replace('a=group:BUNDLE video', 'a=group:BUNDLE');
   const changeSdp = (field: string, change: (sdp: string) => string, text: string): string => {
     const message = parseMessage(text);
-    const sdp = valueAt(message, `/${field}/sdp`);
+    const sdp = resolvePointer(message, `/${field}/sdp`);
     if (!message || typeof sdp !== 'string') return text;
     const description = { ...(message[field] as object), sdp: change(sdp) };
     return JSON.stringify({ ...message, [field]: description });

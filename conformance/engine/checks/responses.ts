@@ -1,5 +1,5 @@
 import {
-  brief,
+  formatValue,
   sandboxErrors,
   type Endpoint,
   type SandboxErrorCode,
@@ -274,7 +274,7 @@ export function checkErrorCode(
           exchange: exchange.id,
           pointer: `/error/${key}`,
           expected: JSON.stringify(expected[key]),
-          received: brief(error?.[key]),
+          received: formatValue(error?.[key]),
         }));
     },
     unjudged,

@@ -1,6 +1,6 @@
 import {
-  valueAt,
-  violations,
+  resolvePointer,
+  findViolations,
   type Endpoint,
   type MessageName,
   type Violation,
@@ -27,7 +27,7 @@ const violationCache = new WeakMap<Exchange, Map<MessageName, Violation[]>>();
 
 function violationsOf(exchange: Exchange, message: MessageName): Violation[] {
   const byMessage = violationCache.get(exchange) ?? new Map<MessageName, Violation[]>();
-  const result = byMessage.get(message) ?? violations(message, exchange.json);
+  const result = byMessage.get(message) ?? findViolations(message, exchange.json);
   violationCache.set(exchange, byMessage.set(message, result));
   return result;
 }
@@ -71,7 +71,7 @@ export function checkShape({ message, filter, places, unjudged, hint }: ShapeOpt
       violationsAt(exchange).map((violation) => ({
         exchange: exchange.id,
         ...violation,
-        ...resolveHint(hint, valueAt(exchange.json, violation.pointer)),
+        ...resolveHint(hint, resolvePointer(exchange.json, violation.pointer)),
         repair: createRepair(violation, exchange.endpoint),
       })),
     unjudged,

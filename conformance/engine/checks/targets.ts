@@ -1,5 +1,5 @@
 import { isLoopbackUrl } from '../../../src/platform/loopback.ts';
-import { brief, valueAt, type Endpoint } from '../../../src/contract/index.ts';
+import { formatValue, resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
 import { checkEach, type Check } from './check.ts';
 import type { ExchangeFilter } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
@@ -77,7 +77,7 @@ export function checkTypicalValue(
   unjudged: Check['unjudged'],
 ): Check {
   const pointer = place.replace('*', '0');
-  const valueOf = (exchange: Exchange): unknown => valueAt(exchange.json, pointer);
+  const valueOf = (exchange: Exchange): unknown => resolvePointer(exchange.json, pointer);
   return checkEach(
     (exchange) => filter(exchange) && valueOf(exchange) !== undefined,
     (exchange) =>
@@ -87,8 +87,8 @@ export function checkTypicalValue(
             {
               exchange: exchange.id,
               pointer,
-              expected: `typically ${brief(typical)}`,
-              received: brief(valueOf(exchange)),
+              expected: `typically ${formatValue(typical)}`,
+              received: formatValue(valueOf(exchange)),
             },
           ],
     unjudged,

@@ -1,6 +1,6 @@
 import {
   sandboxErrors,
-  valueAt,
+  resolvePointer,
   type Endpoint,
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
@@ -37,7 +37,7 @@ export function set(pointer: string, value: unknown): Edit {
 export function drop(pointer: string): Edit {
   return (body) => {
     const cut = pointer.lastIndexOf('/');
-    const parent = valueAt(body, pointer.slice(0, cut));
+    const parent = resolvePointer(body, pointer.slice(0, cut));
     if (typeof parent === 'object' && parent) {
       Reflect.deleteProperty(parent, pointer.slice(cut + 1));
     }
@@ -160,7 +160,7 @@ export function createAcceptedResponse(
     case 'health':
       return jsonResponse(200, { status: 'healthy', timestamp: now });
     case 'create': {
-      const id = valueAt(sent, '/user_id');
+      const id = resolvePointer(sent, '/user_id');
       const userId = typeof id === 'string' ? id : 'anybody';
       return jsonResponse(201, { user_id: userId, created_at: now, status: 'active' });
     }

@@ -1,6 +1,6 @@
 import {
-  explain,
-  violations,
+  describeViolations,
+  findViolations,
   type ExchangeRecord,
   type RunRecord,
 } from '../../../src/contract/index.ts';
@@ -61,9 +61,9 @@ export function readTranscript(ndjson: string): Transcript {
 function readLine(line: string, number: number): RunRecord | ExchangeRecord {
   const value = parse(line) as { record?: string } | null | undefined;
   if (value === undefined) throw new InvalidRecordingError(`line ${number}: not JSON`);
-  const problems = violations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
+  const problems = findViolations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
   if (problems.length > 0) {
-    throw new InvalidRecordingError(`line ${number}: ${explain(problems)}`);
+    throw new InvalidRecordingError(`line ${number}: ${describeViolations(problems)}`);
   }
   return value as RunRecord | ExchangeRecord;
 }

@@ -4,7 +4,7 @@ import type { Tracer } from '@opentelemetry/api';
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import {
   isMessage,
-  valueAt,
+  resolvePointer,
   type ChatMessage,
   type ChatResponse,
   type ExchangeRecord,
@@ -330,7 +330,9 @@ function turnsOf({ call }: ExchangeRecord): { user: string; agent: string }[] {
   return (call?.events ?? []).flatMap(({ from, kind, text }) => {
     if (from !== 'sandbox' || kind !== 'message' || text === undefined) return [];
     const message: unknown = JSON.parse(text);
-    const [user, agent] = ['user', 'agent'].map((side) => valueAt(message, `/transcript/${side}`));
+    const [user, agent] = ['user', 'agent'].map((side) =>
+      resolvePointer(message, `/transcript/${side}`),
+    );
     return typeof user === 'string' && typeof agent === 'string' ? [{ user, agent }] : [];
   });
 }

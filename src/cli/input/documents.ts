@@ -2,8 +2,8 @@
 import { isMap, isScalar, LineCounter, parseAllDocuments, parseDocument } from 'yaml';
 import type { Document, YAMLParseError } from 'yaml';
 import {
-  valueAt,
-  violations,
+  resolvePointer,
+  findViolations,
   type MessageName,
   type Messages,
   type SeedDocument,
@@ -104,7 +104,7 @@ export function readJsonFile(
     value,
     check(name) {
       // Reports can be large: find the position only if there is an error to locate.
-      if (violations(name, value).length > 0) parseSource().check(name, value, `the ${name}`);
+      if (findViolations(name, value).length > 0) parseSource().check(name, value, `the ${name}`);
     },
     locate: (pointer) => parseSource().locate(pointer, value),
   };
@@ -150,7 +150,7 @@ function createSource(file: {
       }
     },
     check(name, value, root) {
-      const problem = describeViolation(violations(name, value), document, value, root);
+      const problem = describeViolation(findViolations(name, value), document, value, root);
       if (!problem) return;
       const nameOffset = problem.isName ? offsetOfKey(document, problem.pointer) : undefined;
       throw errorAt(nameOffset ?? offsetOf(problem.pointer, value), problem.message);
@@ -246,7 +246,8 @@ function describeViolation(
     return { pointer, isName: true, message: `Unknown field \`${name}\`${hint}` };
   }
   const message = `${pointer || root} must be ${expected}, got ${received}`;
-  const source = isQuotable(valueAt(value, pointer), expected) && sourceAt(document, pointer);
+  const source =
+    isQuotable(resolvePointer(value, pointer), expected) && sourceAt(document, pointer);
   const quoted = source ? `${message}. Put it in quotes: "${source}"` : message;
   return { pointer, isName: false, message: quoted };
 }
@@ -254,7 +255,7 @@ function describeViolation(
 /** Returns the offset of a place, or of the closest parent that has one. */
 function offsetOfPointer(document: Document, value: unknown, pointer: string): number | undefined {
   for (let place = pointer; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
-    if (valueAt(value, place) === undefined) continue;
+    if (resolvePointer(value, place) === undefined) continue;
     const node = document.getIn(keysOf(place).map(toYamlKey), true) as
       { range?: [number, number, number] } | undefined;
     if (node?.range) return node.range[0];

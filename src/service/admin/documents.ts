@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import {
-  brief,
+  formatValue,
   type EvalDefinition,
   type Scenario,
   type TestedAgent,
@@ -75,7 +75,7 @@ function addKindRoutes(
   { path, kind, read }: KindRoutes,
 ): void {
   const unknownDocument = (id: string): RequestError =>
-    new RequestError('not_found', `There is no ${kind} ${brief(id)}.`);
+    new RequestError('not_found', `There is no ${kind} ${formatValue(id)}.`);
   const list = (ownerId: string) => store.documents.list(ownerId, kind, DOCUMENTS_MAX);
 
   app.post(`/${path}`, async (request) => {

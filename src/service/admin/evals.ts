@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { brief } from '../../contract/index.ts';
+import { formatValue } from '../../contract/index.ts';
 import type { Log } from '../../platform/log.ts';
 import { RequestError } from '../domain/errors.ts';
 import { findLiveEvals, parseEval, parseSettings } from '../domain/evals.ts';
@@ -35,7 +35,7 @@ export function evalRoutes(app: FastifyInstance, { owners, store }: EvalRoutesOp
 }
 
 const unknownEval = (id: string): RequestError =>
-  new RequestError('not_found', `There is no eval ${brief(id)}.`);
+  new RequestError('not_found', `There is no eval ${formatValue(id)}.`);
 
 /** Returns the warnings about an owner's live settings, and logs each of them. */
 export type FindSettingsWarnings = (ownerId: string) => Promise<string[]>;

@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { brief } from '../../contract/index.ts';
+import { formatValue } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { OwnerStore } from '../store/store.ts';
 
@@ -35,7 +35,7 @@ export function createOwners(owners: OwnerStore, defaultName: string): Owners {
       const id = await owners.findId(name);
       if (id !== undefined) return id;
       const hint = 'POST /__admin/keys creates it.';
-      throw new RequestError('not_found', `There is no owner ${brief(name)}. ${hint}`);
+      throw new RequestError('not_found', `There is no owner ${formatValue(name)}. ${hint}`);
     },
     findOrCreate: (request) => owners.ensure(nameIn(request)),
     ensure: (name) => owners.ensure(name),

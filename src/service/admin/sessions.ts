@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { brief, type SessionVerdict } from '../../contract/index.ts';
+import { formatValue, type SessionVerdict } from '../../contract/index.ts';
 import { makeScenarioFromConversation } from '../domain/conversation-scenario.ts';
 import { RequestError } from '../domain/errors.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
@@ -36,7 +36,7 @@ export function addSessionRoutes(
     if (session) return toSessionVerdict(session, appUrl());
     throw new RequestError(
       'not_found',
-      `There is no session ${brief(id)}. The id is the sessionId of its deep link. ` +
+      `There is no session ${formatValue(id)}. The id is the sessionId of its deep link. ` +
         'GET /__admin/sessions lists all sessions.',
     );
   });
@@ -44,7 +44,7 @@ export function addSessionRoutes(
     const { id } = request.params;
     const scenario = await makeScenarioFromConversation(store, await owners.find(request), id);
     if (scenario) return scenario;
-    const message = `There is no conversation ${brief(id)} with user messages.`;
+    const message = `There is no conversation ${formatValue(id)} with user messages.`;
     throw new RequestError('not_found', message);
   });
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { brief, type Simulation, type SimulationRequest } from '../../contract/index.ts';
+import { formatValue, type Simulation, type SimulationRequest } from '../../contract/index.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
@@ -47,19 +47,19 @@ export function addSimulationRoutes(
     const { id } = request.params;
     const simulation = await simulations.find(await owners.find(request), id);
     if (simulation) return simulation;
-    const message = `There is no simulation ${brief(id)} that was started here.`;
+    const message = `There is no simulation ${formatValue(id)} that was started here.`;
     throw new RequestError('not_found', message);
   });
   app.post<WithId>('/simulations/:id/cancel', async (request) => {
     const { id } = request.params;
     if (await simulations.cancel(await owners.find(request), id)) return { cancelled: id };
-    throw new RequestError('not_found', `There is no running simulation ${brief(id)}.`);
+    throw new RequestError('not_found', `There is no running simulation ${formatValue(id)}.`);
   });
   app.delete<WithId>('/simulations/:id', async (request) => {
     const { id } = request.params;
     const ownerId = await owners.find(request);
     await simulations.cancel(ownerId, id);
     if (await store.sessions.deleteSimulation(ownerId, id)) return { deleted: id };
-    throw new RequestError('not_found', `There is no simulation ${brief(id)}.`);
+    throw new RequestError('not_found', `There is no simulation ${formatValue(id)}.`);
   });
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { brief, type ClosedConversation } from '../../contract/index.ts';
+import { formatValue, type ClosedConversation } from '../../contract/index.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import type { CloseResult, IngestLogStore } from '../store/store.ts';
@@ -38,7 +38,7 @@ async function unknownConversationError(
   { ownerId, conversationId }: ConversationRef,
 ): Promise<RequestError> {
   const message =
-    `There is no conversation ${brief(conversationId)}. Use the gen_ai.conversation.id of spans ` +
+    `There is no conversation ${formatValue(conversationId)}. Use the gen_ai.conversation.id of spans ` +
     'that were sent with the same API key.';
   const code = await ingestLog.findNewestDropCode(ownerId);
   const hint = ` Some spans were dropped (${code}); for details, see GET /__admin/ingest-log.`;

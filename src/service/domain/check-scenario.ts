@@ -1,4 +1,4 @@
-import { brief, type ReplyCondition, type Scenario } from '../../contract/index.ts';
+import { formatValue, type ReplyCondition, type Scenario } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
 import { suggestion } from '../../platform/suggest.ts';
 import { InvalidDocumentError } from './errors.ts';
@@ -62,7 +62,7 @@ function checkPlaceholders(say: string, at: string): void {
     const hint = suggestion(name, ['value'], 'the only placeholder is `{value}`', '`');
     throw new InvalidDocumentError(
       at,
-      `has the unknown placeholder ${brief(placeholder)}; ${hint.replace('`value`', '`{value}`')}`,
+      `has the unknown placeholder ${formatValue(placeholder)}; ${hint.replace('`value`', '`{value}`')}`,
     );
   }
 }

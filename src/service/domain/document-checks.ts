@@ -1,8 +1,8 @@
 import {
-  brief,
-  explain,
+  formatValue,
+  describeViolations,
   isMessage,
-  violations,
+  findViolations,
   type MessageName,
   type Messages,
 } from '../../contract/index.ts';
@@ -19,13 +19,13 @@ const LATEST_MS = 253_402_300_799_999;
 /** Returns a value as the named message. @throws RequestError `bad_request` with the violations. */
 export function parseMessage<Name extends MessageName>(name: Name, value: unknown): Messages[Name] {
   if (isMessage(name, value)) return value;
-  throw new RequestError('bad_request', describeViolations(name, value));
+  throw new RequestError('bad_request', describeMismatch(name, value));
 }
 
-function describeViolations(name: MessageName, value: unknown): string {
+function describeMismatch(name: MessageName, value: unknown): string {
   const article = /^[AEIO]/.test(name) ? 'an' : 'a';
   try {
-    return `Not ${article} ${name}: ${explain(violations(name, value))}.`;
+    return `Not ${article} ${name}: ${describeViolations(findViolations(name, value))}.`;
   } catch {
     // The value is nested too deeply to be described, but it is invalid all the same.
     return `The body is not ${article} ${name}.`;
@@ -49,7 +49,7 @@ export function checkUnique(
     const first = indexByName.get(name);
     if (first !== undefined) {
       const earlier = pointerTo(first);
-      const message = `repeats ${brief(shownAt(index))} of ${earlier}`;
+      const message = `repeats ${formatValue(shownAt(index))} of ${earlier}`;
       throw new InvalidDocumentError(pointerTo(index), message, earlier);
     }
     indexByName.set(name, index);
@@ -71,7 +71,7 @@ export function unknownIdError(
     ids.length > KNOWN_IDS_SHOWN_MAX ? ` and ${ids.length - KNOWN_IDS_SHOWN_MAX} more` : '';
   const shown = ids.slice(0, KNOWN_IDS_SHOWN_MAX).join(', ');
   const hint = suggestion(id, ids, ids.length === 0 ? '' : `known ids: ${shown}${more}`);
-  const message = `must be the id of ${kind}, got ${brief(id)}`;
+  const message = `must be the id of ${kind}, got ${formatValue(id)}`;
   return new InvalidDocumentError(pointer, hint === '' ? message : `${message}; ${hint}`);
 }
 
@@ -85,5 +85,5 @@ export function parseInstant(pointer: string, iso: string | undefined): number |
   if (iso === undefined) return undefined;
   const ms = utcInstantMs(iso);
   if (ms !== undefined && ms >= EARLIEST_MS && ms <= LATEST_MS) return Math.floor(ms);
-  throw new InvalidDocumentError(pointer, `must be a valid date and time, got ${brief(iso)}`);
+  throw new InvalidDocumentError(pointer, `must be a valid date and time, got ${formatValue(iso)}`);
 }

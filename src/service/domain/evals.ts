@@ -1,4 +1,4 @@
-import { brief, type EvalDefinition, type LiveSettings } from '../../contract/index.ts';
+import { formatValue, type EvalDefinition, type LiveSettings } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
 import type { EvalStore } from '../store/store.ts';
 import { checkUnique, parseMessage, unknownIdError } from './document-checks.ts';
@@ -19,7 +19,7 @@ export function parseEval(value: unknown, at = ''): EvalDefinition {
     if (typeof steps === 'string') {
       throw new InvalidDocumentError(
         `${at}/params/path`,
-        `is not a valid path, got ${brief(path)}: ${steps}`,
+        `is not a valid path, got ${formatValue(path)}: ${steps}`,
       );
     }
   }
@@ -28,7 +28,10 @@ export function parseEval(value: unknown, at = ''): EvalDefinition {
 
 function checkPattern(pattern: string, flags: string, at: string): void {
   if (new Set(flags).size < flags.length) {
-    throw new InvalidDocumentError(`${at}/flags`, `must not repeat a flag, got ${brief(flags)}`);
+    throw new InvalidDocumentError(
+      `${at}/flags`,
+      `must not repeat a flag, got ${formatValue(flags)}`,
+    );
   }
   try {
     new RegExp(pattern, flags);

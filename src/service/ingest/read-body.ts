@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { brief } from '../../contract/index.ts';
+import { formatValue } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { RequestError } from '../domain/errors.ts';
 
@@ -23,7 +23,7 @@ function readContentType(headers: IncomingHttpHeaders): BodyFormat['contentType'
   const type = header?.split(';', 1)[0]?.trim().toLowerCase();
   if (type === 'application/json') return 'json';
   if (type === 'application/x-protobuf') return 'protobuf';
-  const message = `Content-Type must be application/json or application/x-protobuf, got ${brief(header)}.`;
+  const message = `Content-Type must be application/json or application/x-protobuf, got ${formatValue(header)}.`;
   throw new RequestError('unsupported_type', message);
 }
 
@@ -32,7 +32,7 @@ function readIsGzip(headers: IncomingHttpHeaders): boolean {
   const encoding = header?.trim().toLowerCase() ?? '';
   if (encoding === 'gzip' || encoding === 'x-gzip') return true;
   if (encoding === '' || encoding === 'identity') return false;
-  const message = `Content-Encoding must be gzip or absent, got ${brief(header)}.`;
+  const message = `Content-Encoding must be gzip or absent, got ${formatValue(header)}.`;
   throw new RequestError('unsupported_encoding', message);
 }
 

@@ -1,4 +1,4 @@
-import { brief, ISO_8601, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../contract/index.ts';
+import { formatValue, ISO_8601, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX } from '../../contract/index.ts';
 import { utcInstantMs } from '../../platform/utc-instant.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { SessionFilter, SessionKind } from '../store/store.ts';
@@ -51,7 +51,7 @@ function readBoolean(query: URLSearchParams, name: string): boolean {
   if (text === undefined) return false;
   const value = text.toLowerCase();
   if (Object.hasOwn(BOOLEANS, value)) return BOOLEANS[value] ?? false;
-  throw new RequestError('bad_request', `${name} must be true or false, got ${brief(text)}.`);
+  throw new RequestError('bad_request', `${name} must be true or false, got ${formatValue(text)}.`);
 }
 
 function readCount(query: URLSearchParams, name: string, defaultValue: number): number {
@@ -60,7 +60,7 @@ function readCount(query: URLSearchParams, name: string, defaultValue: number): 
   if (/^\d+$/.test(text)) return Math.min(Number(text), Number.MAX_SAFE_INTEGER);
   throw new RequestError(
     'bad_request',
-    `${name} must be a whole number of 0 or more, got ${brief(text)}.`,
+    `${name} must be a whole number of 0 or more, got ${formatValue(text)}.`,
   );
 }
 
@@ -74,6 +74,6 @@ function readInstant(query: URLSearchParams, name: string): number | undefined {
   throw new RequestError(
     'bad_request',
     `${name} must be an ISO 8601 time such as 2026-11-20T09:30:00Z (UTC if it has no offset), ` +
-      `got ${brief(text)}.`,
+      `got ${formatValue(text)}.`,
   );
 }

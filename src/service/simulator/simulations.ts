@@ -1,5 +1,5 @@
 import {
-  brief,
+  formatValue,
   type Scenario,
   type Simulation,
   type SimulationRequest,
@@ -129,7 +129,7 @@ async function resolveScenarios(store: Store, ownerId: string, request: Simulati
     const scenario =
       typeof requested === 'string' ? findScenario(requested, scenarios, pointer) : requested;
     if (ids.has(scenario.id)) {
-      throw new InvalidDocumentError(pointer, `repeats ${brief(scenario.id)}`);
+      throw new InvalidDocumentError(pointer, `repeats ${formatValue(scenario.id)}`);
     }
     ids.add(scenario.id);
     const { evals: scenarioEvals, ...others } = resolveScenario(scenario, references, pointer);

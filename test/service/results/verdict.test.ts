@@ -1,6 +1,10 @@
 /** Whether a session as a whole passed: what an eval that is not required changes, and what not. */
 import t from 'tap';
-import { violations, type SeedDocument, type SessionVerdict } from '../../../src/contract/index.ts';
+import {
+  findViolations,
+  type SeedDocument,
+  type SessionVerdict,
+} from '../../../src/contract/index.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, assertError, withService, type Bench } from '../../helpers/service.ts';
 
@@ -9,7 +13,7 @@ const idIn = (url: string | null | undefined): string =>
 
 async function verdictOf({ admin }: Bench, id: string): Promise<SessionVerdict> {
   const found = (await admin(`GET /sessions/${id}`)) as SessionVerdict;
-  t.same(violations('SessionVerdict', found), []);
+  t.same(findViolations('SessionVerdict', found), []);
   return found;
 }
 

@@ -2,7 +2,7 @@
 import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
-import { violations, type Scenario } from '../../../src/contract/index.ts';
+import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
 import { answer, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import {
@@ -73,7 +73,7 @@ void t.test(
     const routes = double.requests.map(({ route }) => route);
     t.same(routes, ['health', 'create', 'chat', 'chat', 'delete']);
     const [, created, first, second, removed] = double.requests;
-    t.same(violations('UserCreateRequest', created?.body), []);
+    t.same(findViolations('UserCreateRequest', created?.body), []);
     const { user_id: userId } = created?.body as { user_id: string };
     t.match(userId, /^sim_user_[a-z0-9]{20}$/);
     t.match(created?.body, {

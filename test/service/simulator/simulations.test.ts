@@ -1,6 +1,6 @@
 /** Simulations in the service: asked for at `/__admin/simulations`, read like any other sessions. */
 import t, { type Test } from 'tap';
-import { violations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
+import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
 import { startAgent } from '../../../reference-agent/index.ts';
 import { startService } from '../../../src/service/index.ts';
 import { hang, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
@@ -81,7 +81,7 @@ void t.test(
     );
     const [first] = simulation.sessions;
     const verdict = await bench.admin(`GET /sessions/${first?.id}`);
-    t.same(violations('SessionVerdict', verdict), []);
+    t.same(findViolations('SessionVerdict', verdict), []);
     const simulated = { scenario_id: 'parcel', channel: 'chat', sample: 1, review: { kept: true } };
     t.match(verdict, { end_reason: 'goal_achieved', verdict: 'passed', simulated });
     const html = await bench.send(

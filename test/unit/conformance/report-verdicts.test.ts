@@ -13,7 +13,7 @@ import {
 } from '../../../conformance/index.ts';
 import { toExchange } from '../../../conformance/engine/transcript/transcript.ts';
 import {
-  violations,
+  findViolations,
   type CallEvent,
   type ExchangeRecord,
   type RunRecord,
@@ -103,7 +103,7 @@ void t.test(
 void t.test('notices and waivers are shown next to the verdict', (t) => {
   const notice = 'Media was not judged: the sandbox rejected every answer to its offer.';
   const given = report([row('CHAT-001')], { notices: [notice], waived: ['plain HTTP'] });
-  t.same(violations('CheckReport', given), []);
+  t.same(findViolations('CheckReport', given), []);
   const text = terminalReport(given, { style: plainStyle, width: 80 });
   t.equal(text, `Waived: plain HTTP\n${notice}\nCONFORMING  1 pass\n`);
   t.match(markdownReport(given), /> Media was not judged/);

@@ -9,7 +9,11 @@ import {
   type KnownFailure,
 } from '../../../conformance/index.ts';
 import { requestCommand } from '../../../conformance/reports/curl.ts';
-import { violations, type CheckReport, type ExchangeRecord } from '../../../src/contract/index.ts';
+import {
+  findViolations,
+  type CheckReport,
+  type ExchangeRecord,
+} from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
 
@@ -45,7 +49,7 @@ const UNPRINTABLE = /(?!\n)[\p{Cc}\u202A-\u202E\u2066-\u2069]/u;
 void t.test(
   'terminal: text of the sandbox cannot inject escape codes, and every line fits in 80 columns',
   (t) => {
-    t.same(violations('CheckReport', evil), [], 'the report matches its schema');
+    t.same(findViolations('CheckReport', evil), [], 'the report matches its schema');
     for (const verbose of [false, true]) {
       const text = terminalReport(evil, { style: plainStyle, width: 80, tookMs: 1_234, verbose });
       t.notMatch(text, UNPRINTABLE);
@@ -292,7 +296,7 @@ void t.test('known failures do not count as failures, and those that pass are ou
     const judged = applyKnownFailures(given, knownFailures);
     t.match(judged, { verdict, exitCode }, name);
     t.same(judged.staleKnownFailures, stale, `${name}: outdated`);
-    t.same(violations('CheckReport', judged), []);
+    t.same(findViolations('CheckReport', judged), []);
   }
   const given = report([row('CHAT-001', failed)]);
   t.match(applyKnownFailures(given, knownFailures).requirements[0], {

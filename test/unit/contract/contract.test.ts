@@ -1,12 +1,12 @@
 import t from 'tap';
 import {
-  brief,
-  explain,
+  formatValue,
+  describeViolations,
   isMessage,
   ISO_8601,
   schemas,
-  valueAt,
-  violations,
+  resolvePointer,
+  findViolations,
   type MessageName,
 } from '../../../src/contract/index.ts';
 
@@ -34,7 +34,7 @@ void t.test('every schema has a title, a section, a description, and an example'
 
 void t.test('every example matches its schema', (t) => {
   for (const { title, examples } of all) {
-    for (const example of examples) t.strictSame(violations(title, example), [], title);
+    for (const example of examples) t.strictSame(findViolations(title, example), [], title);
   }
   t.end();
 });
@@ -42,7 +42,7 @@ void t.test('every example matches its schema', (t) => {
 void t.test('every near-miss breaks the schema at the place that it names', (t) => {
   for (const { title, 'x-near-misses': misses } of all) {
     for (const { breaks, value } of misses) {
-      const found = violations(title, value).map(({ pointer }) => pointer);
+      const found = findViolations(title, value).map(({ pointer }) => pointer);
       t.ok(found.includes(breaks), `${title} ${breaks}: found ${found.join(' ')}`);
       t.notOk(isMessage(title, value), title);
     }
@@ -52,18 +52,25 @@ void t.test('every near-miss breaks the schema at the place that it names', (t) 
 
 void t.test('a violation names the place, the expected value, and the received value', (t) => {
   const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
-  t.strictSame(violations('ChatResponse', reply), [
+  t.strictSame(findViolations('ChatResponse', reply), [
     { pointer: '/choices/0/message/content', expected: 'a string', received: 'null' },
     { pointer: '/metadata', expected: 'an object', received: '7' },
   ]);
   t.equal(
-    explain(violations('ChatRequest', {})),
+    describeViolations(findViolations('ChatRequest', {})),
     '/messages must be an array, got nothing',
     'the first as a sentence',
   );
-  t.match(explain(violations('ChatRequest', 'hello')), /^the body must be an object, got "hello"$/);
+  t.match(
+    describeViolations(findViolations('ChatRequest', 'hello')),
+    /^the body must be an object, got "hello"$/,
+  );
   const many = { messages: [1, 2, 3, 4, 5].map((content) => ({ role: 'user', content })) };
-  t.match(explain(violations('ChatRequest', many)), /; and 2 more$/, 'three in full, then a count');
+  t.match(
+    describeViolations(findViolations('ChatRequest', many)),
+    /; and 2 more$/,
+    'three in full, then a count',
+  );
   t.end();
 });
 
@@ -77,19 +84,19 @@ void t.test('no violation shows an API key', (t) => {
     ['KeyGrant', { key: 'secret' }],
   ] as const) {
     t.notOk(isMessage(name, value));
-    t.notMatch(JSON.stringify(violations(name, value)), /secret/);
-    t.match(explain(violations(name, value)), /hidden/);
+    t.notMatch(JSON.stringify(findViolations(name, value)), /secret/);
+    t.match(describeViolations(findViolations(name, value)), /hidden/);
   }
   t.end();
 });
 
 void t.test('a violation inside a referenced schema is described like any other', (t) => {
   const call = { type: 'start_call', audio_config: 'opus' };
-  t.equal(violations('StartCall', call)[0]?.expected, 'an object');
-  const seed = violations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
+  t.equal(findViolations('StartCall', call)[0]?.expected, 'an object');
+  const seed = findViolations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
   t.same(seed, [{ pointer: '/scenarios/0/user', expected: 'an object', received: 'nothing' }]);
   const health = { status: 'healthy', timestamp: '2026-01-01', metrics: { cpu_usage: 101 } };
-  t.equal(violations('Health', health)[0]?.expected, 'a number from 0 to 100');
+  t.equal(findViolations('Health', health)[0]?.expected, 'a number from 0 to 100');
   t.end();
 });
 
@@ -127,17 +134,17 @@ void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) =
 
 void t.test('a JSON pointer leads through arrays and escaped names', (t) => {
   const value = { a: [{ 'b/c': { 'd~e': 1 } }] };
-  t.equal(valueAt(value, '/a/0/b~1c/d~0e'), 1);
-  t.equal(valueAt(value, '/a/1'), undefined);
-  t.equal(valueAt('text', '/length'), undefined);
-  t.equal(valueAt(value, '/constructor'), undefined);
+  t.equal(resolvePointer(value, '/a/0/b~1c/d~0e'), 1);
+  t.equal(resolvePointer(value, '/a/1'), undefined);
+  t.equal(resolvePointer('text', '/length'), undefined);
+  t.equal(resolvePointer(value, '/constructor'), undefined);
   t.end();
 });
 
 void t.test('a value is formatted as one short line', (t) => {
-  t.equal(brief(undefined), 'nothing');
-  t.equal(brief(null), 'null');
-  const long = brief('x'.repeat(500));
+  t.equal(formatValue(undefined), 'nothing');
+  t.equal(formatValue(null), 'null');
+  const long = formatValue('x'.repeat(500));
   t.equal(long.length, 60);
   t.match(long, /\.\.\.$/);
   t.end();

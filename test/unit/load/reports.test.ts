@@ -11,7 +11,7 @@ import { checkGenerator } from '../../../load/self-check/self-check.ts';
 import { notTested, targetRows } from '../../../load/verdict/targets.ts';
 import { exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
 import {
-  violations,
+  findViolations,
   type LoadReport,
   type LoadTarget,
   type LoadVerdict,
@@ -211,6 +211,6 @@ void t.test('exit codes: 0, 1, 3, 3, 3; accepted, NOT PROVEN is 0 and the others
   const { verdict, exitCode } = reportOf('PASS', 'NOT TESTED');
   t.same([verdict, exitCode], ['PASS', 0], 'what was not tested lowers nothing');
   t.equal(reportOf('PASS', 'NOT PROVEN', 'FAIL').verdict, 'FAIL', 'the worst counts');
-  t.same(violations('LoadReport', JSON.parse(JSON.stringify(evil))), []);
+  t.same(findViolations('LoadReport', JSON.parse(JSON.stringify(evil))), []);
   t.end();
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { violations, type EvalDefinition } from '../../../src/contract/index.ts';
+import { findViolations, type EvalDefinition } from '../../../src/contract/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
 import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
@@ -23,7 +23,7 @@ function table(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
   void t.test(`${kind}: passes, failures, and edge cases`, async (t) => {
     for (const [says, params, session, outcome, shows] of rows) {
       const definition = makeEval(kind, params);
-      t.same(violations('EvalDefinition', definition), [], `${says}: the schema allows it`);
+      t.same(findViolations('EvalDefinition', definition), [], `${says}: the schema allows it`);
       const found = await score(definition, session);
       t.equal(found.outcome, outcome, `${says}: ${found.reasoning}`);
       t.match(found.reasoning, shows, says);

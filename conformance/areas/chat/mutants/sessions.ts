@@ -1,4 +1,4 @@
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import {
   drop,
   editBody,
@@ -30,9 +30,9 @@ const inSession =
 
 /** Returns the last message of a request. */
 function lastMessageOf({ json }: ProxyRequest): string {
-  const messages = valueAt(json, '/messages');
+  const messages = resolvePointer(json, '/messages');
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
-  const content = valueAt(last, '/content');
+  const content = resolvePointer(last, '/content');
   return typeof content === 'string' ? content : '';
 }
 

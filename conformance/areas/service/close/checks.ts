@@ -1,4 +1,4 @@
-import { brief, LIVE_EVALS_MAX, valueAt } from '../../../../src/contract/index.ts';
+import { formatValue, LIVE_EVALS_MAX, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   checkEach,
@@ -49,8 +49,8 @@ const isClosed = (exchange: Exchange): boolean =>
   isObject(exchange.json);
 const isFirstClose = (exchange: Exchange): boolean =>
   isClosed(exchange) && !isStep(exchange, 'end', 'close again', ...laterCloses, ...idCloses);
-const queuedOf = ({ json }: Exchange): unknown => valueAt(json, '/evaluations_queued');
-const runOf = ({ json }: Exchange): unknown => valueAt(json, '/run');
+const queuedOf = ({ json }: Exchange): unknown => resolvePointer(json, '/evaluations_queued');
+const runOf = ({ json }: Exchange): unknown => resolvePointer(json, '/run');
 
 /** First closes that queue evals. The specification does not describe the others completely. */
 const isScoringClose = (exchange: Exchange): boolean =>
@@ -84,8 +84,8 @@ function returnsConversationId(): Check {
     (exchange) => isClosed(exchange) && !isStep(exchange, 'end', ...idCloses),
     (exchange) => {
       const id = conversationIdOf(exchange);
-      if (valueAt(exchange.json, '/conversation_id') === id) return [];
-      return [wrongValue(exchange, '/conversation_id', brief(id))];
+      if (resolvePointer(exchange.json, '/conversation_id') === id) return [];
+      return [wrongValue(exchange, '/conversation_id', formatValue(id))];
     },
     notClosed,
   );
@@ -99,7 +99,8 @@ function marksRepeatedClose(): Check {
       ...repeated.judge(evidence, transcript),
       ...evidence
         .filter(
-          (exchange) => isClosed(exchange) && valueAt(exchange.json, '/already_closed') !== true,
+          (exchange) =>
+            isClosed(exchange) && resolvePointer(exchange.json, '/already_closed') !== true,
         )
         .map((exchange) => wrongValue(exchange, '/already_closed', 'true')),
     ],
@@ -110,7 +111,7 @@ function doesNotMarkFirstClose(): Check {
   return checkEach(
     isFirstClose,
     (exchange) =>
-      valueAt(exchange.json, '/already_closed') === true
+      resolvePointer(exchange.json, '/already_closed') === true
         ? [wrongValue(exchange, '/already_closed', 'absent or false')]
         : [],
     notClosed,
@@ -136,12 +137,12 @@ function scoresOnce(): Check {
     judge: (evidence, transcript) =>
       evidence.flatMap((page): Finding[] => {
         const sessions = sessionsById(page, idOf(transcript));
-        const outcomes = valueAt(sessions[0], '/eval_outcomes');
+        const outcomes = resolvePointer(sessions[0], '/eval_outcomes');
         const names = Array.isArray(outcomes)
-          ? outcomes.map((outcome) => valueAt(outcome, '/eval_name'))
+          ? outcomes.map((outcome) => resolvePointer(outcome, '/eval_name'))
           : [];
         if (sessions.length === 1 && new Set(names).size === names.length) return [];
-        const received = `${sessions.length} sessions with outcomes of ${brief(names)}`;
+        const received = `${sessions.length} sessions with outcomes of ${formatValue(names)}`;
         return [wrongValue(page, '/items', 'one session with one outcome per eval', received)];
       }),
     unjudged: unjudgedAs('not_observed', 'No conversation that was closed twice is listed.'),
@@ -161,7 +162,7 @@ function closesWith(
     (exchange, transcript) =>
       isClosed(exchange) &&
       isStep(exchange, 'end', ...steps) &&
-      typeof valueAt(exchange.json, pointer) === type &&
+      typeof resolvePointer(exchange.json, pointer) === type &&
       hasControlApi(transcript),
     (exchange, transcript) =>
       isRight(exchange, transcript) ? [] : [wrongValue(exchange, pointer, expected)],
@@ -212,7 +213,7 @@ function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Chec
     },
     judge([first, second]) {
       if (!first || !second || (runOf(first) === runOf(second)) === isSame) return [];
-      const firstRun = `${brief(runOf(first))} of exchange ${first.id}`;
+      const firstRun = `${formatValue(runOf(first))} of exchange ${first.id}`;
       return [wrongValue(second, '/run', isSame ? firstRun : `a run other than ${firstRun}`)];
     },
     unjudged: unjudgedAs('not_observed', 'No two close responses queued evals.'),
@@ -220,7 +221,7 @@ function comparesRuns(steps: readonly [EndStep, EndStep], isSame: boolean): Chec
 }
 
 const hasConfiguredRunName = (exchange: Exchange, transcript: Transcript): boolean => {
-  const base = String(valueAt(sentSeed(transcript, 'named'), '/settings/run_name'));
+  const base = String(resolvePointer(sentSeed(transcript, 'named'), '/settings/run_name'));
   const run = String(runOf(exchange));
   return run.includes(base) && run.length > base.length;
 };
@@ -244,7 +245,9 @@ function lists(
       const describe = (isThere: boolean): string => (isThere ? 'listed' : 'not listed');
       const isThere = sessionsById(page, id).length > 0;
       if (isThere === isListed) return [];
-      return [wrongValue(page, '/items', `${brief(id)} ${describe(isListed)}`, describe(isThere))];
+      return [
+        wrongValue(page, '/items', `${formatValue(id)} ${describe(isListed)}`, describe(isThere)),
+      ];
     },
     unjudged,
   );

@@ -1,4 +1,4 @@
-import { SERVICE_API_KEY_HEADER, valueAt } from '../../../../src/contract/index.ts';
+import { SERVICE_API_KEY_HEADER, resolvePointer } from '../../../../src/contract/index.ts';
 import {
   chain,
   changeResponse,
@@ -57,7 +57,7 @@ const onRepeatedClose =
 const replaceQueued =
   (count: number, replacement: number): Edit =>
   (body) => {
-    if (isFirstClose(body) && valueAt(body, '/evaluations_queued') === count) {
+    if (isFirstClose(body) && resolvePointer(body, '/evaluations_queued') === count) {
       body['evaluations_queued'] = replacement;
     }
   };

@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { observeEach } from '../../../engine/judge/observed.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { isStep } from '../steps.ts';
@@ -16,6 +16,6 @@ export const observeClose = observeEach([
   {
     name: 'evaluations_queued of a repeat',
     of: (exchange) => isStep(exchange, 'end', 'close again') && isAccepted(exchange),
-    describe: ({ json }) => brief(valueAt(json, '/evaluations_queued')),
+    describe: ({ json }) => formatValue(resolvePointer(json, '/evaluations_queued')),
   },
 ]);

@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
   unjudgedAs,
@@ -65,20 +65,20 @@ function findWrongClose(close: Exchange, transcript: Transcript, hint: string): 
   const id = conversationIdOf(close);
   if (!isConversationAccepted(id, transcript)) return [];
   if (!isAccepted(close) || !isObject(close.json)) {
-    return [outcomeFinding(close, `a 2xx response, because ${brief(id)} was sent`, hint)];
+    return [outcomeFinding(close, `a 2xx response, because ${formatValue(id)} was sent`, hint)];
   }
   if (close.json['already_closed'] === true) {
     const expected = 'absent or false, because it is the first close';
     return [{ ...wrongValue(close, '/already_closed', expected), hint }];
   }
   if (!returnsPlainId(transcript) || close.json['conversation_id'] === id) return [];
-  return [{ ...wrongValue(close, '/conversation_id', brief(id)), hint }];
+  return [{ ...wrongValue(close, '/conversation_id', formatValue(id)), hint }];
 }
 
 /** If even a plain id is returned wrongly, another requirement reports it. */
 function returnsPlainId({ exchanges }: Transcript): boolean {
   const plain = exchanges.find(isPlainClose);
-  return !plain || valueAt(plain.json, '/conversation_id') === conversationIdOf(plain);
+  return !plain || resolvePointer(plain.json, '/conversation_id') === conversationIdOf(plain);
 }
 
 /** Finds scored conversations that are not listed under their id although others of the probe are. */
@@ -88,7 +88,7 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
   const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
   const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
   const isScored = ({ json }: Exchange): boolean =>
-    Number(valueAt(json, '/evaluations_queued') ?? 0) > 0;
+    Number(resolvePointer(json, '/evaluations_queued') ?? 0) > 0;
   const allCloses = transcript.exchanges.filter(
     (exchange) =>
       exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),
@@ -100,7 +100,7 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
       wrongValue(
         page,
         '/items',
-        `${brief(conversationIdOf(close))} listed by its id`,
+        `${formatValue(conversationIdOf(close))} listed by its id`,
         'not listed',
       ),
     );
@@ -140,7 +140,7 @@ function closesOnlyForOwner(): Check {
         }
         const ownClose = findOwnClose(transcript);
         const expected = 'absent or false, because only its own key can close it';
-        return ownClose && valueAt(ownClose.json, '/already_closed') === true
+        return ownClose && resolvePointer(ownClose.json, '/already_closed') === true
           ? [wrongValue(ownClose, '/already_closed', expected)]
           : [];
       }),

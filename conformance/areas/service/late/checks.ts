@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import {
   unjudgedAs,
   explainNoValidResponse,
@@ -35,8 +35,11 @@ function describeScores(session: ResultsObject | undefined): string {
   const outcomes = session?.['eval_outcomes'];
   const verdicts = (Array.isArray(outcomes) ? outcomes : [])
     .map((outcome) => {
-      const [name, verdict] = [valueAt(outcome, '/eval_name'), valueAt(outcome, '/outcome')];
-      return `${brief(name)} ${brief(verdict)}`;
+      const [name, verdict] = [
+        resolvePointer(outcome, '/eval_name'),
+        resolvePointer(outcome, '/outcome'),
+      ];
+      return `${formatValue(name)} ${formatValue(verdict)}`;
     })
     .sort();
   return JSON.stringify([session?.['run'], session?.['outcome_summary'], verdicts]);
@@ -57,7 +60,7 @@ function keepsScores(): Check {
       const { before, after } = pagesOf(transcript);
       const [session, ...others] = sessionsById(before, idOf(transcript));
       const close = lastAccepted(transcript, 'end', 'close late');
-      const queued = valueAt(close?.json, '/evaluations_queued');
+      const queued = resolvePointer(close?.json, '/evaluations_queued');
       // If an eval was still running, the session changes for that reason.
       const isComplete =
         session !== undefined && summaryNumber(session, 'total_evaluations') === queued;
@@ -70,7 +73,7 @@ function keepsScores(): Check {
       const sessions = sessionsById(after, id);
       const scores = describeScores(sessions[0]);
       if (sessions.length === 1 && scores === describeScores(before)) return [];
-      const expected = `the scores of ${brief(id)} before: ${toPrintable(describeScores(before), 200)}`;
+      const expected = `the scores of ${formatValue(id)} before: ${toPrintable(describeScores(before), 200)}`;
       const received =
         sessions.length === 1 ? toPrintable(scores, 200) : `${sessions.length} sessions`;
       return [wrongValue(after, '/items', expected, received)];
@@ -121,7 +124,7 @@ function findWrongTurns(close: Exchange, request: Exchange, transcript: Transcri
   );
   const turns = turnsOf(session).length;
   if (turns === spans.length) return [];
-  const expected = `${spans.length} turn in ${brief(id)}, one per span of the conversation`;
+  const expected = `${spans.length} turn in ${formatValue(id)}, one per span of the conversation`;
   return [wrongValue(page, '/items', expected, `${turns}`)];
 }
 
@@ -163,7 +166,7 @@ function scoresBacklogByDate(): Check {
       if (!page) return [];
       const { sessions } = readBacklog(transcript);
       const seed = transcript.exchanges.find(({ step }) => step === 'evals for backlog')?.sent;
-      const evals = valueAt(seed, '/settings/evals');
+      const evals = resolvePointer(seed, '/settings/evals');
       const evalCount = Array.isArray(evals) ? evals.length : 0;
       const counts = sessions.map((ofConversation) =>
         ofConversation.map((session) => summaryNumber(session, 'total_evaluations') ?? 'no'),
@@ -180,7 +183,7 @@ function scoresBacklogByDate(): Check {
       const daysDiffer =
         findSession(transcript, 'old')?.['run'] !== findSession(transcript, 'json')?.['run'];
       if (!daysDiffer || typeof runs[0] !== 'string' || runs[0] !== runs[1]) return [];
-      return [wrongValue(page, '/items', 'a different run for each day', brief(runs))];
+      return [wrongValue(page, '/items', 'a different run for each day', formatValue(runs))];
     },
     unjudged: noBacklog,
   };

@@ -1,7 +1,7 @@
 import { production } from '../results/probes.ts';
 import { conversations } from '../close/probes.ts';
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import { cost } from '../../../engine/probe.ts';
 import { isAccepted } from '../../../engine/transcript/reading.ts';
 import { expectedSessions, waitUntilScored } from '../results-polling.ts';
@@ -49,7 +49,7 @@ export const lateSpans: ServiceProbe = {
     await context.send(createTracesStep(context, 'late', onTime, { owner: OWNER }));
     const lateClose = await context.send(createEndStep(context, 'close late', late.id, OWNER));
     if (!lateClose || !isAccepted(lateClose)) return;
-    if (valueAt(lateClose.json, '/evaluations_queued') === 0) return;
+    if (resolvePointer(lateClose.json, '/evaluations_queued') === 0) return;
     if (service.hasControlApi) await context.send(createControlStep('drain', '/drain'));
     const expected = [
       ...(firstClose ? expectedSessions(first.id, firstClose) : []),

@@ -1,4 +1,8 @@
-import { brief, valueAt, type ObservedBehaviors } from '../../../../src/contract/index.ts';
+import {
+  formatValue,
+  resolvePointer,
+  type ObservedBehaviors,
+} from '../../../../src/contract/index.ts';
 import { observeEach } from '../../../engine/judge/observed.ts';
 import {
   type Exchange,
@@ -30,7 +34,7 @@ const observeReads = observeEach([
   {
     name: 'limit echoed for 501',
     of: (exchange) => isProduction('over the cap')(exchange) && isAccepted(exchange),
-    describe: ({ json }) => brief(valueAt(json, '/limit')),
+    describe: ({ json }) => formatValue(resolvePointer(json, '/limit')),
   },
 ]);
 

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import { instantMs, isoTime } from '../../../../src/platform/clock.ts';
 import { cost } from '../../../engine/probe.ts';
 import { type Exchange, isAccepted } from '../../../engine/transcript/reading.ts';
@@ -52,7 +52,7 @@ async function readSessions(
 
 /** Returns how many sessions to page through, up to the largest page. */
 const countSessions = (page: Exchange): number => {
-  const total = valueAt(page.json, '/total');
+  const total = resolvePointer(page.json, '/total');
   const { length } = sessionsOf(page);
   return Math.min(typeof total === 'number' ? Math.max(total, length) : length, 500);
 };
@@ -115,7 +115,7 @@ function createFilterQueries(
 }
 
 function textAt(session: ResultsObject | undefined, pointer: string): string {
-  const value = valueAt(session, pointer);
+  const value = resolvePointer(session, pointer);
   return typeof value === 'string' ? value : '';
 }
 

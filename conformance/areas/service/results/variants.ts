@@ -1,4 +1,4 @@
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import { chain, replaceParts } from '../../../engine/mutants/combinators.ts';
 import type { TransformFactory, Variant } from '../../../engine/mutants/mutant.ts';
 import { objectsAt, queryParameter, type ResultsObject } from '../results-api.ts';
@@ -29,7 +29,7 @@ const loseOneOutcome: TransformFactory = () => {
   let chosenId: unknown;
   return onSessions('production', (session) => {
     const { source_session_id: id } = session;
-    const hasPassed = valueAt(session, '/outcome_summary/failed_count') === 0;
+    const hasPassed = resolvePointer(session, '/outcome_summary/failed_count') === 0;
     if (hasPassed && conversationIdIn(String(id)) !== undefined) chosenId ??= id;
     if (id === chosenId && id !== undefined) keepFirstOutcome(session);
   })();

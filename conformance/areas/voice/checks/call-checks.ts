@@ -1,6 +1,6 @@
 import {
-  valueAt,
-  violations,
+  resolvePointer,
+  findViolations,
   type MessageName,
   type Violation,
 } from '../../../../src/contract/index.ts';
@@ -119,7 +119,7 @@ function failsPromptly(exchange: Exchange, exchanges: readonly Exchange[]): bool
     ({ event, json }) =>
       event.atMs >= answeredMs &&
       event.atMs <= answeredMs + PROMPT_MS_MAX &&
-      valueAt(json, '/error/code') === 'connection_failed',
+      resolvePointer(json, '/error/code') === 'connection_failed',
   );
 }
 
@@ -200,7 +200,7 @@ export interface MessageShape {
 const cachedViolations = new WeakMap<ParsedMessage, Violation[]>();
 
 function violationsOf(parsed: ParsedMessage, message: MessageName): Violation[] {
-  const result = cachedViolations.get(parsed) ?? violations(message, parsed.json);
+  const result = cachedViolations.get(parsed) ?? findViolations(message, parsed.json);
   cachedViolations.set(parsed, result);
   return result;
 }
@@ -217,14 +217,14 @@ export function checkMessageShape({ message, type, at, absent, hint }: MessageSh
       sandboxMessagesOf(exchange, type).some(
         (parsed) =>
           violationsIn(parsed).length > 0 ||
-          at.some((pointer) => valueAt(parsed.json, pointer) !== undefined),
+          at.some((pointer) => resolvePointer(parsed.json, pointer) !== undefined),
       ),
     (exchange) =>
       sandboxMessagesOf(exchange, type).flatMap((parsed) =>
         violationsIn(parsed).map((violation) => ({
           exchange: exchange.id,
           ...violation,
-          ...resolveHint(hint, valueAt(parsed.json, violation.pointer)),
+          ...resolveHint(hint, resolvePointer(parsed.json, violation.pointer)),
           repair: createMessageRepair(violation, type),
         })),
       ),

@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import type { VoiceRequirementId } from '../requirements.ts';
 import {
   isRateLimited,
@@ -25,7 +25,7 @@ const ERROR_CODES = ['connection_failed', 'audio_error'];
 const isUnknownCodec = (exchange: Exchange): boolean =>
   isVoiceStep(...unknownCodecSteps)(exchange) && !isRateLimited(exchange);
 const errorCodesOf = (exchange: Exchange): unknown[] =>
-  sandboxMessagesOf(exchange, 'error').map(({ json }) => valueAt(json, '/error/code'));
+  sandboxMessagesOf(exchange, 'error').map(({ json }) => resolvePointer(json, '/error/code'));
 
 /** Returns whether any call succeeded. Otherwise, the codec is not the reason for a refusal. */
 const hasCalls = ({ exchanges }: Transcript): boolean =>
@@ -66,7 +66,7 @@ export const errorChecks = {
                 exchange: exchange.id,
                 pointer: '/error/code',
                 expected: ERROR_CODES.join(' or '),
-                received: brief(code),
+                received: formatValue(code),
               },
             ],
       ),
@@ -83,7 +83,7 @@ export const errorChecks = {
           exchange: exchange.id,
           pointer: '/error/code',
           expected: '"audio_error"',
-          received: brief(code),
+          received: formatValue(code),
         })),
     unjudgedAs('not_observed', 'The sandbox sent no error message about the codec.'),
   ),
@@ -126,7 +126,7 @@ function checkConnectionFailed(): Check {
       if (errorCodesOf(exchange).includes('connection_failed')) return [];
       const received = isConnected(exchange)
         ? 'an established connection'
-        : `an error with the code ${brief(errorCodesOf(exchange)[0])}`;
+        : `an error with the code ${formatValue(errorCodesOf(exchange)[0])}`;
       const hint = isConnected(exchange)
         ? 'Compare the fingerprint of the SDP answer with the certificate of the DTLS handshake, and refuse another one.'
         : undefined;

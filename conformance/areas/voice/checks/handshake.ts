@@ -1,4 +1,4 @@
-import { HEALTH_TIMEOUT_MS, violations } from '../../../../src/contract/index.ts';
+import { HEALTH_TIMEOUT_MS, findViolations } from '../../../../src/contract/index.ts';
 import type { VoiceRequirementId } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import {
@@ -154,7 +154,7 @@ function checkHealthAfterCalls(): Check {
   const problemsOf = (exchange: Exchange): string[] => {
     const status = exchange.response?.status ?? 0;
     if (status !== 200 && status !== 503) return [describeOutcome(exchange)];
-    return violations('Health', exchange.json).map(
+    return findViolations('Health', exchange.json).map(
       ({ pointer, received }) => `${received} at ${pointer}`,
     );
   };

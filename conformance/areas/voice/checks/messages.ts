@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../src/contract/index.ts';
 import type { VoiceRequirementId } from '../requirements.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { toPrintable, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
@@ -44,7 +44,7 @@ const checkUpdate = (absent: Check['unjudged'], ...at: string[]): Check =>
 
 /** Returns whether `start_call` has its `audio_config` in `metadata`. */
 const isFull = (exchange: Exchange): boolean =>
-  valueAt(startCallOf(exchange), '/metadata/audio_config') !== undefined;
+  resolvePointer(startCallOf(exchange), '/metadata/audio_config') !== undefined;
 const omitsOptionalParts = isVoiceStep(...optionalPartSteps);
 const isAfterOtherCalls = isVoiceStep('after other calls');
 
@@ -54,10 +54,10 @@ function describeOtherResponse(exchange: Exchange): string {
   const [other] = sandboxMessagesOf(exchange);
   const close = sandboxCloseOf(exchange);
   if (error) {
-    const { code, message } = isObject(valueAt(error.json, '/error'))
-      ? (valueAt(error.json, '/error') as Record<string, unknown>)
+    const { code, message } = isObject(resolvePointer(error.json, '/error'))
+      ? (resolvePointer(error.json, '/error') as Record<string, unknown>)
       : {};
-    return `an error with the code ${toPrintable(`${brief(code)} (${brief(message)})`)}`;
+    return `an error with the code ${toPrintable(`${formatValue(code)} (${formatValue(message)})`)}`;
   }
   if (exchange.failure?.kind === 'too_large') return exchange.failure.message;
   if (other) return toPrintable(other.event.text ?? '');
@@ -162,9 +162,9 @@ export const messageChecks = {
   'VOICE-027': checkEach(
     (exchange) =>
       isValidCall(exchange) &&
-      typeof valueAt(callReadyOf(exchange)?.json, '/metadata/audio_codec') === 'string',
+      typeof resolvePointer(callReadyOf(exchange)?.json, '/metadata/audio_codec') === 'string',
     (exchange) => {
-      const codec = String(valueAt(callReadyOf(exchange)?.json, '/metadata/audio_codec'));
+      const codec = String(resolvePointer(callReadyOf(exchange)?.json, '/metadata/audio_codec'));
       return codec.toLowerCase() === 'opus'
         ? []
         : [callFinding(exchange, 'opus', toPrintable(codec, 40))];
@@ -246,10 +246,10 @@ function checkSessionId(
       typeof sent(exchange) === 'string' && sandboxMessagesOf(exchange, type).length > 0,
     (exchange) =>
       sandboxMessagesOf(exchange, type).flatMap(({ json }): Finding[] => {
-        const actual = valueAt(json, '/session_id');
+        const actual = resolvePointer(json, '/session_id');
         const isJudged = actual === undefined || typeof actual === 'string';
         if (!isJudged || actual === sent(exchange)) return [];
-        const [expected, received] = [brief(sent(exchange)), brief(actual)];
+        const [expected, received] = [formatValue(sent(exchange)), formatValue(actual)];
         return [{ exchange: exchange.id, pointer: '/session_id', expected, received }];
       }),
     unjudged,
@@ -276,7 +276,9 @@ function checkUniqueCallIds(): Check {
           return [];
         }
         const expected = `a different call_id from the one in exchange ${first.id}`;
-        return [{ exchange: exchange.id, pointer: '/call_id', expected, received: brief(id) }];
+        return [
+          { exchange: exchange.id, pointer: '/call_id', expected, received: formatValue(id) },
+        ];
       });
     },
     unjudged: explainNoCall,
@@ -290,14 +292,14 @@ function checkSameCallId(): Check {
       sandboxMessagesOf(exchange, 'conversation_update').length > 0,
     (exchange) =>
       sandboxMessagesOf(exchange, 'conversation_update').flatMap(({ json }): Finding[] => {
-        const [id, actual] = [callReadyIdOf(exchange, 'call_id'), valueAt(json, '/call_id')];
+        const [id, actual] = [callReadyIdOf(exchange, 'call_id'), resolvePointer(json, '/call_id')];
         if (actual === id) return [];
         return [
           {
             exchange: exchange.id,
             pointer: '/call_id',
-            expected: brief(id),
-            received: brief(actual),
+            expected: formatValue(id),
+            received: formatValue(actual),
           },
         ];
       }),
@@ -342,7 +344,7 @@ function checkSeparateCalls(): Check {
             callFinding(
               exchange,
               'only ids of this call',
-              `${brief(id)}, an id of exchange ${other.id}`,
+              `${formatValue(id)}, an id of exchange ${other.id}`,
             ),
           ),
       );

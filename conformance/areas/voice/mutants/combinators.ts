@@ -1,4 +1,4 @@
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import { parseMessage, type CallMessage } from '../../../../src/voice/call/index.ts';
 import type { Edit } from '../../../engine/mutants/combinators.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
@@ -112,7 +112,7 @@ export const createMessageMutants =
 /** Edits the SDP of every offer. */
 export const editOffers = (edit: (sdp: string) => string): VoiceTransformFactory =>
   replaceMessages('call_ready', (message) => {
-    const sdp = valueAt(message, '/webrtc_offer/sdp');
+    const sdp = resolvePointer(message, '/webrtc_offer/sdp');
     const edited = edit(typeof sdp === 'string' ? sdp : '');
     return [{ ...message, webrtc_offer: { type: 'offer', sdp: edited } }];
   });
@@ -137,7 +137,8 @@ export function interceptMessages(
 /** Returns whether a message is a `start_call` with a codec that a sandbox may refuse. */
 export function requestsOtherCodec(message: CallMessage): boolean {
   const codec =
-    valueAt(message, '/audio_config/codec') ?? valueAt(message, '/metadata/audio_config/codec');
+    resolvePointer(message, '/audio_config/codec') ??
+    resolvePointer(message, '/metadata/audio_config/codec');
   return isStart(message) && codec !== undefined && codec !== 'opus';
 }
 
@@ -180,4 +181,4 @@ export const isStart = ({ type }: CallMessage): boolean => type === 'start_call'
 
 /** Returns whether a message is a `start_call` in the full form. */
 export const isFullStart = (message: CallMessage): boolean =>
-  isStart(message) && valueAt(message, '/metadata/audio_config') !== undefined;
+  isStart(message) && resolvePointer(message, '/metadata/audio_config') !== undefined;

@@ -1,4 +1,4 @@
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
 import type { Mutant } from '../../../engine/mutants/mutant.ts';
 import {
@@ -18,7 +18,7 @@ const inError = createMessageMutants(ERROR);
 /** Replaces one error code with another. */
 const replaceErrorCode = (code: string, replacement: string): VoiceTransformFactory =>
   replaceMessages(ERROR, (message) => [
-    valueAt(message, '/error/code') === code
+    resolvePointer(message, '/error/code') === code
       ? { ...message, error: { ...(message['error'] as object), code: replacement } }
       : message,
   ]);

@@ -1,5 +1,5 @@
 import { parseMessage } from '../../../../src/voice/call/index.ts';
-import { valueAt } from '../../../../src/contract/index.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
 import { drop, set } from '../../../engine/mutants/combinators.ts';
@@ -84,7 +84,8 @@ function mixUpUpdates(): VoiceTransformFactory {
           ...handlers,
           fromSandbox(text) {
             const message = parseMessage(text);
-            if (message?.['type'] === 'call_ready') ids.set(ends, valueAt(message, '/call_id'));
+            if (message?.['type'] === 'call_ready')
+              ids.set(ends, resolvePointer(message, '/call_id'));
             handlers.fromSandbox?.(text);
           },
         };

@@ -1,4 +1,4 @@
-import { brief, PAGE_LIMIT_MAX, valueAt } from '../../../../../src/contract/index.ts';
+import { formatValue, PAGE_LIMIT_MAX, resolvePointer } from '../../../../../src/contract/index.ts';
 import { instantMs } from '../../../../../src/platform/clock.ts';
 import {
   checkEach,
@@ -107,7 +107,9 @@ export const matchesRun: FilterRule = (session, page) =>
 /** Selects sessions that have an eval with a matching name. */
 export const matchesEval: FilterRule = ({ eval_outcomes: outcomes }, page) =>
   Array.isArray(outcomes) &&
-  outcomes.some((outcome) => containsText(valueAt(outcome, '/eval_name'), queryOf(page, 'eval')));
+  outcomes.some((outcome) =>
+    containsText(resolvePointer(outcome, '/eval_name'), queryOf(page, 'eval')),
+  );
 
 /**
  * Selects sessions by the name or URL of their agent. If the URL is unknown, a page may list all
@@ -128,11 +130,12 @@ export const matchesAgent: FilterRule = (session, page, transcript) => {
 };
 
 function seededAgentUrls(transcript: Transcript): Map<unknown, unknown> {
-  const agents = hasControlApi(transcript) && valueAt(sentSeed(transcript, 'main'), '/agents');
+  const agents =
+    hasControlApi(transcript) && resolvePointer(sentSeed(transcript, 'main'), '/agents');
   return new Map(
     (Array.isArray(agents) ? agents : []).map((agent) => [
-      valueAt(agent, '/name'),
-      valueAt(agent, '/url'),
+      resolvePointer(agent, '/name'),
+      resolvePointer(agent, '/url'),
     ]),
   );
 }
@@ -163,7 +166,9 @@ export function listsOnlyFailures(endpoint: ResultsEndpoint): Check {
         if (outcomes.length !== failed) {
           return [wrongValue(page, pointer, `${failed} outcomes`, String(outcomes.length))];
         }
-        const hasPassed = outcomes.some((outcome) => valueAt(outcome, '/outcome') === 'pass');
+        const hasPassed = outcomes.some(
+          (outcome) => resolvePointer(outcome, '/outcome') === 'pass',
+        );
         if (!hasPassed) return [];
         return [wrongValue(page, pointer, 'only failing outcomes', 'a passed outcome')];
       }),
@@ -209,7 +214,7 @@ export function countsFailures(endpoint: ResultsEndpoint): Check {
     evidence: (transcript) =>
       findWholePage(transcript, endpoint)
         ? findPages(transcript, endpoint, ['failed only']).filter(
-            ({ json }) => typeof valueAt(json, '/total') === 'number',
+            ({ json }) => typeof resolvePointer(json, '/total') === 'number',
           )
         : [],
     judge(evidence, transcript) {
@@ -218,7 +223,7 @@ export function countsFailures(endpoint: ResultsEndpoint): Check {
         (session) => (summaryNumber(session, 'failed_count') ?? 0) > 0,
       ).length;
       return evidence
-        .filter(({ json }) => valueAt(json, '/total') !== count)
+        .filter(({ json }) => resolvePointer(json, '/total') !== count)
         .map((page) => wrongValue(page, '/total', String(count)));
     },
     unjudged: noWholePage,
@@ -327,7 +332,7 @@ function findMissingInPeriod(
     (session) => !listed.has(identify(session)),
   );
   if (!missing) return [];
-  const startedAt = brief(missing['started_at']);
+  const startedAt = formatValue(missing['started_at']);
   const expected = `the session that started at ${startedAt}, which is listed without ${filter}`;
   return [wrongValue(whole, '/items', expected, 'not listed')];
 }

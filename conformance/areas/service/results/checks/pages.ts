@@ -1,8 +1,8 @@
 import {
-  brief,
+  formatValue,
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
-  valueAt,
+  resolvePointer,
 } from '../../../../../src/contract/index.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
 import {
@@ -41,11 +41,11 @@ export function hasPageFields(endpoint: ResultsEndpoint): Check {
       isAccepted(page) &&
       isObject(page.json),
     (page) => [
-      ...(Array.isArray(valueAt(page.json, '/items'))
+      ...(Array.isArray(resolvePointer(page.json, '/items'))
         ? []
         : [wrongValue(page, '/items', 'an array')]),
       ...['/total', '/skip', '/limit']
-        .filter((pointer) => !isCount(valueAt(page.json, pointer)))
+        .filter((pointer) => !isCount(resolvePointer(page.json, pointer)))
         .map((pointer) => wrongValue(page, pointer, 'an integer of 0 or more')),
     ],
     explainNoValidResponse(endpoint),
@@ -54,7 +54,7 @@ export function hasPageFields(endpoint: ResultsEndpoint): Check {
 
 /** Finds a number that differs from the expected one. Other types violate another requirement. */
 function findWrongNumber(page: Exchange, pointer: string, expected: number): Finding[] {
-  const value = valueAt(page.json, pointer);
+  const value = resolvePointer(page.json, pointer);
   return typeof value === 'number' && value !== expected
     ? [wrongValue(page, pointer, String(expected))]
     : [];
@@ -134,7 +134,7 @@ export function findWholePage(
   const again = lastAccepted(transcript, endpoint, 'whole again');
   if (!whole || !again || !isResultsPage(endpoint)(whole)) return undefined;
   const identities = (page: Exchange): string => sessionsOf(page).map(identify).sort().join();
-  const total = valueAt(whole.json, '/total');
+  const total = resolvePointer(whole.json, '/total');
   const isComplete =
     typeof total !== 'number' || sessionsOf(whole).length >= Math.min(total, PAGE_LIMIT_MAX);
   return identities(whole) === identities(again) && isComplete ? whole : undefined;
@@ -164,7 +164,7 @@ export function pagesCompletely(endpoint: ResultsEndpoint): Check {
       const listed = pages.flatMap(sessionsOf).map(identify).sort();
       const totals = new Set(
         [whole, ...pages]
-          .map(({ json }) => valueAt(json, '/total'))
+          .map(({ json }) => resolvePointer(json, '/total'))
           .filter((total) => typeof total === 'number'),
       );
       const isSame = expected.join() === listed.join();
@@ -183,7 +183,7 @@ export function pagesCompletely(endpoint: ResultsEndpoint): Check {
 }
 
 function hasRightTotal(whole: Exchange, count: number): boolean {
-  const total = valueAt(whole.json, '/total');
+  const total = resolvePointer(whole.json, '/total');
   return count >= PAGE_LIMIT_MAX || !Number.isInteger(total) || total === count;
 }
 
@@ -231,7 +231,9 @@ export function hidesOtherOwners(endpoint: ResultsEndpoint): Check {
       const ownSessions = new Set((whole ? sessionsOf(whole) : []).map(identify));
       const foreign = sessionsOf(page).find((session) => ownSessions.has(identify(session)));
       if (!foreign) return [];
-      return [wrongValue(page, '/items', 'no session of another owner', brief(foreign['url']))];
+      return [
+        wrongValue(page, '/items', 'no session of another owner', formatValue(foreign['url'])),
+      ];
     },
     requireControlApi(noWholePage),
   );

@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../../src/contract/index.ts';
 import { checkEach, unjudgedAs, type Check } from '../../../../engine/checks/check.ts';
 import {
   type Exchange,
@@ -68,7 +68,7 @@ import {
 const ENDPOINT = 'production';
 
 const isAboveZero = (value: unknown): boolean => typeof value === 'number' && value > 0;
-const queuedOf = ({ json }: Exchange): unknown => valueAt(json, '/evaluations_queued');
+const queuedOf = ({ json }: Exchange): unknown => resolvePointer(json, '/evaluations_queued');
 
 /** First closes of the main conversations that queued evals. */
 const scoringCloses = ({ exchanges }: Transcript): Exchange[] =>
@@ -92,7 +92,7 @@ function listsClosedConversations(): Check {
       evidence
         .filter((close) => !findClosedSession(transcript, close))
         .map((close) => {
-          const expected = `${brief(conversationIdOf(close))} in the results within 10 s`;
+          const expected = `${formatValue(conversationIdOf(close))} in the results within 10 s`;
           return wrongValue(close, '', expected, 'not listed');
         }),
     unjudged: unjudgedAs('not_observed', 'No evals are configured, so nothing is scored.'),
@@ -105,14 +105,14 @@ function listsSameRun(): Check {
     evidence: (transcript) =>
       scoringCloses(transcript).filter(
         (close) =>
-          typeof valueAt(close.json, '/run') === 'string' &&
+          typeof resolvePointer(close.json, '/run') === 'string' &&
           typeof findClosedSession(transcript, close)?.['run'] === 'string',
       ),
     judge: (evidence, transcript) =>
       evidence.flatMap((close) => {
         const run = findClosedSession(transcript, close)?.['run'];
-        if (run === valueAt(close.json, '/run')) return [];
-        return [wrongValue(close, '/run', `${brief(run)}, the run of its session`)];
+        if (run === resolvePointer(close.json, '/run')) return [];
+        return [wrongValue(close, '/run', `${formatValue(run)}, the run of its session`)];
       }),
     unjudged: noSessions,
   };
@@ -135,14 +135,14 @@ function hasTypicalPass(): Check {
     return total > 0 && summaryNumber(session, 'passed_count') === total;
   };
   const outcomeOf = (session: ResultsObject): unknown =>
-    valueAt(session, '/eval_outcomes/0/outcome');
+    resolvePointer(session, '/eval_outcomes/0/outcome');
   return checkEach(
     (page) => isResultsPage(ENDPOINT)(page) && sessionsOf(page).some(isPassed),
     (page) => {
       const unusual = sessionsOf(page).find(
         (session) => isPassed(session) && outcomeOf(session) !== 'pass',
       );
-      return unusual ? [wrongValue(page, '/items', '"pass"', brief(outcomeOf(unusual)))] : [];
+      return unusual ? [wrongValue(page, '/items', '"pass"', formatValue(outcomeOf(unusual)))] : [];
     },
     unjudgedAs('not_observed', 'No session passed every eval.'),
   );
@@ -168,7 +168,7 @@ function listsOnlyScored(): Check {
     judge: (evidence, transcript) => [
       ...check.judge(evidence, transcript),
       ...evidence
-        .filter((page) => isUnscoredOwner(page) && isAboveZero(valueAt(page.json, '/total')))
+        .filter((page) => isUnscoredOwner(page) && isAboveZero(resolvePointer(page.json, '/total')))
         .map((page) => wrongValue(page, '/total', '0')),
     ],
   };
@@ -185,7 +185,7 @@ function listsUpload(): Check {
       const isListed =
         page && sessionsOf(page).some((session) => session['source_session_id'] === id);
       if (!page || isListed) return [];
-      return [wrongValue(page, '/items', `the transcript ${brief(id)}`, 'not listed')];
+      return [wrongValue(page, '/items', `the transcript ${formatValue(id)}`, 'not listed')];
     },
     unjudged: requireControlApi(noSessions),
   };

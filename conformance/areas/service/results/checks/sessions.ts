@@ -1,4 +1,8 @@
-import { brief, valueAt, type MessageName } from '../../../../../src/contract/index.ts';
+import {
+  formatValue,
+  resolvePointer,
+  type MessageName,
+} from '../../../../../src/contract/index.ts';
 import { instantMs } from '../../../../../src/platform/clock.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
 import {
@@ -105,7 +109,7 @@ function findSharedLink(page: Exchange): Finding[] {
     const text = JSON.stringify(session);
     // A session that is listed twice violates another requirement.
     if ((sessionByLink.get(url) ?? text) !== text) {
-      return [wrongValue(page, '/items', 'a different link for each session', brief(url))];
+      return [wrongValue(page, '/items', 'a different link for each session', formatValue(url))];
     }
     sessionByLink.set(url, text);
   }
@@ -196,7 +200,7 @@ export function endsAfterStart(endpoint: ResultsEndpoint): Check {
     (session) => {
       const startMs = msAt(session, 'started_at') ?? 0;
       const endMs = msAt(session, 'ended_at') ?? 0;
-      const expected = `no earlier than ${brief(session['started_at'])}`;
+      const expected = `no earlier than ${formatValue(session['started_at'])}`;
       return endMs >= startMs - TIME_PRECISION_MS ? undefined : { pointer: '/ended_at', expected };
     },
     unjudgedAs('not_observed', 'No listed session has times that can be compared.'),
@@ -238,16 +242,16 @@ export function hasTypicalValue(
   return checkEach(
     (page) =>
       isResultsPage(endpoint)(page) &&
-      sessionsOf(page).some((session) => valueAt(session, pointer) !== undefined),
+      sessionsOf(page).some((session) => resolvePointer(session, pointer) !== undefined),
     (page) => {
       const sessions = sessionsOf(page);
       const index = sessions.findIndex((session) => {
-        const value = valueAt(session, pointer);
+        const value = resolvePointer(session, pointer);
         return value !== undefined && value !== typical;
       });
       if (index < 0) return [];
-      const received = brief(valueAt(sessions[index], pointer));
-      return [wrongValue(page, `/items/${index}${pointer}`, brief(typical), received)];
+      const received = formatValue(resolvePointer(sessions[index], pointer));
+      return [wrongValue(page, `/items/${index}${pointer}`, formatValue(typical), received)];
     },
     noSessions,
   );

@@ -1,4 +1,4 @@
-import { brief, valueAt } from '../../../../../src/contract/index.ts';
+import { formatValue, resolvePointer } from '../../../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../../../engine/checks/check.ts';
 import { type Exchange, type Transcript } from '../../../../engine/transcript/reading.ts';
 import { requireControlApi, wrongValue } from '../../findings.ts';
@@ -73,7 +73,7 @@ function keepsDeletedSimulations(): Check {
     }
     const { url, eval_outcomes: outcomes } = session;
     return [
-      ...(url === null ? [] : [wrongValue(page, '/items', 'url: null', brief(url))]),
+      ...(url === null ? [] : [wrongValue(page, '/items', 'url: null', formatValue(url))]),
       ...(Array.isArray(outcomes) && outcomes.length === 0
         ? [wrongValue(page, '/items', 'the outcomes of the session', '[]')]
         : []),
@@ -115,7 +115,7 @@ function countsAllSessions(): Check {
     isSeededPage('defaults'),
     (page, transcript) => {
       const { length } = seededSessions(transcript);
-      const total = valueAt(page.json, '/total');
+      const total = resolvePointer(page.json, '/total');
       return typeof total !== 'number' || total === length
         ? []
         : [wrongValue(page, '/total', String(length))];

@@ -1,4 +1,4 @@
-import { brief, valueAt, type TraceSpan } from '../../../../../src/contract/index.ts';
+import { formatValue, resolvePointer, type TraceSpan } from '../../../../../src/contract/index.ts';
 import { isObject } from '../../../../../src/platform/json.ts';
 import {
   checkEach,
@@ -89,7 +89,7 @@ export function hasTurnPerSpan(step: TracesStep): Check {
   return checkConversations([step], hasTurns, ({ id, session, spans }) => {
     const { length } = turnsOf(session);
     if (length === spans.length) return [];
-    return [{ expected: `${spans.length} turns in ${brief(id)}`, received: String(length) }];
+    return [{ expected: `${spans.length} turns in ${formatValue(id)}`, received: String(length) }];
   });
 }
 
@@ -99,11 +99,16 @@ export function hasSentTexts(key: 'user_input' | 'agent_response'): Check {
   const hasAllTurns = (conversation: ListedConversation): boolean =>
     hasTurns(conversation) && turnsOf(conversation.session).length === conversation.spans.length;
   return checkConversations(countableSteps, hasAllTurns, ({ id, session, spans }) => {
-    const texts = turnsOf(session).map((turn) => valueAt(turn, `/${key}`));
+    const texts = turnsOf(session).map((turn) => resolvePointer(turn, `/${key}`));
     return spans.flatMap((span) => {
       const sent = messageText(span, attribute);
       if (sent === undefined || texts.includes(sent)) return [];
-      return [{ expected: `${key} ${brief(sent)} in ${brief(id)}`, received: brief(texts) }];
+      return [
+        {
+          expected: `${key} ${formatValue(sent)} in ${formatValue(id)}`,
+          received: formatValue(texts),
+        },
+      ];
     });
   });
 }
@@ -117,13 +122,13 @@ export function startsWithFirstSpan(): Check {
       const firstMs = Number((spans[0]?.startNs ?? 0n) / 1_000_000n);
       const offsetMs = Math.abs((startedAtMs(session) ?? 0) - firstMs);
       if (offsetMs < TIME_PRECISION_MS) return [];
-      const expected = `the start of the first span of ${brief(id)}`;
+      const expected = `the start of the first span of ${formatValue(id)}`;
       return [{ expected, received: `a difference of ${offsetMs} ms` }];
     },
   );
 }
 
-const sequenceOf = (turn: unknown): unknown => valueAt(turn, '/session_sequence');
+const sequenceOf = (turn: unknown): unknown => resolvePointer(turn, '/session_sequence');
 
 /** Returns the user inputs of a session in order; an empty list if the run did not send them. */
 type InputsOf = (session: ResultsObject, transcript: Transcript) => readonly (string | undefined)[];
@@ -139,7 +144,7 @@ export function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Che
     if (!numbers.every(Number.isInteger)) return 'a whole number for each turn';
     if (new Set(numbers).size < numbers.length) return 'a different number for each turn';
     const sent = inputsOf(session, transcript).map((input) =>
-      turns.find((turn) => valueAt(turn, '/user_input') === input),
+      turns.find((turn) => resolvePointer(turn, '/user_input') === input),
     );
     if (sent.includes(undefined)) return undefined;
     const sentNumbers = sent.map((turn) => Number(sequenceOf(turn)));
@@ -154,7 +159,7 @@ export function numbersTurns(endpoint: ResultsEndpoint, inputsOf: InputsOf): Che
       sessionsOf(page).flatMap((session, index) => {
         const expected = isNumbered(session) ? findFault(session, transcript) : undefined;
         if (expected === undefined) return [];
-        const received = brief(turnsOf(session).map(sequenceOf));
+        const received = formatValue(turnsOf(session).map(sequenceOf));
         return [wrongValue(page, `/items/${index}/traces`, expected, received)];
       }),
     unjudgedAs('not_observed', 'No listed session has turns.'),
@@ -173,7 +178,7 @@ const seededTurns = (session: ResultsObject, transcript: Transcript): unknown[] 
 /** Returns the user inputs that the run seeded. */
 export const seededInputs: InputsOf = (session, transcript) =>
   seededTurns(session, transcript).map((turn) => {
-    const input = valueAt(turn, '/user_input');
+    const input = resolvePointer(turn, '/user_input');
     return typeof input === 'string' ? input : undefined;
   });
 
@@ -183,7 +188,10 @@ export function showsSeededTurns(): Check {
   // Turns are compared as a whole; `brief` shortens them only for the message.
   const textsOf = (turns: readonly unknown[]): string[] =>
     turns.map((turn) =>
-      JSON.stringify([valueAt(turn, '/user_input'), valueAt(turn, '/agent_response')]),
+      JSON.stringify([
+        resolvePointer(turn, '/user_input'),
+        resolvePointer(turn, '/agent_response'),
+      ]),
     );
   return checkEach(
     (page, transcript) =>
@@ -200,8 +208,8 @@ export function showsSeededTurns(): Check {
         const isSame =
           listed.length === seeded.length && seeded.every((turn) => listed.includes(turn));
         if (isSame) return [];
-        const expected = `the ${seeded.length} turns of the session: ${brief(seeded)}`;
-        return [wrongValue(page, `/items/${index}/traces`, expected, brief(listed))];
+        const expected = `the ${seeded.length} turns of the session: ${formatValue(seeded)}`;
+        return [wrongValue(page, `/items/${index}/traces`, expected, formatValue(listed))];
       }),
     requireControlApi(noWholePage),
   );

@@ -1,6 +1,4 @@
-/**
- * The limits and targets of the specification (mostly spec 8). Each name ends with its unit or bound.
- */
+// The constants of the specification. The name of a limit or target ends with its unit or bound.
 
 /** Maximum length of a user id (spec 2.9, 8). */
 export const USER_ID_LENGTH_MAX = 64;
@@ -43,3 +41,28 @@ export const PAGE_LIMIT_DEFAULT = 50;
 
 /** Maximum number of sessions on a page of results (spec 4.3, 4.4). */
 export const PAGE_LIMIT_MAX = 500;
+
+/** Header with the key of the evaluation service (spec 5, area A). Lower case, as Node reports it. */
+export const SERVICE_API_KEY_HEADER = 'x-service-api-key';
+
+/** A row of the sandbox's error table (spec 7, area B). */
+export interface SandboxErrorRow {
+  /** HTTP status; undefined if the specification leaves it open. */
+  status: number | undefined;
+  type: string;
+}
+
+/**
+ * The pairs of type and code that the specification defines for a sandbox (spec 7, area B), by code. The
+ * reference agent sends them and the conformance checks expect them.
+ */
+export const sandboxErrors = {
+  bad_request: { status: 400, type: 'invalid_request_error' },
+  rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
+  server_error: { status: 500, type: 'internal_error' },
+  user_exists: { status: undefined, type: 'duplicate_user_error' },
+  health_check_failed: { status: 500, type: 'internal_error' },
+} as const satisfies Record<string, SandboxErrorRow>;
+
+/** A code of the sandbox's error table. */
+export type SandboxErrorCode = keyof typeof sandboxErrors;

@@ -26,7 +26,11 @@ function summarizePlan(plan: Plan, alternative = ''): string {
     `sends ${upTo}${formatCount(requests, 'request')}`,
     ...(modelCalls === 0 ? [] : [`reaches a model ${formatCount(modelCalls, 'time')}`]),
     ...(calls === 0 ? [] : [`places ${formatCount(calls, 'call')}`]),
-    ...(users === 0 ? [] : [`creates ${formatCount(users, 'user')} and deletes them at the end`]),
+    ...(users === 0
+      ? []
+      : [
+          `creates ${formatCount(users, 'user')} and deletes ${users === 1 ? 'it' : 'them'} at the end`,
+        ]),
   ];
   const clock = probes.some(({ intrusive, cleansUp }) => intrusive && cleansUp)
     ? ` ${CLOCK_SENTENCE}`

@@ -33,3 +33,17 @@ export function didYouMean(word: string, known: readonly string[], fallback: str
   const closest = findClosest(word, known);
   return closest === undefined ? fallback : `Did you mean ${closest}?`;
 }
+
+/**
+ * Returns what to do about an unknown requirement id. The numbers of an area are too similar to guess
+ * one, so for a known area it says how to list them.
+ */
+export function suggestRequirement(id: string, known: readonly string[]): string {
+  const [, area = '', number = ''] = /^([a-z]+)-0*(\d+)$/i.exec(id) ?? [];
+  if (!known.some((each) => each.startsWith(`${area.toUpperCase()}-`))) {
+    return didYouMean(id, known, 'Run sandbox-kit explain to list all requirements.');
+  }
+  const padded = `${area.toUpperCase()}-${number.padStart(3, '0')}`;
+  if (known.includes(padded)) return `Did you mean ${padded}?`;
+  return `Run sandbox-kit explain ${area.toLowerCase()} to list the requirements of this area.`;
+}

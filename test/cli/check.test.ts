@@ -225,6 +225,9 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const dry = await run(['check', NOWHERE, '--dry-run', '--prompt', 'one', '--prompt', 'two']);
   t.equal(dry.code, 0, dry.stderr);
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');
+  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 16 users and deletes them at the end\./);
+  const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
+  t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 1 user and deletes it at the end\./);
 });
 
 void t.test('doctor reports a reachable sandbox, or one cause, as text and as JSON', async (t) => {
@@ -270,6 +273,10 @@ void t.test('known failures are accepted, and outdated once they are fixed', asy
 
   const unselected = await run(['check', await startTestAgent(t), '--area', 'health', ...args]);
   t.equal(unselected.code, 0, 'a requirement that is not selected is not outdated');
+  t.match(
+    unselected.stdout,
+    /^CHAT-024 \(--known-failures\) is not part of this run, which checks health\.$/m,
+  );
 });
 
 void t.test(

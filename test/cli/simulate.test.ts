@@ -3,7 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
-import { findViolations, type SimulationReport } from '../../src/contract/index.ts';
+import {
+  findViolations,
+  type CheckReport,
+  type SimulationReport,
+} from '../../src/contract/index.ts';
 import { run, start, type Ran } from '../helpers/command.ts';
 import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
@@ -242,22 +246,52 @@ void t.test('the transcript of the first failed session is printed', async (t) =
   t.match(xml, /sample 1 \(\S+\) and 2 more: Is kind/);
 });
 
-void t.test('an unreachable sandbox: the last line suggests doctor', async (t) => {
-  const ran = await run(['simulate', 'http://127.0.0.1:1', '--samples', '2']);
-  const last = /Is the sandbox running\? Run: sandbox-kit doctor http:\/\/127\.0\.0\.1:1\s*$/;
-  t.match(ran.stdout.replaceAll(/\s+/g, ' '), last);
-  assertPlain(ran);
+void t.test(
+  'a sandbox that cannot be reached is diagnosed as by check, before any session starts',
+  async (t) => {
+    const agent = await startAgent({ apiKey: 'right' });
+    const tlsAgent = await startAgent({ tls: { kind: 'made' } });
+    t.teardown(() => Promise.all([agent.stop(), tlsAgent.stop()]));
+    for (const [url, message, cure] of [
+      ['http://127.0.0.1:1', /Nothing accepts connections at http/, /Start the sandbox, or check/],
+      [`${agent.url}/api`, /every endpoint is unknown there\./, /Check the path of the URL\./],
+      [agent.url, /requires a key, but none is set \(401\)\./, /Set SANDBOX_KIT_API_KEY/],
+      [tlsAgent.url, /The TLS handshake with \S+ failed/, /pass that CA with --ca FILE/],
+    ] as const) {
+      const junit = join(FOLDER, 'blocked.xml');
+      const json = join(FOLDER, 'blocked.json');
+      const ran = await run(['simulate', url, '--junit', junit, '--json', json]);
+      t.equal(ran.code, 3, ran.stderr);
+      assertPlain(ran);
+      const text = ran.stdout.replaceAll(/\s+/g, ' ');
+      t.match(text, message);
+      t.match(text, cure);
+      t.match(text, /UNDECIDED Not judged: .* 0 sessions in /);
+      t.equal(ran.stderr, '', 'no session was started');
+      const report = read(json);
+      t.match(report, { verdict: 'undecided', exitCode: 3, sessions: [] });
+      t.match(report.blockedBy, { message, cure });
+      t.match(readFileSync(junit, 'utf8'), /tests="12" failures="0" errors="12"/);
+      const checked = await run(['check', url, '--json', '-']);
+      const { blockedBy } = JSON.parse(checked.stdout) as CheckReport;
+      t.equal(blockedBy?.message, report.blockedBy?.message, 'check names the same cause');
+    }
+  },
+);
+
+void t.test('the preflight of a healthy sandbox sends no chat request', async (t) => {
+  const double = await withSandboxDouble(t, { chat: reply('welcome') });
+  const path = file('mine/hello.scenario.yaml', HELLO);
+  const ran = await run(['simulate', double.url, '--scenario', path]);
+  t.equal(ran.code, 0, ran.stdout + ran.stderr);
+  t.equal(double.chats().length, 1, 'only the turn of the session');
 });
 
-void t.test('an untrusted certificate: the report suggests --ca', async (t) => {
-  const agent = await startAgent({ tls: { kind: 'made' } });
-  t.teardown(() => agent.stop());
-  const ran = await run(['simulate', agent.url, '--scenario', 'opening-hours']);
-  t.equal(ran.code, 3);
-  t.match(
-    ran.stdout.replaceAll(/\s+/g, ' '),
-    /the certificate is not trusted; name its CA \(--ca on the command line\)/,
-  );
+void t.test('Ctrl-C during the preflight ends the run with exit code 3', async (t) => {
+  const double = await withSandboxDouble(t, { health: hang });
+  const { end } = await start(t, ['simulate', double.url, '--scenario', 'opening-hours']);
+  await double.waitForRequests('health', 1);
+  t.equal(await end('SIGINT'), 3);
 });
 
 void t.test(

@@ -49,7 +49,9 @@ const general: Row[] = [
   [['demo', '--keep=3'], /--keep takes no value, got "3"/],
   [['explain', 'NOPE'], /Unknown requirement "NOPE"/],
   [['explain', 'CHAT-24'], /Did you mean CHAT-024\?/],
-  [['explain', 'SERVICE-00'], /Did you mean SERVICE-00\d\?/],
+  [['explain', 'CHAT-0024'], /Unknown requirement "CHAT-0024"\. Did you mean CHAT-024\?/],
+  [['explain', 'SERVICE-00'], /"SERVICE-00"\. Run sandbox-kit explain service to list the require/],
+  [['explain', 'CHAT-999'], /"CHAT-999"\. Run sandbox-kit explain chat to list the requirements/],
   [['explain', 'servcie'], /Did you mean service\?/],
   [['explain', 'SERVCIE-087'], /Did you mean SERVICE-087\?/],
   [['explain', 'CHAT-024', 'CHAT-025'], /Unexpected argument "CHAT-025"/],
@@ -67,7 +69,11 @@ const general: Row[] = [
 const addresses: Row[] = [
   [['check'], /URL is missing\. It must be the base URL of a sandbox/],
   [['check', ''], /URL must be the base URL .* got ""/],
-  [['check', 'sandbox.example.com'], /got "sandbox.example.com"\. Did you mean http:\/\/sandbox/],
+  [['check', 'sandbox.example.com'], /got "sandbox.example.com"\. Did you mean https:\/\/sandbox/],
+  [['check', 'example.com:8443/api'], /Did you mean https:\/\/example\.com:8443\/api\?/],
+  [['check', 'localhost:8080'], /got "localhost:8080"\. Did you mean http:\/\/localhost:8080\?/],
+  [['check', '127.0.0.1:8080'], /Did you mean http:\/\/127\.0\.0\.1:8080\?/],
+  [['check', 'foo'], /such as https:\/\/sandbox\.example\.com, got "foo"\.\n/],
   [['check', 'ftp://sandbox.example.com'], /got "ftp:\/\/sandbox.example.com"/],
   [['check', `${URL}/?a=1`], /URL must not contain \? or #/],
   [['check', `${URL}/#a`], /URL must not contain \? or #/],
@@ -83,7 +89,13 @@ const optionRows: Row[] = [
   [['check', URL, '--Area', 'chat'], /Unknown option --Area\. Did you mean --area\?/],
   [['check', URL, '--rate', '-5s'], /--rate must be a number above 0/],
   [['check', URL, '-x'], /Unknown option -x\./],
-  [['check', URL, '--area', 'chta'], /--area must be a list of .*, got "chta"/],
+  [
+    ['check', URL, '--area', 'chta'],
+    /--area must be a list of .*, got "chta"\. Did you mean chat\?/,
+  ],
+  [['check', URL, '--area', 'chat,voce'], /got "voce"\. Did you mean voice\?/],
+  [['check', URL, '--area', 'nope'], /--area must be a list of .*, got "nope"\.\n/],
+  [['selftest', '--area', 'servcie'], /Did you mean service\?/],
   [['check', URL, '--area', ''], /--area must be a list of .* got ""/],
   [['check', URL, '--area'], /--area needs a value: --area AREAS\./],
   [['check', URL, '--concurrency', 'x'], /--concurrency must be a whole number from 1 to 64\./],
@@ -158,6 +170,18 @@ const filesOfCheck: Row[] = [
     /json:1:20: .* Did you mean CHAT-024\?/,
   ],
   [['check', URL, '--known-failures', knownFailures('NOPE')], /Unknown requirement "NOPE"/],
+  [
+    ['check', URL, '--known-failures', knownFailures('CHAT-999')],
+    /json:1:20: Unknown requirement "CHAT-999"\. Run sandbox-kit explain chat to list/,
+  ],
+  [
+    ['check', URL, '--known-failures', knownFailures('SERVICE-001')],
+    /json:1:20: SERVICE-001 is not part of this run: it is a requirement of the service\./,
+  ],
+  [
+    ['check', URL, '--area', 'service', '--known-failures', knownFailures('CHAT-024')],
+    /json:1:20: CHAT-024 is not part of this run: it is a requirement of a sandbox\./,
+  ],
   [
     [
       'check',

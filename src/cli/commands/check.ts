@@ -12,7 +12,7 @@ import { group, listOption, option, optionWithDefault, switchOption } from '../f
 import * as values from '../flags/values.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
-import { readEarlierReport, readKnownFailures } from '../input/report-files.ts';
+import { describeUnselected, readEarlierReport, readKnownFailures } from '../input/report-files.ts';
 import { readUserLines } from '../input/scenario-files.ts';
 import { kitVersion } from '../kit-version.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
@@ -138,8 +138,8 @@ async function runCheck(
   if (target === undefined) {
     throw new UsageError(`URL is missing. It must be ${values.sandboxUrl.description ?? ''}.`);
   }
-  const ids = isService(flags) ? conformance.serviceRequirementIds : conformance.requirementIds;
-  const knownFailures = readKnownFailures(flags['known-failures'], ids);
+  const { area: areas = conformance.areas } = flags;
+  const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
   const earlier = readEarlierReport(flags.compare, 'CheckReport');
   const access = { ...readTargetKey(flags), ca: readCa(flags.ca) };
   const voice = voiceSettingsOf(flags);
@@ -187,6 +187,7 @@ async function runCheck(
     ...{ conformance, transcript, out, durationMs },
     outputs: flags,
     verbose: flags.verbose,
+    note: describeUnselected(knownFailures, areas, conformance),
   });
   recorder?.summarize(out);
 }
@@ -200,6 +201,7 @@ export function writeReports(
     out,
     outputs: { json, junit, markdown, html },
     verbose,
+    note,
     durationMs,
   }: {
     conformance: Conformance;
@@ -207,10 +209,13 @@ export function writeReports(
     out: Terminal;
     outputs: Outputs;
     verbose: boolean;
+    /** A sentence before the report. */
+    note?: string | undefined;
     durationMs?: number;
   },
 ): void {
   const { style, width } = out;
+  if (note !== undefined) out.write(`${wrap(note, width).join('\n')}\n\n`);
   const duration = durationMs === undefined ? {} : { tookMs: durationMs };
   out.write(conformance.terminalReport(report, { style, width, verbose, ...duration }));
   if (json !== undefined) writeJsonFile(json, report, '--json');

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, optionalArgument } from '../command.ts';
-import { didYouMean, UsageError } from '../errors.ts';
+import { suggestRequirement, UsageError } from '../errors.ts';
 import { createTerminal } from '../output/terminal.ts';
 
 export const explain = defineCommand({
@@ -29,8 +29,9 @@ export const explain = defineCommand({
     if (text === undefined) {
       const { areas, serviceArea, requirementIds, serviceRequirementIds } = conformance;
       const known = [...areas, ...serviceArea, ...requirementIds, ...serviceRequirementIds];
-      const hint = didYouMean(id, known, 'Run sandbox-kit explain to list all requirements.');
-      throw new UsageError(`Unknown requirement ${JSON.stringify(id)}. ${hint}`);
+      throw new UsageError(
+        `Unknown requirement ${JSON.stringify(id)}. ${suggestRequirement(id, known)}`,
+      );
     }
     out.write(text);
   },

@@ -5,7 +5,7 @@ import { UsageError } from '../errors.ts';
 import { conformanceReports } from '../flags/shared-options.ts';
 import * as values from '../flags/values.ts';
 import { readTextFile } from '../input/files.ts';
-import { readKnownFailures } from '../input/report-files.ts';
+import { describeUnselected, readKnownFailures } from '../input/report-files.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { writeReports } from './check.ts';
 
@@ -25,14 +25,15 @@ export const grade = defineCommand({
   async run(flags) {
     const conformance = await import('../../../conformance/index.ts');
     const transcript = readRecording(flags.recording, conformance);
-    const ids = conformance.idsOfRun(transcript.run);
-    const knownFailures = readKnownFailures(flags['known-failures'], ids);
+    const { areas } = transcript.run;
+    const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
     const out = openOutputs(flags);
     const { strict, verbose } = flags;
     const report = conformance.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
     writeReports(conformance.applyKnownFailures(report, knownFailures), {
       ...{ conformance, transcript, out, verbose },
       outputs: flags,
+      note: describeUnselected(knownFailures, areas, conformance),
     });
   },
 });

@@ -1,5 +1,6 @@
+import type * as conformanceModule from '../../../conformance/index.ts';
 import type * as serviceModule from '../../service/index.ts';
-import type { Scenario, SimulationReport } from '../../contract/index.ts';
+import type { Area, Scenario, SimulationBlocker, SimulationReport } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -91,7 +92,7 @@ export const simulate = defineCommand({
   exitCodes: {
     0: 'all scenarios passed',
     1: 'a scenario failed',
-    3: 'undecided: a session crashed, or no eval scored it',
+    3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
   },
   async run(flags) {
     const set = readScenarioSet(flags.scenario);
@@ -101,7 +102,8 @@ export const simulate = defineCommand({
     const out = openOutputs(flags);
     const calls = await prepareCalls(flags, set.scenarios);
     const report = await runSessions(flags, { set, service, out, calls });
-    const compared = earlier ? service.withComparison(report, earlier) : report;
+    const isComparable = earlier !== undefined && !report.blockedBy;
+    const compared = isComparable ? service.withComparison(report, earlier) : report;
     out.write(service.terminalReport(compared, out));
     const { json, junit } = flags;
     if (json !== undefined) writeJsonFile(json, compared, '--json');
@@ -153,6 +155,25 @@ async function prepareCalls(flags: SimulateFlags, scenarios: readonly Scenario[]
   };
 }
 
+/**
+ * Returns why no session can run, worded as `check` and `doctor` do; undefined if sessions may run. A
+ * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure.
+ */
+async function runPreflight(
+  conformance: typeof conformanceModule,
+  access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
+): Promise<SimulationBlocker | undefined> {
+  const diagnose = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
+    const { blockedBy } = await conformance.diagnose({ ...access, areas });
+    return blockedBy && { message: blockedBy.message, cure: blockedBy.cure };
+  };
+  return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
+}
+
+/** A function of its own: the compiler does not rewrite the path of an import next to `using`. */
+const importConformance = (): Promise<typeof conformanceModule> =>
+  import('../../../conformance/index.ts');
+
 async function runSessions(
   flags: SimulateFlags,
   {
@@ -167,9 +188,9 @@ async function runSessions(
   const access = {
     apiKey: readSandboxKey(flags['api-key-file']),
     ca: readCa(flags.ca),
-    judge: readModelEndpoint('JUDGE'),
-    userModel: readModelEndpoint('USER'),
   };
+  const models = { judge: readModelEndpoint('JUDGE'), userModel: readModelEndpoint('USER') };
+  const conformance = await importConformance();
   const { scenarios } = set;
   const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
   const plan = [
@@ -186,9 +207,17 @@ async function runSessions(
   );
   try {
     return await service.simulate({
-      ...{ ...set, ...access, samples, concurrency, seed, channel, voice },
+      ...{ ...set, ...access, ...models, samples, concurrency, seed, channel, voice },
       kitVersion: kitVersion(),
       sandbox: flags.url,
+      preflight: (signal) =>
+        runPreflight(conformance, {
+          ...access,
+          target: flags.url,
+          kitVersion: kitVersion(),
+          seed,
+          signal,
+        }),
       log: stderrLog('error'),
       signal: interrupt.signal,
       onSession: (session) => {

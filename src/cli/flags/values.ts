@@ -3,6 +3,8 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { z } from 'zod';
 import type { Area } from '../../contract/index.ts';
+import { isLoopbackHost } from '../../platform/loopback.ts';
+import { didYouMean } from '../errors.ts';
 
 /** An http or https URL without query and fragment. Trailing slashes are removed. */
 function baseUrl(description: string) {
@@ -15,9 +17,7 @@ function baseUrl(description: string) {
       };
       const url = URL.parse(text);
       if (!url || !/^https?:\/\//i.test(text)) {
-        const got = `must be ${description}, got ${JSON.stringify(text)}.`;
-        const lacksScheme = /^[\w.-]+(:\d+)?(\/.*)?$/.test(text);
-        return reject(lacksScheme ? `${got} Did you mean http://${text}?` : got);
+        return reject(`must be ${description}, got ${JSON.stringify(text)}.${suggestScheme(text)}`);
       }
       if (url.username !== '' || url.password !== '') {
         return reject(
@@ -30,6 +30,14 @@ function baseUrl(description: string) {
       return url.href.replace(/\/+$/, '');
     })
     .describe(description);
+}
+
+/** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */
+function suggestScheme(text: string): string {
+  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/.*)?$/.exec(text) ?? [];
+  const isLocal = isLoopbackHost(host);
+  if (!isLocal && port === undefined && !/\w\.\w/.test(host)) return '';
+  return ` Did you mean ${isLocal ? 'http' : 'https'}://${text}?`;
 }
 
 /** The base URL of a sandbox. */
@@ -138,7 +146,7 @@ function areasOf(known: readonly Area[], description: string) {
       const names = namesOf(value);
       const unknown = names.find((name) => !known.some((area) => area === name));
       if (unknown === undefined) return known.filter((area) => names.includes(area));
-      const message = `must be ${description}, got ${JSON.stringify(unknown)}.`;
+      const message = `must be ${description}, got ${JSON.stringify(unknown)}. ${didYouMean(unknown, known, '')}`;
       context.addIssue({ code: 'custom', message });
       return z.NEVER;
     })

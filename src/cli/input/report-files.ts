@@ -1,8 +1,9 @@
 /** JSON files that come from earlier runs: reports to compare with, and known failures. */
 import { z } from 'zod';
+import type * as conformanceModule from '../../../conformance/index.ts';
 import type { KnownFailure } from '../../../conformance/index.ts';
-import type { Messages } from '../../contract/index.ts';
-import { didYouMean, UsageError } from '../errors.ts';
+import type { Area, Messages } from '../../contract/index.ts';
+import { suggestRequirement, UsageError } from '../errors.ts';
 import { readJsonFile } from './documents.ts';
 
 const commands = {
@@ -40,13 +41,16 @@ const knownFailures = z.strictObject({
 });
 
 /**
- * Reads the failures that `--known-failures` accepts; none without a path.
+ * Reads the failures that `--known-failures` accepts; none without a path. An id of an area that is
+ * not checked is valid, because one file can serve several runs.
  *
- * @throws {UsageError} if the file has another form, an id is unknown, or an id is repeated.
+ * @throws {UsageError} if the file has another form, or an id is unknown, belongs to the other kind of
+ *   server, or is repeated.
  */
 export function readKnownFailures(
   path: string | undefined,
-  requirementIds: readonly string[],
+  areas: readonly Area[],
+  { idsOfRun, requirementIds, serviceRequirementIds }: typeof conformanceModule,
 ): KnownFailure[] {
   if (path === undefined) return [];
   const { value, locate } = readJsonFile(path, '--known-failures');
@@ -64,15 +68,38 @@ export function readKnownFailures(
     );
   }
   const { accepted } = parsed.data;
+  const runIds: readonly string[] = idsOfRun({ areas });
+  const allIds: readonly string[] = [...requirementIds, ...serviceRequirementIds];
   for (const [index, { id }] of accepted.entries()) {
     const pointer = `/accepted/${index}/id`;
-    if (!requirementIds.includes(id)) {
-      const hint = didYouMean(id, requirementIds, 'Run sandbox-kit explain to list all.');
-      throw errorAt(pointer, `Unknown requirement ${JSON.stringify(id)} in this run. ${hint}`);
+    if (!allIds.includes(id)) {
+      const hint = suggestRequirement(id, allIds);
+      throw errorAt(pointer, `Unknown requirement ${JSON.stringify(id)}. ${hint}`);
+    }
+    if (!runIds.includes(id)) {
+      const peer = areas.includes('service') ? 'a sandbox' : 'the service';
+      throw errorAt(
+        pointer,
+        `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`,
+      );
     }
     if (accepted.findIndex((failure) => failure.id === id) !== index) {
       throw errorAt(pointer, `Duplicate requirement ${JSON.stringify(id)}.`);
     }
   }
   return accepted;
+}
+
+/** Returns a sentence about the accepted failures whose area is not checked; undefined if none. */
+export function describeUnselected(
+  knownFailures: readonly KnownFailure[],
+  areas: readonly Area[],
+  { idsOf }: typeof conformanceModule,
+): string | undefined {
+  const selectedIds: readonly string[] = areas.flatMap(idsOf);
+  const ids = knownFailures.map(({ id }) => id).filter((id) => !selectedIds.includes(id));
+  if (ids.length === 0) return undefined;
+  const list = new Intl.ListFormat('en-US').format(ids);
+  const verb = ids.length === 1 ? 'is' : 'are';
+  return `${list} (--known-failures) ${verb} not part of this run, which checks ${areas.join(', ')}.`;
 }

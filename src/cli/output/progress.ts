@@ -48,7 +48,7 @@ export function createStepProgress(
       const estimate = hasEstimate ? `, about ${formatSeconds(leftMs)} left` : '';
       const line = `${Math.min(done, total)} of ${total} ${unit}${estimate}`;
       terminal.live(`  ${line}  ${terminal.style('dim', name)}`);
-      if (isPlainDue()) process.stderr.write(`sandbox-kit: ${line}\n`);
+      if (isPlainDue()) terminal.write(`Progress: ${line}\n`);
     },
     end: () => terminal.live(''),
   };
@@ -97,7 +97,7 @@ export function createLoadProgress(
     const { errors } = figures;
     const errorsText = errors === 0 ? '' : `  ${terminal.style('red', `${errors} errors`)}`;
     terminal.live(`  ${line.slice(0, Math.max(0, terminal.width - 16))}${errorsText}`);
-    if (isPlainDue()) process.stderr.write(`sandbox-kit: ${line}, ${errors} errors\n`);
+    if (isPlainDue()) terminal.write(`Progress: ${line}, ${errors} errors\n`);
   };
 }
 

@@ -2501,6 +2501,7 @@ export interface SimulationReport {
    */
   sandbox: string;
   seed: string;
+  blockedBy?: SimulationBlocker;
   startedAt: string;
   endedAt: string;
   counts: SimulationCounts;
@@ -2510,6 +2511,14 @@ export interface SimulationReport {
    */
   sessions: SimulatedSessionReport[];
   comparison?: SimulationComparison;
+  [k: string]: unknown;
+}
+/**
+ * Why no session was started, and what to do about it.
+ */
+export interface SimulationBlocker {
+  message: string;
+  cure: string;
   [k: string]: unknown;
 }
 export interface SimulationCounts {

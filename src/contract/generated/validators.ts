@@ -26101,7 +26101,7 @@ return errors === 0;
 }
 
 export const SimulationReport = validate49;
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","strayed"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"strayed":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not keep to its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["kept","findings"],"additionalProperties":false,"description":"Whether the simulated user kept to its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"kept":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","wanted_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"wanted_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"strayed":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"wanted_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"kept":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
 const schema98 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
 const schema101 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
 const schema102 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
@@ -26861,11 +26861,11 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.startedAt !== undefined){
-let data6 = data.startedAt;
-if(typeof data6 === "string"){
-if(!(formats0.test(data6))){
-const err19 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data.blockedBy !== undefined){
+let data6 = data.blockedBy;
+if(data6 && typeof data6 == "object" && !Array.isArray(data6)){
+if(data6.message === undefined){
+const err19 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -26874,9 +26874,8 @@ vErrors.push(err19);
 }
 errors++;
 }
-}
-else {
-const err20 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.cure === undefined){
+const err20 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "cure"},message:"must have required property '"+"cure"+"'"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -26885,12 +26884,9 @@ vErrors.push(err20);
 }
 errors++;
 }
-}
-if(data.endedAt !== undefined){
-let data7 = data.endedAt;
-if(typeof data7 === "string"){
-if(!(formats0.test(data7))){
-const err21 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data6.message !== undefined){
+if(typeof data6.message !== "string"){
+const err21 = {instancePath:instancePath+"/blockedBy/message",schemaPath:"#/properties/blockedBy/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -26900,8 +26896,9 @@ vErrors.push(err21);
 errors++;
 }
 }
-else {
-const err22 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data6.cure !== undefined){
+if(typeof data6.cure !== "string"){
+const err22 = {instancePath:instancePath+"/blockedBy/cure",schemaPath:"#/properties/blockedBy/properties/cure/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -26911,11 +26908,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.counts !== undefined){
-let data8 = data.counts;
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.sessions === undefined){
-const err23 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+}
+else {
+const err23 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -26924,8 +26919,12 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data8.passed === undefined){
-const err24 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
+}
+if(data.startedAt !== undefined){
+let data9 = data.startedAt;
+if(typeof data9 === "string"){
+if(!(formats0.test(data9))){
+const err24 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -26934,8 +26933,9 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data8.failed === undefined){
-const err25 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "failed"},message:"must have required property '"+"failed"+"'"};
+}
+else {
+const err25 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -26944,8 +26944,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(data8.undecided === undefined){
-const err26 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "undecided"},message:"must have required property '"+"undecided"+"'"};
+}
+if(data.endedAt !== undefined){
+let data10 = data.endedAt;
+if(typeof data10 === "string"){
+if(!(formats0.test(data10))){
+const err26 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -26954,8 +26958,9 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data8.strayed === undefined){
-const err27 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "strayed"},message:"must have required property '"+"strayed"+"'"};
+}
+else {
+const err27 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -26964,9 +26969,12 @@ vErrors.push(err27);
 }
 errors++;
 }
-for(const key0 in data8){
-if(!(((((key0 === "sessions") || (key0 === "passed")) || (key0 === "failed")) || (key0 === "undecided")) || (key0 === "strayed"))){
-const err28 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
+}
+if(data.counts !== undefined){
+let data11 = data.counts;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+if(data11.sessions === undefined){
+const err28 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -26975,11 +26983,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-}
-if(data8.sessions !== undefined){
-let data9 = data8.sessions;
-if(!(((typeof data9 == "number") && (!(data9 % 1) && !isNaN(data9))) && (isFinite(data9)))){
-const err29 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data11.passed === undefined){
+const err29 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "passed"},message:"must have required property '"+"passed"+"'"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -26988,9 +26993,8 @@ vErrors.push(err29);
 }
 errors++;
 }
-if((typeof data9 == "number") && (isFinite(data9))){
-if(data9 < 0 || isNaN(data9)){
-const err30 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data11.failed === undefined){
+const err30 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "failed"},message:"must have required property '"+"failed"+"'"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -26999,12 +27003,8 @@ vErrors.push(err30);
 }
 errors++;
 }
-}
-}
-if(data8.passed !== undefined){
-let data10 = data8.passed;
-if(!(((typeof data10 == "number") && (!(data10 % 1) && !isNaN(data10))) && (isFinite(data10)))){
-const err31 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data11.undecided === undefined){
+const err31 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "undecided"},message:"must have required property '"+"undecided"+"'"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -27013,9 +27013,8 @@ vErrors.push(err31);
 }
 errors++;
 }
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 < 0 || isNaN(data10)){
-const err32 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data11.strayed === undefined){
+const err32 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/required",keyword:"required",params:{missingProperty: "strayed"},message:"must have required property '"+"strayed"+"'"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -27024,12 +27023,9 @@ vErrors.push(err32);
 }
 errors++;
 }
-}
-}
-if(data8.failed !== undefined){
-let data11 = data8.failed;
-if(!(((typeof data11 == "number") && (!(data11 % 1) && !isNaN(data11))) && (isFinite(data11)))){
-const err33 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+for(const key0 in data11){
+if(!(((((key0 === "sessions") || (key0 === "passed")) || (key0 === "failed")) || (key0 === "undecided")) || (key0 === "strayed"))){
+const err33 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -27038,9 +27034,11 @@ vErrors.push(err33);
 }
 errors++;
 }
-if((typeof data11 == "number") && (isFinite(data11))){
-if(data11 < 0 || isNaN(data11)){
-const err34 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data11.sessions !== undefined){
+let data12 = data11.sessions;
+if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
+const err34 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -27049,12 +27047,9 @@ vErrors.push(err34);
 }
 errors++;
 }
-}
-}
-if(data8.undecided !== undefined){
-let data12 = data8.undecided;
-if(!(((typeof data12 == "number") && (!(data12 % 1) && !isNaN(data12))) && (isFinite(data12)))){
-const err35 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data12 == "number") && (isFinite(data12))){
+if(data12 < 0 || isNaN(data12)){
+const err35 = {instancePath:instancePath+"/counts/sessions",schemaPath:"#/properties/counts/properties/sessions/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -27063,9 +27058,12 @@ vErrors.push(err35);
 }
 errors++;
 }
-if((typeof data12 == "number") && (isFinite(data12))){
-if(data12 < 0 || isNaN(data12)){
-const err36 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data11.passed !== undefined){
+let data13 = data11.passed;
+if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
+const err36 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -27074,12 +27072,9 @@ vErrors.push(err36);
 }
 errors++;
 }
-}
-}
-if(data8.strayed !== undefined){
-let data13 = data8.strayed;
-if(!(((typeof data13 == "number") && (!(data13 % 1) && !isNaN(data13))) && (isFinite(data13)))){
-const err37 = {instancePath:instancePath+"/counts/strayed",schemaPath:"#/properties/counts/properties/strayed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data13 == "number") && (isFinite(data13))){
+if(data13 < 0 || isNaN(data13)){
+const err37 = {instancePath:instancePath+"/counts/passed",schemaPath:"#/properties/counts/properties/passed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -27088,9 +27083,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-if((typeof data13 == "number") && (isFinite(data13))){
-if(data13 < 0 || isNaN(data13)){
-const err38 = {instancePath:instancePath+"/counts/strayed",schemaPath:"#/properties/counts/properties/strayed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data11.failed !== undefined){
+let data14 = data11.failed;
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err38 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -27099,11 +27097,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err39 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data14 == "number") && (isFinite(data14))){
+if(data14 < 0 || isNaN(data14)){
+const err39 = {instancePath:instancePath+"/counts/failed",schemaPath:"#/properties/counts/properties/failed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -27113,19 +27109,11 @@ vErrors.push(err39);
 errors++;
 }
 }
-if(data.scenarios !== undefined){
-let data14 = data.scenarios;
-if(Array.isArray(data14)){
-const len0 = data14.length;
-for(let i0=0; i0<len0; i0++){
-if(!(validate50(data14[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data14,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err40 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data11.undecided !== undefined){
+let data15 = data11.undecided;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err40 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -27134,16 +27122,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-}
-if(data.sessions !== undefined){
-let data16 = data.sessions;
-if(Array.isArray(data16)){
-const len1 = data16.length;
-for(let i1=0; i1<len1; i1++){
-let data17 = data16[i1];
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-if(data17.id === undefined){
-const err41 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 0 || isNaN(data15)){
+const err41 = {instancePath:instancePath+"/counts/undecided",schemaPath:"#/properties/counts/properties/undecided/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -27152,8 +27133,12 @@ vErrors.push(err41);
 }
 errors++;
 }
-if(data17.scenario_id === undefined){
-const err42 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+}
+}
+if(data11.strayed !== undefined){
+let data16 = data11.strayed;
+if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
+const err42 = {instancePath:instancePath+"/counts/strayed",schemaPath:"#/properties/counts/properties/strayed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -27162,8 +27147,9 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(data17.scenario === undefined){
-const err43 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+if((typeof data16 == "number") && (isFinite(data16))){
+if(data16 < 0 || isNaN(data16)){
+const err43 = {instancePath:instancePath+"/counts/strayed",schemaPath:"#/properties/counts/properties/strayed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -27172,8 +27158,11 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(data17.persona === undefined){
-const err44 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+}
+}
+}
+else {
+const err44 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -27182,8 +27171,20 @@ vErrors.push(err44);
 }
 errors++;
 }
-if(data17.channel === undefined){
-const err45 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "channel"},message:"must have required property '"+"channel"+"'"};
+}
+if(data.scenarios !== undefined){
+let data17 = data.scenarios;
+if(Array.isArray(data17)){
+const len0 = data17.length;
+for(let i0=0; i0<len0; i0++){
+if(!(validate50(data17[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data17,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err45 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -27192,8 +27193,16 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data17.sample === undefined){
-const err46 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "sample"},message:"must have required property '"+"sample"+"'"};
+}
+if(data.sessions !== undefined){
+let data19 = data.sessions;
+if(Array.isArray(data19)){
+const len1 = data19.length;
+for(let i1=0; i1<len1; i1++){
+let data20 = data19[i1];
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+if(data20.id === undefined){
+const err46 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -27202,8 +27211,8 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(data17.status === undefined){
-const err47 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if(data20.scenario_id === undefined){
+const err47 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -27212,8 +27221,8 @@ vErrors.push(err47);
 }
 errors++;
 }
-if(data17.end_reason === undefined){
-const err48 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "end_reason"},message:"must have required property '"+"end_reason"+"'"};
+if(data20.scenario === undefined){
+const err48 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -27222,8 +27231,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data17.verdict === undefined){
-const err49 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data20.persona === undefined){
+const err49 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -27232,8 +27241,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data17.started_at === undefined){
-const err50 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(data20.channel === undefined){
+const err50 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "channel"},message:"must have required property '"+"channel"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -27242,8 +27251,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(data17.ended_at === undefined){
-const err51 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "ended_at"},message:"must have required property '"+"ended_at"+"'"};
+if(data20.sample === undefined){
+const err51 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "sample"},message:"must have required property '"+"sample"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -27252,8 +27261,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(data17.turn_latency_ms === undefined){
-const err52 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "turn_latency_ms"},message:"must have required property '"+"turn_latency_ms"+"'"};
+if(data20.status === undefined){
+const err52 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -27262,8 +27271,8 @@ vErrors.push(err52);
 }
 errors++;
 }
-if(data17.user_id === undefined){
-const err53 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
+if(data20.end_reason === undefined){
+const err53 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "end_reason"},message:"must have required property '"+"end_reason"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -27272,8 +27281,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data17.traces === undefined){
-const err54 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "traces"},message:"must have required property '"+"traces"+"'"};
+if(data20.verdict === undefined){
+const err54 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -27282,8 +27291,8 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data17.eval_outcomes === undefined){
-const err55 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "eval_outcomes"},message:"must have required property '"+"eval_outcomes"+"'"};
+if(data20.started_at === undefined){
+const err55 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -27292,8 +27301,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data17.errored_evals === undefined){
-const err56 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "errored_evals"},message:"must have required property '"+"errored_evals"+"'"};
+if(data20.ended_at === undefined){
+const err56 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "ended_at"},message:"must have required property '"+"ended_at"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -27302,8 +27311,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data17.outcome_summary === undefined){
-const err57 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "outcome_summary"},message:"must have required property '"+"outcome_summary"+"'"};
+if(data20.turn_latency_ms === undefined){
+const err57 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "turn_latency_ms"},message:"must have required property '"+"turn_latency_ms"+"'"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -27312,8 +27321,8 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data17.review === undefined){
-const err58 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "review"},message:"must have required property '"+"review"+"'"};
+if(data20.user_id === undefined){
+const err58 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "user_id"},message:"must have required property '"+"user_id"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -27322,8 +27331,8 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(data17.notes === undefined){
-const err59 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "notes"},message:"must have required property '"+"notes"+"'"};
+if(data20.traces === undefined){
+const err59 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "traces"},message:"must have required property '"+"traces"+"'"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -27332,9 +27341,8 @@ vErrors.push(err59);
 }
 errors++;
 }
-for(const key1 in data17){
-if(!(func2.call(schema97.properties.sessions.items.properties, key1))){
-const err60 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data20.eval_outcomes === undefined){
+const err60 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "eval_outcomes"},message:"must have required property '"+"eval_outcomes"+"'"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -27343,10 +27351,8 @@ vErrors.push(err60);
 }
 errors++;
 }
-}
-if(data17.id !== undefined){
-if(typeof data17.id !== "string"){
-const err61 = {instancePath:instancePath+"/sessions/" + i1+"/id",schemaPath:"#/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.errored_evals === undefined){
+const err61 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "errored_evals"},message:"must have required property '"+"errored_evals"+"'"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -27355,10 +27361,8 @@ vErrors.push(err61);
 }
 errors++;
 }
-}
-if(data17.scenario_id !== undefined){
-if(typeof data17.scenario_id !== "string"){
-const err62 = {instancePath:instancePath+"/sessions/" + i1+"/scenario_id",schemaPath:"#/properties/sessions/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.outcome_summary === undefined){
+const err62 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "outcome_summary"},message:"must have required property '"+"outcome_summary"+"'"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -27367,10 +27371,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-if(data17.scenario !== undefined){
-if(typeof data17.scenario !== "string"){
-const err63 = {instancePath:instancePath+"/sessions/" + i1+"/scenario",schemaPath:"#/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.review === undefined){
+const err63 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "review"},message:"must have required property '"+"review"+"'"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -27379,10 +27381,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data17.persona !== undefined){
-if(typeof data17.persona !== "string"){
-const err64 = {instancePath:instancePath+"/sessions/" + i1+"/persona",schemaPath:"#/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.notes === undefined){
+const err64 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/required",keyword:"required",params:{missingProperty: "notes"},message:"must have required property '"+"notes"+"'"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -27391,11 +27391,9 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-if(data17.channel !== undefined){
-let data22 = data17.channel;
-if(typeof data22 !== "string"){
-const err65 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key1 in data20){
+if(!(func2.call(schema97.properties.sessions.items.properties, key1))){
+const err65 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -27404,8 +27402,10 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(!((data22 === "chat") || (data22 === "voice"))){
-const err66 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema97.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+}
+if(data20.id !== undefined){
+if(typeof data20.id !== "string"){
+const err66 = {instancePath:instancePath+"/sessions/" + i1+"/id",schemaPath:"#/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -27415,10 +27415,9 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data17.sample !== undefined){
-let data23 = data17.sample;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err67 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data20.scenario_id !== undefined){
+if(typeof data20.scenario_id !== "string"){
+const err67 = {instancePath:instancePath+"/sessions/" + i1+"/scenario_id",schemaPath:"#/properties/sessions/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -27427,9 +27426,10 @@ vErrors.push(err67);
 }
 errors++;
 }
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 1 || isNaN(data23)){
-const err68 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data20.scenario !== undefined){
+if(typeof data20.scenario !== "string"){
+const err68 = {instancePath:instancePath+"/sessions/" + i1+"/scenario",schemaPath:"#/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -27439,11 +27439,9 @@ vErrors.push(err68);
 errors++;
 }
 }
-}
-if(data17.status !== undefined){
-let data24 = data17.status;
-if(typeof data24 !== "string"){
-const err69 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.persona !== undefined){
+if(typeof data20.persona !== "string"){
+const err69 = {instancePath:instancePath+"/sessions/" + i1+"/persona",schemaPath:"#/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -27452,8 +27450,11 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(!((((((data24 === "pending") || (data24 === "running")) || (data24 === "evaluating")) || (data24 === "completed")) || (data24 === "failed")) || (data24 === "cancelled"))){
-const err70 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
+}
+if(data20.channel !== undefined){
+let data25 = data20.channel;
+if(typeof data25 !== "string"){
+const err70 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -27462,11 +27463,8 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-if(data17.end_reason !== undefined){
-let data25 = data17.end_reason;
-if(typeof data25 !== "string"){
-const err71 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data25 === "chat") || (data25 === "voice"))){
+const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema97.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -27475,8 +27473,11 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(!(((((((((data25 === "goal_achieved") || (data25 === "user_stop")) || (data25 === "agent_ended")) || (data25 === "max_turns")) || (data25 === "timeout")) || (data25 === "agent_error")) || (data25 === "simulator_error")) || (data25 === "infrastructure_error")) || (data25 === "cancelled"))){
-const err72 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"};
+}
+if(data20.sample !== undefined){
+let data26 = data20.sample;
+if(!(((typeof data26 == "number") && (!(data26 % 1) && !isNaN(data26))) && (isFinite(data26)))){
+const err72 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -27485,10 +27486,9 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-if(data17.error !== undefined){
-if(typeof data17.error !== "string"){
-const err73 = {instancePath:instancePath+"/sessions/" + i1+"/error",schemaPath:"#/properties/sessions/items/properties/error/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data26 == "number") && (isFinite(data26))){
+if(data26 < 1 || isNaN(data26)){
+const err73 = {instancePath:instancePath+"/sessions/" + i1+"/sample",schemaPath:"#/properties/sessions/items/properties/sample/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -27498,10 +27498,11 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data17.verdict !== undefined){
-let data27 = data17.verdict;
+}
+if(data20.status !== undefined){
+let data27 = data20.status;
 if(typeof data27 !== "string"){
-const err74 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err74 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -27510,8 +27511,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(!(((data27 === "passed") || (data27 === "failed")) || (data27 === "undecided"))){
-const err75 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
+if(!((((((data27 === "pending") || (data27 === "running")) || (data27 === "evaluating")) || (data27 === "completed")) || (data27 === "failed")) || (data27 === "cancelled"))){
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -27521,11 +27522,10 @@ vErrors.push(err75);
 errors++;
 }
 }
-if(data17.started_at !== undefined){
-let data28 = data17.started_at;
-if(typeof data28 === "string"){
-if(!(formats0.test(data28))){
-const err76 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data20.end_reason !== undefined){
+let data28 = data20.end_reason;
+if(typeof data28 !== "string"){
+const err76 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -27534,9 +27534,8 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-else {
-const err77 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((data28 === "goal_achieved") || (data28 === "user_stop")) || (data28 === "agent_ended")) || (data28 === "max_turns")) || (data28 === "timeout")) || (data28 === "agent_error")) || (data28 === "simulator_error")) || (data28 === "infrastructure_error")) || (data28 === "cancelled"))){
+const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -27546,11 +27545,9 @@ vErrors.push(err77);
 errors++;
 }
 }
-if(data17.ended_at !== undefined){
-let data29 = data17.ended_at;
-if(typeof data29 === "string"){
-if(!(formats0.test(data29))){
-const err78 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data20.error !== undefined){
+if(typeof data20.error !== "string"){
+const err78 = {instancePath:instancePath+"/sessions/" + i1+"/error",schemaPath:"#/properties/sessions/items/properties/error/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -27560,8 +27557,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-else {
-const err79 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.verdict !== undefined){
+let data30 = data20.verdict;
+if(typeof data30 !== "string"){
+const err79 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -27570,16 +27569,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data17.turn_latency_ms !== undefined){
-let data30 = data17.turn_latency_ms;
-if(Array.isArray(data30)){
-const len2 = data30.length;
-for(let i2=0; i2<len2; i2++){
-let data31 = data30[i2];
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 < 0 || isNaN(data31)){
-const err80 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms/" + i2,schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((data30 === "passed") || (data30 === "failed")) || (data30 === "undecided"))){
+const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -27589,8 +27580,11 @@ vErrors.push(err80);
 errors++;
 }
 }
-else {
-const err81 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms/" + i2,schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data20.started_at !== undefined){
+let data31 = data20.started_at;
+if(typeof data31 === "string"){
+if(!(formats0.test(data31))){
+const err81 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -27600,9 +27594,8 @@ vErrors.push(err81);
 errors++;
 }
 }
-}
 else {
-const err82 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms",schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err82 = {instancePath:instancePath+"/sessions/" + i1+"/started_at",schemaPath:"#/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -27612,10 +27605,11 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data17.user_id !== undefined){
-let data32 = data17.user_id;
-if((typeof data32 !== "string") && (data32 !== null)){
-const err83 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema97.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
+if(data20.ended_at !== undefined){
+let data32 = data20.ended_at;
+if(typeof data32 === "string"){
+if(!(formats0.test(data32))){
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -27625,15 +27619,8 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data17.traces !== undefined){
-let data33 = data17.traces;
-if(Array.isArray(data33)){
-const len3 = data33.length;
-for(let i3=0; i3<len3; i3++){
-let data34 = data33[i3];
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.session_sequence === undefined){
-const err84 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "session_sequence"},message:"must have required property '"+"session_sequence"+"'"};
+else {
+const err84 = {instancePath:instancePath+"/sessions/" + i1+"/ended_at",schemaPath:"#/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -27642,8 +27629,16 @@ vErrors.push(err84);
 }
 errors++;
 }
-if(data34.user_input === undefined){
-const err85 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data20.turn_latency_ms !== undefined){
+let data33 = data20.turn_latency_ms;
+if(Array.isArray(data33)){
+const len2 = data33.length;
+for(let i2=0; i2<len2; i2++){
+let data34 = data33[i2];
+if((typeof data34 == "number") && (isFinite(data34))){
+if(data34 < 0 || isNaN(data34)){
+const err85 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms/" + i2,schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/items/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -27652,8 +27647,9 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(data34.user_reason === undefined){
-const err86 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_reason"},message:"must have required property '"+"user_reason"+"'"};
+}
+else {
+const err86 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms/" + i2,schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -27662,8 +27658,10 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(data34.agent_response === undefined){
-const err87 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/sessions/" + i1+"/turn_latency_ms",schemaPath:"#/properties/sessions/items/properties/turn_latency_ms/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -27672,9 +27670,11 @@ vErrors.push(err87);
 }
 errors++;
 }
-for(const key2 in data34){
-if(!(((((key2 === "session_sequence") || (key2 === "user_input")) || (key2 === "user_reason")) || (key2 === "agent_response")) || (key2 === "tool_calls"))){
-const err88 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+if(data20.user_id !== undefined){
+let data35 = data20.user_id;
+if((typeof data35 !== "string") && (data35 !== null)){
+const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema97.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -27684,10 +27684,15 @@ vErrors.push(err88);
 errors++;
 }
 }
-if(data34.session_sequence !== undefined){
-let data35 = data34.session_sequence;
-if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
-const err89 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data20.traces !== undefined){
+let data36 = data20.traces;
+if(Array.isArray(data36)){
+const len3 = data36.length;
+for(let i3=0; i3<len3; i3++){
+let data37 = data36[i3];
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+if(data37.session_sequence === undefined){
+const err89 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "session_sequence"},message:"must have required property '"+"session_sequence"+"'"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -27696,9 +27701,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-if((typeof data35 == "number") && (isFinite(data35))){
-if(data35 < 1 || isNaN(data35)){
-const err90 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data37.user_input === undefined){
+const err90 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -27707,11 +27711,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-}
-if(data34.user_input !== undefined){
-if(typeof data34.user_input !== "string"){
-const err91 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_input",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data37.user_reason === undefined){
+const err91 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_reason"},message:"must have required property '"+"user_reason"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -27720,10 +27721,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-if(data34.user_reason !== undefined){
-if(typeof data34.user_reason !== "string"){
-const err92 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_reason",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data37.agent_response === undefined){
+const err92 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -27732,10 +27731,9 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-if(data34.agent_response !== undefined){
-if(typeof data34.agent_response !== "string"){
-const err93 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/agent_response",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key2 in data37){
+if(!(((((key2 === "session_sequence") || (key2 === "user_input")) || (key2 === "user_reason")) || (key2 === "agent_response")) || (key2 === "tool_calls"))){
+const err93 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -27745,15 +27743,10 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data34.tool_calls !== undefined){
-let data39 = data34.tool_calls;
-if(Array.isArray(data39)){
-const len4 = data39.length;
-for(let i4=0; i4<len4; i4++){
-let data40 = data39[i4];
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-if(data40.name === undefined){
-const err94 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data37.session_sequence !== undefined){
+let data38 = data37.session_sequence;
+if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
+const err94 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -27762,9 +27755,9 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data40.name !== undefined){
-if(typeof data40.name !== "string"){
-const err95 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4+"/name",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 < 1 || isNaN(data38)){
+const err95 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -27775,8 +27768,9 @@ errors++;
 }
 }
 }
-else {
-const err96 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data37.user_input !== undefined){
+if(typeof data37.user_input !== "string"){
+const err96 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_input",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -27786,9 +27780,9 @@ vErrors.push(err96);
 errors++;
 }
 }
-}
-else {
-const err97 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.user_reason !== undefined){
+if(typeof data37.user_reason !== "string"){
+const err97 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_reason",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -27798,9 +27792,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-}
-else {
-const err98 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data37.agent_response !== undefined){
+if(typeof data37.agent_response !== "string"){
+const err98 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/agent_response",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -27810,9 +27804,15 @@ vErrors.push(err98);
 errors++;
 }
 }
-}
-else {
-const err99 = {instancePath:instancePath+"/sessions/" + i1+"/traces",schemaPath:"#/properties/sessions/items/properties/traces/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.tool_calls !== undefined){
+let data42 = data37.tool_calls;
+if(Array.isArray(data42)){
+const len4 = data42.length;
+for(let i4=0; i4<len4; i4++){
+let data43 = data42[i4];
+if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
+if(data43.name === undefined){
+const err99 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -27821,16 +27821,9 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-if(data17.eval_outcomes !== undefined){
-let data42 = data17.eval_outcomes;
-if(Array.isArray(data42)){
-const len5 = data42.length;
-for(let i5=0; i5<len5; i5++){
-let data43 = data42[i5];
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-if(data43.eval_name === undefined){
-const err100 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+if(data43.name !== undefined){
+if(typeof data43.name !== "string"){
+const err100 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4+"/name",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -27839,8 +27832,10 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(data43.eval_category === undefined){
-const err101 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
+}
+}
+else {
+const err101 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -27849,8 +27844,10 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data43.eval_type === undefined){
-const err102 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
+}
+}
+else {
+const err102 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -27859,8 +27856,10 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data43.outcome === undefined){
-const err103 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+}
+else {
+const err103 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -27869,8 +27868,10 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(data43.reasoning === undefined){
-const err104 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+}
+}
+else {
+const err104 = {instancePath:instancePath+"/sessions/" + i1+"/traces",schemaPath:"#/properties/sessions/items/properties/traces/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -27879,9 +27880,16 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data43.eval_name !== undefined){
-if(typeof data43.eval_name !== "string"){
-const err105 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_name",schemaPath:"eval-outcome.schema.json/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data20.eval_outcomes !== undefined){
+let data45 = data20.eval_outcomes;
+if(Array.isArray(data45)){
+const len5 = data45.length;
+for(let i5=0; i5<len5; i5++){
+let data46 = data45[i5];
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.eval_name === undefined){
+const err105 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -27890,10 +27898,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-if(data43.eval_category !== undefined){
-if(typeof data43.eval_category !== "string"){
-const err106 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_category",schemaPath:"eval-outcome.schema.json/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.eval_category === undefined){
+const err106 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -27902,10 +27908,8 @@ vErrors.push(err106);
 }
 errors++;
 }
-}
-if(data43.eval_type !== undefined){
-if(typeof data43.eval_type !== "string"){
-const err107 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_type",schemaPath:"eval-outcome.schema.json/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.eval_type === undefined){
+const err107 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -27914,10 +27918,8 @@ vErrors.push(err107);
 }
 errors++;
 }
-}
-if(data43.outcome !== undefined){
-if(typeof data43.outcome !== "string"){
-const err108 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/outcome",schemaPath:"eval-outcome.schema.json/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.outcome === undefined){
+const err108 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -27926,10 +27928,8 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-if(data43.reasoning !== undefined){
-if(typeof data43.reasoning !== "string"){
-const err109 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/reasoning",schemaPath:"eval-outcome.schema.json/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.reasoning === undefined){
+const err109 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -27938,10 +27938,9 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-}
-else {
-const err110 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data46.eval_name !== undefined){
+if(typeof data46.eval_name !== "string"){
+const err110 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_name",schemaPath:"eval-outcome.schema.json/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -27951,9 +27950,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-}
-else {
-const err111 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes",schemaPath:"#/properties/sessions/items/properties/eval_outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data46.eval_category !== undefined){
+if(typeof data46.eval_category !== "string"){
+const err111 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_category",schemaPath:"eval-outcome.schema.json/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -27963,15 +27962,9 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data17.errored_evals !== undefined){
-let data49 = data17.errored_evals;
-if(Array.isArray(data49)){
-const len6 = data49.length;
-for(let i6=0; i6<len6; i6++){
-let data50 = data49[i6];
-if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
-if(data50.eval === undefined){
-const err112 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
+if(data46.eval_type !== undefined){
+if(typeof data46.eval_type !== "string"){
+const err112 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_type",schemaPath:"eval-outcome.schema.json/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -27980,8 +27973,10 @@ vErrors.push(err112);
 }
 errors++;
 }
-if(data50.eval_name === undefined){
-const err113 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+}
+if(data46.outcome !== undefined){
+if(typeof data46.outcome !== "string"){
+const err113 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/outcome",schemaPath:"eval-outcome.schema.json/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -27990,8 +27985,10 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(data50.reasoning === undefined){
-const err114 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+}
+if(data46.reasoning !== undefined){
+if(typeof data46.reasoning !== "string"){
+const err114 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/reasoning",schemaPath:"eval-outcome.schema.json/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -28000,9 +27997,10 @@ vErrors.push(err114);
 }
 errors++;
 }
-for(const key3 in data50){
-if(!(((key3 === "eval") || (key3 === "eval_name")) || (key3 === "reasoning"))){
-const err115 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+}
+}
+else {
+const err115 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -28012,9 +28010,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data50.eval !== undefined){
-if(typeof data50.eval !== "string"){
-const err116 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err116 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes",schemaPath:"#/properties/sessions/items/properties/eval_outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -28024,9 +28022,15 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data50.eval_name !== undefined){
-if(typeof data50.eval_name !== "string"){
-const err117 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval_name",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20.errored_evals !== undefined){
+let data52 = data20.errored_evals;
+if(Array.isArray(data52)){
+const len6 = data52.length;
+for(let i6=0; i6<len6; i6++){
+let data53 = data52[i6];
+if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
+if(data53.eval === undefined){
+const err117 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -28035,10 +28039,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-}
-if(data50.reasoning !== undefined){
-if(typeof data50.reasoning !== "string"){
-const err118 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/reasoning",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data53.eval_name === undefined){
+const err118 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -28047,10 +28049,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-}
-else {
-const err119 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data53.reasoning === undefined){
+const err119 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -28059,10 +28059,9 @@ vErrors.push(err119);
 }
 errors++;
 }
-}
-}
-else {
-const err120 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals",schemaPath:"#/properties/sessions/items/properties/errored_evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+for(const key3 in data53){
+if(!(((key3 === "eval") || (key3 === "eval_name")) || (key3 === "reasoning"))){
+const err120 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -28072,11 +28071,9 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data17.outcome_summary !== undefined){
-let data54 = data17.outcome_summary;
-if(data54 && typeof data54 == "object" && !Array.isArray(data54)){
-if(data54.total_evaluations === undefined){
-const err121 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "total_evaluations"},message:"must have required property '"+"total_evaluations"+"'"};
+if(data53.eval !== undefined){
+if(typeof data53.eval !== "string"){
+const err121 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -28085,8 +28082,10 @@ vErrors.push(err121);
 }
 errors++;
 }
-if(data54.passed_count === undefined){
-const err122 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "passed_count"},message:"must have required property '"+"passed_count"+"'"};
+}
+if(data53.eval_name !== undefined){
+if(typeof data53.eval_name !== "string"){
+const err122 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval_name",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -28095,8 +28094,10 @@ vErrors.push(err122);
 }
 errors++;
 }
-if(data54.failed_count === undefined){
-const err123 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "failed_count"},message:"must have required property '"+"failed_count"+"'"};
+}
+if(data53.reasoning !== undefined){
+if(typeof data53.reasoning !== "string"){
+const err123 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/reasoning",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -28105,8 +28106,10 @@ vErrors.push(err123);
 }
 errors++;
 }
-if(data54.pass_rate === undefined){
-const err124 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
+}
+}
+else {
+const err124 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -28115,10 +28118,10 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(data54.total_evaluations !== undefined){
-let data55 = data54.total_evaluations;
-if(!(((typeof data55 == "number") && (!(data55 % 1) && !isNaN(data55))) && (isFinite(data55)))){
-const err125 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err125 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals",schemaPath:"#/properties/sessions/items/properties/errored_evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -28127,9 +28130,12 @@ vErrors.push(err125);
 }
 errors++;
 }
-if((typeof data55 == "number") && (isFinite(data55))){
-if(data55 < 0 || isNaN(data55)){
-const err126 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data20.outcome_summary !== undefined){
+let data57 = data20.outcome_summary;
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.total_evaluations === undefined){
+const err126 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "total_evaluations"},message:"must have required property '"+"total_evaluations"+"'"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -28138,12 +28144,8 @@ vErrors.push(err126);
 }
 errors++;
 }
-}
-}
-if(data54.passed_count !== undefined){
-let data56 = data54.passed_count;
-if(!(((typeof data56 == "number") && (!(data56 % 1) && !isNaN(data56))) && (isFinite(data56)))){
-const err127 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data57.passed_count === undefined){
+const err127 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "passed_count"},message:"must have required property '"+"passed_count"+"'"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -28152,9 +28154,8 @@ vErrors.push(err127);
 }
 errors++;
 }
-if((typeof data56 == "number") && (isFinite(data56))){
-if(data56 < 0 || isNaN(data56)){
-const err128 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data57.failed_count === undefined){
+const err128 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "failed_count"},message:"must have required property '"+"failed_count"+"'"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -28163,12 +28164,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-}
-if(data54.failed_count !== undefined){
-let data57 = data54.failed_count;
-if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
-const err129 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data57.pass_rate === undefined){
+const err129 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -28177,9 +28174,10 @@ vErrors.push(err129);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 0 || isNaN(data57)){
-const err130 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data57.total_evaluations !== undefined){
+let data58 = data57.total_evaluations;
+if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
+const err130 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -28188,13 +28186,9 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-}
-if(data54.pass_rate !== undefined){
-let data58 = data54.pass_rate;
 if((typeof data58 == "number") && (isFinite(data58))){
-if(data58 > 1 || isNaN(data58)){
-const err131 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data58 < 0 || isNaN(data58)){
+const err131 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -28203,8 +28197,12 @@ vErrors.push(err131);
 }
 errors++;
 }
-if(data58 < 0 || isNaN(data58)){
-const err132 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data57.passed_count !== undefined){
+let data59 = data57.passed_count;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err132 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -28213,9 +28211,9 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-else {
-const err133 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 < 0 || isNaN(data59)){
+const err133 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -28226,8 +28224,10 @@ errors++;
 }
 }
 }
-else {
-const err134 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data57.failed_count !== undefined){
+let data60 = data57.failed_count;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err134 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -28236,12 +28236,9 @@ vErrors.push(err134);
 }
 errors++;
 }
-}
-if(data17.review !== undefined){
-let data59 = data17.review;
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-if(data59.kept === undefined){
-const err135 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "kept"},message:"must have required property '"+"kept"+"'"};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err135 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -28250,8 +28247,13 @@ vErrors.push(err135);
 }
 errors++;
 }
-if(data59.findings === undefined){
-const err136 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "findings"},message:"must have required property '"+"findings"+"'"};
+}
+}
+if(data57.pass_rate !== undefined){
+let data61 = data57.pass_rate;
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 > 1 || isNaN(data61)){
+const err136 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -28260,9 +28262,8 @@ vErrors.push(err136);
 }
 errors++;
 }
-for(const key4 in data59){
-if(!((key4 === "kept") || (key4 === "findings"))){
-const err137 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+if(data61 < 0 || isNaN(data61)){
+const err137 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -28272,9 +28273,8 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data59.kept !== undefined){
-if(typeof data59.kept !== "boolean"){
-const err138 = {instancePath:instancePath+"/sessions/" + i1+"/review/kept",schemaPath:"#/definitions/userReview/properties/kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err138 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -28284,15 +28284,9 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data59.findings !== undefined){
-let data61 = data59.findings;
-if(Array.isArray(data61)){
-const len7 = data61.length;
-for(let i7=0; i7<len7; i7++){
-let data62 = data61[i7];
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.rule === undefined){
-const err139 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+}
+else {
+const err139 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -28301,8 +28295,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-if(data62.turn === undefined){
-const err140 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "turn"},message:"must have required property '"+"turn"+"'"};
+}
+if(data20.review !== undefined){
+let data62 = data20.review;
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.kept === undefined){
+const err140 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "kept"},message:"must have required property '"+"kept"+"'"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -28311,8 +28309,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data62.message === undefined){
-const err141 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+if(data62.findings === undefined){
+const err141 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "findings"},message:"must have required property '"+"findings"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -28321,9 +28319,9 @@ vErrors.push(err141);
 }
 errors++;
 }
-for(const key5 in data62){
-if(!(((key5 === "rule") || (key5 === "turn")) || (key5 === "message"))){
-const err142 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+for(const key4 in data62){
+if(!((key4 === "kept") || (key4 === "findings"))){
+const err142 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -28333,10 +28331,9 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data62.rule !== undefined){
-let data63 = data62.rule;
-if(typeof data63 !== "string"){
-const err143 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data62.kept !== undefined){
+if(typeof data62.kept !== "boolean"){
+const err143 = {instancePath:instancePath+"/sessions/" + i1+"/review/kept",schemaPath:"#/definitions/userReview/properties/kept/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -28345,8 +28342,16 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(!(((((data63 === "fact_unasked") || (data63 === "went_on")) || (data63 === "stopped_early")) || (data63 === "off_script")) || (data63 === "out_of_character"))){
-const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema106.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+}
+if(data62.findings !== undefined){
+let data64 = data62.findings;
+if(Array.isArray(data64)){
+const len7 = data64.length;
+for(let i7=0; i7<len7; i7++){
+let data65 = data64[i7];
+if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
+if(data65.rule === undefined){
+const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -28355,11 +28360,8 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-if(data62.turn !== undefined){
-let data64 = data62.turn;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err145 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data65.turn === undefined){
+const err145 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "turn"},message:"must have required property '"+"turn"+"'"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -28368,9 +28370,8 @@ vErrors.push(err145);
 }
 errors++;
 }
-if((typeof data64 == "number") && (isFinite(data64))){
-if(data64 < 1 || isNaN(data64)){
-const err146 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data65.message === undefined){
+const err146 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -28379,11 +28380,9 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-}
-if(data62.message !== undefined){
-if(typeof data62.message !== "string"){
-const err147 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/message",schemaPath:"#/definitions/userReview/properties/findings/items/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key5 in data65){
+if(!(((key5 === "rule") || (key5 === "turn")) || (key5 === "message"))){
+const err147 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -28393,9 +28392,10 @@ vErrors.push(err147);
 errors++;
 }
 }
-}
-else {
-const err148 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data65.rule !== undefined){
+let data66 = data65.rule;
+if(typeof data66 !== "string"){
+const err148 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -28404,10 +28404,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-}
-}
-else {
-const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings",schemaPath:"#/definitions/userReview/properties/findings/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((((data66 === "fact_unasked") || (data66 === "went_on")) || (data66 === "stopped_early")) || (data66 === "off_script")) || (data66 === "out_of_character"))){
+const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema106.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -28417,9 +28415,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-}
-else {
-const err150 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data65.turn !== undefined){
+let data67 = data65.turn;
+if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
+const err150 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -28428,14 +28427,9 @@ vErrors.push(err150);
 }
 errors++;
 }
-}
-if(data17.notes !== undefined){
-let data66 = data17.notes;
-if(Array.isArray(data66)){
-const len8 = data66.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data66[i8] !== "string"){
-const err151 = {instancePath:instancePath+"/sessions/" + i1+"/notes/" + i8,schemaPath:"#/properties/sessions/items/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data67 == "number") && (isFinite(data67))){
+if(data67 < 1 || isNaN(data67)){
+const err151 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -28446,8 +28440,9 @@ errors++;
 }
 }
 }
-else {
-const err152 = {instancePath:instancePath+"/sessions/" + i1+"/notes",schemaPath:"#/properties/sessions/items/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data65.message !== undefined){
+if(typeof data65.message !== "string"){
+const err152 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/message",schemaPath:"#/definitions/userReview/properties/findings/items/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -28459,7 +28454,7 @@ errors++;
 }
 }
 else {
-const err153 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err153 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -28471,7 +28466,7 @@ errors++;
 }
 }
 else {
-const err154 = {instancePath:instancePath+"/sessions",schemaPath:"#/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err154 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings",schemaPath:"#/definitions/userReview/properties/findings/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -28481,11 +28476,9 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data68 = data.comparison;
-if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
-if(data68.startedAt === undefined){
-const err155 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+}
+else {
+const err155 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -28494,8 +28487,14 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(data68.differences === undefined){
-const err156 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+if(data20.notes !== undefined){
+let data69 = data20.notes;
+if(Array.isArray(data69)){
+const len8 = data69.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data69[i8] !== "string"){
+const err156 = {instancePath:instancePath+"/sessions/" + i1+"/notes/" + i8,schemaPath:"#/properties/sessions/items/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -28504,8 +28503,10 @@ vErrors.push(err156);
 }
 errors++;
 }
-if(data68.rows === undefined){
-const err157 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+}
+}
+else {
+const err157 = {instancePath:instancePath+"/sessions/" + i1+"/notes",schemaPath:"#/properties/sessions/items/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -28514,9 +28515,10 @@ vErrors.push(err157);
 }
 errors++;
 }
-for(const key6 in data68){
-if(!(((key6 === "startedAt") || (key6 === "differences")) || (key6 === "rows"))){
-const err158 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+}
+else {
+const err158 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -28526,11 +28528,9 @@ vErrors.push(err158);
 errors++;
 }
 }
-if(data68.startedAt !== undefined){
-let data69 = data68.startedAt;
-if(typeof data69 === "string"){
-if(!(formats0.test(data69))){
-const err159 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+}
+else {
+const err159 = {instancePath:instancePath+"/sessions",schemaPath:"#/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -28540,8 +28540,11 @@ vErrors.push(err159);
 errors++;
 }
 }
-else {
-const err160 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.comparison !== undefined){
+let data71 = data.comparison;
+if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
+if(data71.startedAt === undefined){
+const err160 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -28550,14 +28553,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-}
-if(data68.differences !== undefined){
-let data70 = data68.differences;
-if(Array.isArray(data70)){
-const len9 = data70.length;
-for(let i9=0; i9<len9; i9++){
-if(typeof data70[i9] !== "string"){
-const err161 = {instancePath:instancePath+"/comparison/differences/" + i9,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data71.differences === undefined){
+const err161 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -28566,10 +28563,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-}
-else {
-const err162 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data71.rows === undefined){
+const err162 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -28578,16 +28573,9 @@ vErrors.push(err162);
 }
 errors++;
 }
-}
-if(data68.rows !== undefined){
-let data72 = data68.rows;
-if(Array.isArray(data72)){
-const len10 = data72.length;
-for(let i10=0; i10<len10; i10++){
-let data73 = data72[i10];
-if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
-if(data73.scenario_id === undefined){
-const err163 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+for(const key6 in data71){
+if(!(((key6 === "startedAt") || (key6 === "differences")) || (key6 === "rows"))){
+const err163 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -28596,8 +28584,12 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(data73.change === undefined){
-const err164 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+}
+if(data71.startedAt !== undefined){
+let data72 = data71.startedAt;
+if(typeof data72 === "string"){
+if(!(formats0.test(data72))){
+const err164 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -28606,8 +28598,9 @@ vErrors.push(err164);
 }
 errors++;
 }
-if(data73.before === undefined){
-const err165 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+}
+else {
+const err165 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -28616,8 +28609,14 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data73.now === undefined){
-const err166 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+}
+if(data71.differences !== undefined){
+let data73 = data71.differences;
+if(Array.isArray(data73)){
+const len9 = data73.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data73[i9] !== "string"){
+const err166 = {instancePath:instancePath+"/comparison/differences/" + i9,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -28626,9 +28625,10 @@ vErrors.push(err166);
 }
 errors++;
 }
-for(const key7 in data73){
-if(!((((key7 === "scenario_id") || (key7 === "change")) || (key7 === "before")) || (key7 === "now"))){
-const err167 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+}
+else {
+const err167 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -28638,9 +28638,15 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data73.scenario_id !== undefined){
-if(typeof data73.scenario_id !== "string"){
-const err168 = {instancePath:instancePath+"/comparison/rows/" + i10+"/scenario_id",schemaPath:"#/properties/comparison/properties/rows/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data71.rows !== undefined){
+let data75 = data71.rows;
+if(Array.isArray(data75)){
+const len10 = data75.length;
+for(let i10=0; i10<len10; i10++){
+let data76 = data75[i10];
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.scenario_id === undefined){
+const err168 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -28649,11 +28655,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-if(data73.change !== undefined){
-let data75 = data73.change;
-if(typeof data75 !== "string"){
-const err169 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data76.change === undefined){
+const err169 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -28662,8 +28665,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(!((((((((data75 === "regressed") || (data75 === "worse")) || (data75 === "unknown")) || (data75 === "new")) || (data75 === "gone")) || (data75 === "fixed")) || (data75 === "better")) || (data75 === "same"))){
-const err170 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema97.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+if(data76.before === undefined){
+const err170 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -28672,22 +28675,8 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-if(data73.before !== undefined){
-if(!(validate52(data73.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data73,parentDataProperty:"before",rootData}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
-errors = vErrors.length;
-}
-}
-if(data73.now !== undefined){
-if(!(validate52(data73.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data73,parentDataProperty:"now",rootData}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err171 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.now === undefined){
+const err171 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -28696,10 +28685,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-}
-else {
-const err172 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+for(const key7 in data76){
+if(!((((key7 === "scenario_id") || (key7 === "change")) || (key7 === "before")) || (key7 === "now"))){
+const err172 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -28709,9 +28697,9 @@ vErrors.push(err172);
 errors++;
 }
 }
-}
-else {
-const err173 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.scenario_id !== undefined){
+if(typeof data76.scenario_id !== "string"){
+const err173 = {instancePath:instancePath+"/comparison/rows/" + i10+"/scenario_id",schemaPath:"#/properties/comparison/properties/rows/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -28721,14 +28709,85 @@ vErrors.push(err173);
 errors++;
 }
 }
-}
-else {
-const err174 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.change !== undefined){
+let data78 = data76.change;
+if(typeof data78 !== "string"){
+const err174 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err174];
 }
 else {
 vErrors.push(err174);
+}
+errors++;
+}
+if(!((((((((data78 === "regressed") || (data78 === "worse")) || (data78 === "unknown")) || (data78 === "new")) || (data78 === "gone")) || (data78 === "fixed")) || (data78 === "better")) || (data78 === "same"))){
+const err175 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema97.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+if(data76.before !== undefined){
+if(!(validate52(data76.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data76,parentDataProperty:"before",rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+errors = vErrors.length;
+}
+}
+if(data76.now !== undefined){
+if(!(validate52(data76.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data76,parentDataProperty:"now",rootData}))){
+vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err176 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+}
+}
+else {
+const err177 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+}
+}
+else {
+const err178 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+}
+}
+else {
+const err179 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
 }
 errors++;
 }

@@ -3,6 +3,7 @@ import type {
   Persona,
   Scenario,
   SimulatedSessionReport,
+  SimulationBlocker,
   SimulationReport,
 } from '../../contract/index.ts';
 import { seededRandom } from '../../platform/random.ts';
@@ -55,6 +56,8 @@ export interface SimulateOptions {
   log?: Log;
   /** Cancels the running sessions; the report covers what happened until then. */
   signal?: AbortSignal;
+  /** Runs before the first session. If it returns a cause, no session is started. */
+  preflight?: (signal: AbortSignal) => Promise<SimulationBlocker | undefined>;
   /** Called with each session when it ends, in any order. */
   onSession?: (session: SimulatedSessionReport) => void;
 }
@@ -83,8 +86,9 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const deps: SessionDeps = { sandbox, call, model, clock, machineClock: clock, log };
   const startedAtMs = clock.nowMs();
   const sessions: SimulatedSessionReport[] = [];
+  const blockedBy = await options.preflight?.(signal);
   try {
-    await forEachConcurrently(plans, concurrency, async (plan, index) => {
+    await forEachConcurrently(blockedBy ? [] : plans, concurrency, async (plan, index) => {
       const session = await runSession(plan, deps, signal);
       const outcomes = await scoreCompleted(plan, session, { judge, signal, clock });
       const verdict = decideVerdict({ status: session.status, outcomes });
@@ -101,6 +105,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
     sessions,
     sandbox: url,
     seed,
+    blockedBy,
     kitVersion,
     startedAtMs,
     endedAtMs,

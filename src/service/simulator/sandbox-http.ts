@@ -124,9 +124,10 @@ function toSessionFault(error: unknown, request: string): SessionFault {
   }
   const isUntrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code);
   const problem = isUntrusted
-    ? UNTRUSTED
+    ? 'the certificate is not trusted'
     : (CONNECTION_PROBLEMS[code] ?? 'the connection was dropped');
-  return new SessionFault('infrastructure_error', `${request}: ${problem}${code && ` (${code})`}.`);
+  const text = `${request}: ${problem}${code && ` (${code})`}.`;
+  return new SessionFault('infrastructure_error', isUntrusted ? `${text} ${TRUST_CA}` : text);
 }
 
 /** Returns the first error of an aggregate, which has one for each address that was tried. */
@@ -137,7 +138,8 @@ function findRootError(error: unknown): { code?: string; name?: string } {
   return error instanceof Error ? error : {};
 }
 
-const UNTRUSTED = 'the certificate is not trusted; name its CA (--ca on the command line)';
+const TRUST_CA =
+  'Trust its CA: set NODE_EXTRA_CA_CERTS=FILE for the service, or pass --ca FILE to simulate.';
 
 const CONNECTION_PROBLEMS: Partial<Record<string, string>> = {
   ECONNREFUSED: 'the sandbox refuses connections',

@@ -5,10 +5,16 @@ import { createLoadProgress, createStepProgress } from '../../../src/cli/output/
 import { createTerminal, type Terminal } from '../../../src/cli/output/terminal.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
+interface TerminalTraits {
+  columns: number;
+  term: string;
+  isTTY: boolean;
+}
+
 /** Creates a terminal, and returns it with all text that was written to it. */
 function createTestTerminal(
   t: Test,
-  { columns = 80, term = 'xterm' }: { columns?: number; term?: string } = {},
+  { columns = 80, term = 'xterm', isTTY = true }: Partial<TerminalTraits> = {},
 ): { terminal: Terminal; written: () => string } {
   const { NO_COLOR, TERM: before } = process.env;
   delete process.env['NO_COLOR'];
@@ -22,7 +28,7 @@ function createTestTerminal(
     written += text;
     return true;
   };
-  const stream = { isTTY: true, columns, write } as unknown as NodeJS.WriteStream;
+  const stream = { isTTY, columns, write } as unknown as NodeJS.WriteStream;
   return { terminal: createTerminal(stream), written: () => written };
 }
 
@@ -67,5 +73,23 @@ void t.test('TERM=dumb turns off colors and the live line', (t) => {
   tick({ phase: 'ramp', perSecond: 1, inFlight: 1, p50Ms: 1, p99Ms: 1, leftMs: 1, errors: 1 });
   terminal.write(terminal.style('bold', 'text'));
   t.equal(written(), 'text');
+  t.end();
+});
+
+void t.test('a pipe gets a plain line of progress every 10 s, which is not an error', (t) => {
+  const { terminal, written } = createTestTerminal(t, { isTTY: false });
+  const clock = manualClock(0);
+  const progress = createStepProgress(terminal, clock, { total: 8, unit: 'requests' });
+  const tick = createLoadProgress(terminal, clock);
+  for (let nth = 0; nth < 3; nth++) {
+    clock.advance(5_000);
+    progress.step('one');
+    tick({ phase: 'ramp', perSecond: 1, inFlight: 2, p50Ms: 1, p99Ms: 1, leftMs: 1, errors: 4 });
+  }
+  progress.end();
+  t.equal(
+    written(),
+    'Progress: 2 of 8 requests\nProgress: ramp-up, 1/s, 2 in flight, p50 1 ms, p99 1 ms, 4 errors\n',
+  );
   t.end();
 });

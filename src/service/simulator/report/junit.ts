@@ -13,11 +13,13 @@ import { transcriptText } from './transcript.ts';
  * undecided one an `error`, so that a run with a nonzero exit code is never green and a crash differs from
  * a failed eval.
  */
-export function junitReport({ scenarios, sessions, startedAt }: SimulationReport): string {
+export function junitReport(report: SimulationReport): string {
+  const { scenarios, sessions, blockedBy, startedAt } = report;
   const cases = scenarios.map((scenario) =>
     caseOf(
       scenario,
       sessions.filter((session) => session.scenario_id === scenario.scenario_id),
+      blockedBy && `${blockedBy.message} ${blockedBy.cure}`,
     ),
   );
   const empty: TestCase = {
@@ -33,7 +35,11 @@ export function junitReport({ scenarios, sessions, startedAt }: SimulationReport
   return junitXml('sandbox-kit simulate', [suite]);
 }
 
-function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionReport[]): TestCase {
+function caseOf(
+  scenario: ScenarioResult,
+  sessions: readonly SimulatedSessionReport[],
+  blocker: string | undefined,
+): TestCase {
   const { verdict, passed, samples, flaky } = scenario;
   // A scenario that runs by chat and by voice gives two cases.
   const prefix = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
@@ -46,7 +52,7 @@ function caseOf(scenario: ScenarioResult, sessions: readonly SimulatedSessionRep
       : [];
   });
   const summary = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}.`;
-  const message = [summary, ...reasons].join(' ');
+  const message = blocker ?? [summary, ...reasons].join(' ');
   return {
     classname: `${prefix}.${scenario.scenario_id}`,
     name: scenario.scenario,

@@ -1,6 +1,7 @@
 import type {
   ScenarioResult,
   SimulatedSessionReport,
+  SimulationBlocker,
   SimulationReport,
   SimulationVerdict,
 } from '../../../contract/index.ts';
@@ -12,6 +13,8 @@ import { scenarioResults, decideRunVerdict } from './scenario-results.ts';
 export interface RunResults {
   castings: readonly ResolvedScenario[];
   sessions: SimulatedSessionReport[];
+  /** Why there are no sessions. */
+  blockedBy: SimulationBlocker | undefined;
   sandbox: string;
   seed: string;
   kitVersion: string;
@@ -23,7 +26,7 @@ const exitCodes = { passed: 0, failed: 1, undecided: 3 } as const;
 
 /** Builds the report of a run. */
 export function buildReport(results: RunResults): SimulationReport {
-  const { castings, sessions, sandbox, seed, kitVersion } = results;
+  const { castings, sessions, sandbox, seed, blockedBy, kitVersion } = results;
   const scenarios = scenarioResults(castings, sessions);
   const verdict = decideRunVerdict(scenarios);
   const count = (which: SimulationVerdict): number =>
@@ -31,8 +34,9 @@ export function buildReport(results: RunResults): SimulationReport {
   return {
     verdict,
     exitCode: exitCodes[verdict],
-    sentence: summarize(scenarios, sessions),
+    sentence: blockedBy ? `Not judged: ${blockedBy.message}` : summarize(scenarios, sessions),
     ...{ kitVersion, sandbox, seed },
+    ...(blockedBy && { blockedBy }),
     startedAt: isoTime(results.startedAtMs),
     endedAt: isoTime(results.endedAtMs),
     counts: {

@@ -1,6 +1,7 @@
 import type {
   ScenarioStanding,
   SimulatedSessionReport,
+  SimulationBlocker,
   SimulationComparison,
   SimulationReport,
   SimulationVerdict,
@@ -45,18 +46,18 @@ export function sessionLine(session: SimulatedSessionReport, { style, width }: T
 
 /** Lays out the report for people: the comparison, a table, the reasons, and the summary last. */
 export function terminalReport(report: SimulationReport, layout: TextLayout): string {
-  const { verdict, sentence, sessions, comparison, seed } = report;
+  const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
   const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
   const word = verdict.toUpperCase();
   const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
   const summary = labeled(
     `${layout.style(styles[verdict], word)}  `,
-    `${sentence} ${count} in ${formatDuration(ms)}, seed ${seed}.${hintFor(report)}`,
+    `${sentence} ${count} in ${formatDuration(ms)}, seed ${seed}.`,
     layout.width,
   );
   const blocks = [
     ...(comparison ? [comparisonLines(comparison, layout)] : []),
-    tableLines(report, layout),
+    blockedBy ? blockingLines(blockedBy, layout) : tableLines(report, layout),
     reasonLines(sessions, layout),
     failedTranscriptLines(sessions, layout),
     summary,
@@ -64,16 +65,11 @@ export function terminalReport(report: SimulationReport, layout: TextLayout): st
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-/** Suggests the next step if the sandbox is unreachable. */
-function hintFor({ sandbox, sessions }: SimulationReport): string {
-  const [first] = sessions;
-  const isSame = sessions.every(
-    (session) => session.end_reason === 'infrastructure_error' && session.error === first?.error,
-  );
-  const isUnreachable = /connection|resolve|reached/.test(first?.error ?? '');
-  return isSame && isUnreachable
-    ? ` Is the sandbox running? Run: sandbox-kit doctor ${toPrintable(sandbox)}`
-    : '';
+function blockingLines(
+  { message, cure }: SimulationBlocker,
+  { style, width }: TextLayout,
+): string[] {
+  return [...wrap(message, width).map((line) => style('red', line)), ...wrap(cure, width)];
 }
 
 function tableLines(report: SimulationReport, { style, width }: TextLayout): string[] {

@@ -77,10 +77,10 @@ const serveHttp = (listener: RequestListener, scheme?: string): Promise<RunningS
 const serveSocket = (onConnection: (socket: Socket) => void): Promise<RunningServer> =>
   listen(createSocketServer(onConnection));
 
-/** An upstream address that a proxy never asks, because its transform answers every request. */
+/** An upstream URL for proxies that forward nothing, because the transform answers every request. */
 export const NO_UPSTREAM = 'http://127.0.0.1:9';
 
-const answering =
+const respondWith =
   (transform: Transform): DeadPeer['start'] =>
   (clock) =>
     startProxy({ upstream: NO_UPSTREAM, transform, clock });
@@ -96,15 +96,15 @@ const constantPeer = (
     name,
     description,
     cause,
-    answering(() => Promise.resolve(response)),
+    respondWith(() => Promise.resolve(response)),
   );
 
 /** Peers with which no HTTP response can be exchanged in time. */
 export const unreachable: readonly PeerTemplate[] = [
   definePeer('nothing-listens', 'Refuses connections.', 'refused', async () => {
-    const listening = await serveHttp(() => {});
-    await listening.stop();
-    return { url: listening.url, stop: () => Promise.resolve() };
+    const server = await serveHttp(() => {});
+    await server.stop();
+    return { url: server.url, stop: () => Promise.resolve() };
   }),
   definePeer('tls-not-trusted', 'Has an untrusted TLS certificate.', 'tls', async () => {
     // Only this peer needs the library.
@@ -176,11 +176,11 @@ const textResponse = (
 ): ProxyResponse => ({ status: 200, headers, body });
 
 const BODY_CHUNK = ' '.repeat(65_536);
-/** More than an HTTP client reads of the headers. */
+/** More than the 16 kB of headers that an HTTP client reads. */
 const HEADER_LENGTH = 60_000;
 
 /** Peers that speak HTTP, but not the interface. */
-const foreign: readonly PeerTemplate[] = [
+const notOfInterface: readonly PeerTemplate[] = [
   constantPeer('login-page', 'Returns a login page for every request.', 'login_page', LOGIN_PAGE),
   constantPeer('html-404', 'Returns an HTML 404 page for every request.', 'login_page', {
     status: 404,
@@ -251,29 +251,29 @@ const foreign: readonly PeerTemplate[] = [
     'always-429',
     'Answers every request with 429.',
     'rate_limited',
-    answering(() => Promise.resolve(errorResponse(429, 'rate_limit_exceeded'))),
+    respondWith(() => Promise.resolve(errorResponse(429, 'rate_limit_exceeded'))),
     50,
   ),
   definePeer(
     'always-429-for-an-hour',
     'Answers every request with 429 and a Retry-After of one hour.',
     'rate_limited',
-    answering(() => {
+    respondWith(() => {
       const { status, body } = errorResponse(429, 'rate_limit_exceeded');
       return Promise.resolve({ status, headers: { 'retry-after': '3600' }, body });
     }),
   ),
 ];
 
-/** Peers that only a check of a sandbox can't judge. */
+/** Peers that a check of a sandbox can't judge, but a check of the service could. */
 const noSandbox: readonly PeerTemplate[] = [
   definePeer(
     'login-page-for-health',
     'Returns a login page for GET /health.',
     'login_page',
-    answering((asked, _forward, clock) =>
+    respondWith((request, _forward, clock) =>
       Promise.resolve(
-        asked.endpoint === 'health' ? LOGIN_PAGE : createAcceptedResponse(asked, clock),
+        request.endpoint === 'health' ? LOGIN_PAGE : createAcceptedResponse(request, clock),
       ),
     ),
   ),
@@ -282,10 +282,10 @@ const noSandbox: readonly PeerTemplate[] = [
       `key-refused-${status}`,
       `Is healthy, but refuses every key with ${status}.`,
       'key_refused',
-      answering((asked, _forward, clock) =>
+      respondWith((request, _forward, clock) =>
         Promise.resolve(
-          asked.endpoint === 'health'
-            ? createAcceptedResponse(asked, clock)
+          request.endpoint === 'health'
+            ? createAcceptedResponse(request, clock)
             : errorResponse(status, 'bad_request'),
         ),
       ),
@@ -299,20 +299,20 @@ const noSandbox: readonly PeerTemplate[] = [
   ),
 ];
 
-/** Defines a peer that conforms, but stops after a number of requests. */
+/** Defines a conforming peer that stops after a number of requests. */
 const dyingPeer = (name: string, description: string, requests: number): PeerTemplate =>
   definePeer(name, description, 'gone', async (clock) => {
     let left = requests;
-    const listening = await startProxy({
+    const server = await startProxy({
       upstream: NO_UPSTREAM,
       clock,
-      transform: (asked) => {
-        if (left-- > 0) return Promise.resolve(createAcceptedResponse(asked, clock));
-        void listening.stop();
+      transform: (request) => {
+        if (left-- > 0) return Promise.resolve(createAcceptedResponse(request, clock));
+        void server.stop();
         return Promise.resolve('dropped');
       },
     });
-    return listening;
+    return server;
   });
 
 const dying: readonly PeerTemplate[] = [
@@ -323,7 +323,7 @@ const dying: readonly PeerTemplate[] = [
 const message = (status: number, text = 'No.'): ProxyResponse =>
   jsonResponse(status, { message: text });
 
-/** Peers that only a check of the service can't judge. */
+/** Peers that a check of the service can't judge, but a check of a sandbox could. */
 const noService: readonly PeerTemplate[] = [
   ...[500, 502, 503].map((status) =>
     constantPeer(
@@ -360,12 +360,14 @@ const noService: readonly PeerTemplate[] = [
 /** The dead peers of a check of a sandbox without voice. */
 export const deadPeers: readonly DeadPeer[] = [
   ...unreachable,
-  ...foreign,
+  ...notOfInterface,
   ...noSandbox,
   ...dying,
 ].map(({ name, ...peer }) => ({ id: `dead/${name}`, areas: httpAreas, ...peer }));
 
 /** The dead peers of a check of the service. */
-export const serviceDeadPeers: readonly DeadPeer[] = [...unreachable, ...foreign, ...noService].map(
-  ({ name, ...peer }) => ({ id: `dead/service-${name}`, areas: ['service'], ...peer }),
-);
+export const serviceDeadPeers: readonly DeadPeer[] = [
+  ...unreachable,
+  ...notOfInterface,
+  ...noService,
+].map(({ name, ...peer }) => ({ id: `dead/service-${name}`, areas: ['service'], ...peer }));

@@ -3,7 +3,7 @@ import { isServiceRun } from '../areas/index.ts';
 import type { PeerChoice } from './peer-runs.ts';
 import type { SelftestOptions, SelftestResult } from './selftest.ts';
 
-// Mutants are loaded on demand, because a check needs none of them.
+// Mutants are loaded on demand, because `check` doesn't need them.
 
 /** Returns how many rows a self-test has. */
 export async function selftestSize(choice: PeerChoice = {}): Promise<number> {
@@ -17,8 +17,8 @@ export async function selftestNeeds(
 ): Promise<{ sandbox: boolean; service: boolean }> {
   const { choosePeers } = await import('./peer-runs.ts');
   const { mutants, variants } = choosePeers(choice);
-  const isOfService = [...mutants, ...variants].map(isServiceRun);
-  return { sandbox: isOfService.includes(false), service: isOfService.includes(true) };
+  const needsService = [...mutants, ...variants].map(isServiceRun);
+  return { sandbox: needsService.includes(false), service: needsService.includes(true) };
 }
 
 /** Proves the engine with mutants, legal variants and dead peers. */
@@ -44,7 +44,7 @@ export async function startMutant(
   upstream: string,
 ): Promise<RunningMutant | undefined> {
   const { mutants, serviceMutants } = await import('../areas/mutants.ts');
-  const mutant = [...mutants, ...serviceMutants].find((one) => one.id === id);
+  const mutant = [...mutants, ...serviceMutants].find((candidate) => candidate.id === id);
   if (!mutant || mutant.run) return undefined;
   const { startProxy } = await import('./proxy.ts');
   const transform = mutant.transform();

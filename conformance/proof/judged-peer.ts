@@ -26,7 +26,7 @@ export interface PeerCheck {
   areas: readonly Area[];
   clock: Clock;
   seed: string;
-  /** Changes the run record before it is judged. */
+  /** Changes the run record before the run is judged. */
   run?: (run: RunRecord) => RunRecord;
   intrusive?: boolean;
   /** Run only these probes and the preflight (default: all). */
@@ -64,10 +64,10 @@ function runPeerCheck(
   });
 }
 
-/** The run of an unchanged peer, or the reason why the peer can't serve as the base of mutants. */
+/** The run of an unchanged peer, or the reason why mutants can't be built on the peer. */
 export type Baseline = { transcript: Transcript } | { cause: string };
 
-/** Checks that mutants can be made of a sandbox. */
+/** Runs the unchanged sandbox. Mutants need it to conform and to have the /users endpoints. */
 export async function runSandboxBaseline(peer: Peer, seed: string): Promise<Baseline> {
   return runBaseline('sandbox', peer, httpAreas, seed, (judgment) =>
     hasPassed(judgment, 'USERS-001') && hasPassed(judgment, 'USERS-030')
@@ -76,7 +76,7 @@ export async function runSandboxBaseline(peer: Peer, seed: string): Promise<Base
   );
 }
 
-/** Checks that mutants of voice can be made of a sandbox. */
+/** Runs the unchanged voice endpoint. Mutants need it to conform and to exchange media. */
 export async function runVoiceBaseline(peer: Peer, seed: string): Promise<Baseline> {
   return runBaseline('sandbox', peer, ['voice'], seed, (judgment) =>
     hasPassed(judgment, 'VOICE-070')
@@ -85,7 +85,7 @@ export async function runVoiceBaseline(peer: Peer, seed: string): Promise<Baseli
   );
 }
 
-/** Checks that mutants can be made of a service. */
+/** Runs the unchanged service. Mutants need it to conform and to have the control API. */
 export async function runServiceBaseline(peer: Peer, seed: string): Promise<Baseline> {
   return runBaseline('service', peer, ['service'], seed, (judgment) =>
     hasPassed(judgment, 'SERVICE-051')
@@ -99,14 +99,14 @@ async function runBaseline(
   peer: Peer,
   areas: readonly Area[],
   seed: string,
-  findLack: (judgment: Judgment) => string | undefined,
+  findMissingPart: (judgment: Judgment) => string | undefined,
 ): Promise<Baseline> {
   const transcript = await runPeerCheck(
     { target: peer.url, areas, clock: systemClock, seed: `${seed}/untouched` },
     peer,
   );
   const judgment = judgeTranscript(suiteOf({ areas }), transcript);
-  const cause = explainNonconformity(noun, judgment) ?? findLack(judgment);
+  const cause = explainNonconformity(noun, judgment) ?? findMissingPart(judgment);
   return cause === undefined ? { transcript } : { cause };
 }
 
@@ -116,16 +116,16 @@ const hasPassed = ({ requirements }: Judgment, id: RequirementId): boolean =>
 function explainNonconformity(noun: string, judgment: Judgment): string | undefined {
   if (judgment.verdict === 'conforming') return undefined;
   const ids = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
-  const reason = judgment.blockedBy?.message ?? ids.join(', ');
-  return `The unchanged ${noun} is ${judgment.verdict}, so no mutants can be made of it: ${reason}`;
+  const reason = judgment.blockedBy?.message.replace(/\.$/, '') ?? ids.join(', ');
+  return `The unchanged ${noun} is ${judgment.verdict}, so it can't be the base of mutants: ${reason}.`;
 }
 
-/** Returns the requirements that turned red: `fail` or `warn`. */
+/** Returns the requirements with the verdict `fail` or `warn`. */
 export function redIdsOf(judgment: Judgment): RequirementId[] {
   return idsWith(judgment, ['fail', 'warn']);
 }
 
-/** Returns the requirements with one of some verdicts. */
+/** Returns the requirements with one of the verdicts. */
 export function idsWith({ requirements }: Judgment, verdicts: readonly string[]): RequirementId[] {
   return [...requirements]
     .filter(([, { verdict }]) => verdicts.includes(verdict))

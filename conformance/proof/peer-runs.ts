@@ -28,7 +28,7 @@ export interface ChosenPeers {
   deadPeers: readonly DeadPeer[];
 }
 
-/** Selects peers among everything that proves the engine. */
+/** Selects from all mutants, variants and dead peers. */
 export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
   const choose = <Any extends Distortion | DeadPeer>(peers: readonly Any[]): Any[] =>
     peers.filter(
@@ -42,7 +42,7 @@ export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
   };
 }
 
-/** The conforming peers that mutants and variants are made of; undefined if none is needed. */
+/** The conforming peers that the mutants and variants change. One that isn't needed is undefined. */
 export interface PeerBases {
   sandbox: Peer | undefined;
   service: (Peer & { transcript: Transcript }) | undefined;
@@ -67,7 +67,7 @@ export interface PeerOutcome {
   actual: string[];
 }
 
-/** Creates the runs that prove the engine against some peers. */
+/** Creates a run for each of the peers. */
 export function createPeerRuns(peers: ChosenPeers, bases: PeerBases): PeerRun[] {
   const createRuns = <Any extends Distortion | DeadPeer>(
     kind: PeerRun['kind'],
@@ -100,7 +100,7 @@ export const isVoiceRun = ({ areas }: { areas: readonly Area[] }): boolean =>
 async function judgeDistortion(distortion: Mutant | Variant, bases: PeerBases): Promise<Judgment> {
   const { kitVersion, seed } = bases;
   const base = isServiceRun(distortion) ? bases.service : bases.sandbox;
-  if (!base) throw new Error(`${distortion.id} needs a conforming peer, but none was given`);
+  if (!base) throw new Error(`${distortion.id} needs a conforming peer.`);
   const clock = createClock(distortion);
   const probes = await selectProbes(distortion, bases);
   const proxy = await startProxy({
@@ -137,7 +137,7 @@ function createClock({
 
 /**
  * Selects the probes that can see a mutant, to save time; undefined for all. A variant always gets
- * all probes, because it must not turn anything red.
+ * all probes, because no requirement may fail.
  */
 async function selectProbes(
   distortion: Mutant | Variant,
@@ -150,7 +150,7 @@ async function selectProbes(
   return isVoiceRun(distortion) ? voiceProbesFor(distortion) : undefined;
 }
 
-/** Calls take long, so a mutant of voice only meets the probes that exercise what it breaks. */
+/** Calls take long, so a voice mutant gets only the probes that exercise the requirements it breaks. */
 function voiceProbesFor({ kills }: Mutant): Probe[] {
   return voice.probes
     .filter(({ exercises }) => kills.some((id) => exercises.includes(id)))

@@ -9,10 +9,10 @@ import type {
   Forward,
   ProxyResult,
   Transform,
+  VoiceTransform,
 } from '../engine/mutants/mutant.ts';
 import { flattenHeaders } from '../engine/drive/http-client.ts';
 import { proxyVoice } from './voice-proxy.ts';
-import type { VoiceTransform } from '../engine/mutants/mutant.ts';
 
 /** A running server on loopback. */
 export interface RunningServer {
@@ -25,7 +25,7 @@ export interface ProxyOptions {
   /** The base URL of the peer. */
   upstream: string;
   transform: Transform;
-  /** What becomes of calls; they are passed on when left out. */
+  /** Changes calls (default: calls are forwarded unchanged). */
   voice?: VoiceTransform | undefined;
   clock: Clock;
 }
@@ -43,7 +43,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningServer> 
       () => outgoing.destroy(),
     );
   });
-  const cutCalls = proxyVoice(server, { ...options, transform: options.voice ?? {} });
+  const dropCalls = proxyVoice(server, { ...options, transform: options.voice ?? {} });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -51,7 +51,7 @@ export async function startProxy(options: ProxyOptions): Promise<RunningServer> 
     async stop() {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       server.closeAllConnections();
-      cutCalls();
+      dropCalls();
       await Promise.all([closed, agent.destroy()]);
     },
   };

@@ -24,7 +24,7 @@ import {
   type PeerRun,
 } from './peer-runs.ts';
 
-/** The peers to run, and the conforming sandbox and service that mutants are made of. */
+/** Selects the peers to run, and names the conforming sandbox and service that the mutants change. */
 export interface SelftestOptions extends PeerChoice {
   /** URL of a conforming sandbox with `/users`; required for mutants and variants of a sandbox. */
   url?: string | undefined;
@@ -46,7 +46,7 @@ export interface SelftestOptions extends PeerChoice {
 export interface SelftestRow {
   kind: PeerRun['kind'];
   id: string;
-  /** Ids of the requirements that must turn red; for a dead peer, the cause and the exit code. */
+  /** Ids of the requirements that must fail; for a dead peer, the cause and the exit code. */
   expected: readonly string[];
   actual: readonly string[];
   ok: boolean;
@@ -56,15 +56,15 @@ export interface SelftestRow {
 /** The result of a self-test. */
 export interface SelftestResult {
   ok: boolean;
-  /** Why nothing was run: the sandbox or the service can't serve as a base. */
+  /** Why no peer was run: the sandbox or the service can't be the base of mutants. */
   cause?: string;
   seed: string;
   /** Duration in milliseconds. Rows run concurrently, so it is shorter than their sum. */
   ms: number;
   rows: SelftestRow[];
-  /** For each requirement that can turn red, the mutants that turned it red. */
+  /** The mutants that made each requirement fail. */
   matrix: Record<string, readonly string[]>;
-  /** Requirements that no mutant turned red. Empty after a complete, successful self-test. */
+  /** Requirements that no mutant made fail. Empty after a complete, successful self-test. */
   unkilled: RequirementId[];
 }
 
@@ -75,8 +75,8 @@ const SERVICE_LANES = 4;
 const VOICE_LANES = 8;
 
 /**
- * Proves the engine: every mutant turns exactly its requirements red, no legal variant turns any
- * requirement red, and every dead peer yields its one cause. Users may remain in the sandbox if a
+ * Proves the engine: every mutant fails exactly its requirements, every legal variant fails none, and
+ * every dead peer gets its one cause. Users may remain in the sandbox if a
  * mutant keeps the engine from deleting them.
  */
 export async function selftest(options: SelftestOptions): Promise<SelftestResult> {
@@ -97,7 +97,6 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   const unkilled = killable([...requirementIds, ...serviceRequirementIds]).filter(
     (id) => !matrix[id] && (options.areas?.includes(areaOf(id)) ?? true),
   );
-  // A choice that selects no peer proves nothing.
   const isProven = rows.length > 0 && rows.every(({ ok }) => ok);
   const isComplete = options.only === undefined || options.only === '';
   return {
@@ -110,7 +109,7 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
   };
 }
 
-/** How often a run with calls may run in total if the machine spoils it. */
+/** How often a run with calls is attempted if this machine is too busy. */
 const ATTEMPTS_MAX = 4;
 
 /** A process that was starved for longer can lose a connection or miss what the sandbox sent. */
@@ -186,7 +185,7 @@ async function createRow({ kind, id, run }: PeerRun): Promise<SelftestRow> {
   return { kind, id, expected, actual, ok: expected.join() === actual.join(), ms };
 }
 
-/** Checks the peers that mutants and variants are made of, or returns why they can't be used. */
+/** Runs the unchanged peers that the mutants and variants need, or returns why they can't be used. */
 async function prepareBases(
   options: SelftestOptions,
   peers: ChosenPeers,
@@ -198,7 +197,7 @@ async function prepareBases(
   const service = createPeer(options.serviceUrl, serviceApiKey, kitVersion);
   const bases: PeerBases = { sandbox, service: undefined, kitVersion, seed, everyProbe };
   if (distortions.some((distortion) => !isServiceRun(distortion))) {
-    if (!sandbox) return { cause: 'The chosen mutants and variants need a conforming sandbox.' };
+    if (!sandbox) return { cause: 'The selected mutants and variants need a conforming sandbox.' };
     const baseline = await runSandboxBaseline(sandbox, seed);
     if ('cause' in baseline) return baseline;
     if (distortions.some(isVoiceRun)) {
@@ -207,7 +206,7 @@ async function prepareBases(
     }
   }
   if (distortions.some(isServiceRun)) {
-    if (!service) return { cause: 'The chosen mutants and variants need a conforming service.' };
+    if (!service) return { cause: 'The selected mutants and variants need a conforming service.' };
     const baseline = await runServiceBaseline(service, seed);
     if ('cause' in baseline) return baseline;
     bases.service = { ...service, transcript: baseline.transcript };
@@ -234,7 +233,7 @@ export function selftestSize(choice: PeerChoice = {}): number {
   return mutants.length + variants.length + deadPeers.length;
 }
 
-/** Returns the requirements that turn red when broken (default: those of a sandbox). */
+/** Returns the requirements that can fail or warn (default: those of a sandbox). */
 export function killable(ids: readonly RequirementId[] = requirementIds): RequirementId[] {
   return ids.filter((id) => ['must', 'should', 'target'].includes(requirement(id).level));
 }

@@ -9,17 +9,17 @@ import {
 } from './dead-peers.ts';
 import { startProxy, type RunningServer } from './proxy.ts';
 
-/** A sandbox that is well but for its WebSockets: those at `/voice`, and those that are nowhere. */
-const refusing =
-  (voice: number, elsewhere: number) =>
+/** Starts a healthy sandbox that refuses upgrades, with one status for `/voice` and one for other paths. */
+const refuseUpgrades =
+  (voiceStatus: number, otherStatus: number) =>
   (clock: Clock): Promise<RunningServer> =>
     startProxy({
       upstream: NO_UPSTREAM,
       clock,
-      transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
+      transform: (request) => Promise.resolve(createAcceptedResponse(request, clock)),
       voice: {
         respond: ({ path }) => ({
-          status: path === '/voice' ? voice : elsewhere,
+          status: path === '/voice' ? voiceStatus : otherStatus,
           headers: {},
           body: '',
         }),
@@ -27,37 +27,46 @@ const refusing =
     });
 
 const peers: readonly PeerTemplate[] = [
-  definePeer('no-voice', 'Is healthy, and has no voice.', 'no_voice', refusing(404, 404)),
+  definePeer(
+    'no-voice',
+    'Is healthy, but has no voice endpoint.',
+    'no_voice',
+    refuseUpgrades(404, 404),
+  ),
   definePeer(
     'no-upgrades',
-    'Is healthy, and refuses every upgrade.',
+    'Is healthy, but refuses every upgrade.',
     'no_voice',
-    refusing(403, 403),
+    refuseUpgrades(403, 403),
   ),
-  definePeer('drops-upgrades', 'Is healthy, and drops who asks for an upgrade.', 'reset', (clock) =>
-    startProxy({
-      upstream: NO_UPSTREAM,
-      clock,
-      transform: (asked) => Promise.resolve(createAcceptedResponse(asked, clock)),
-      voice: { respond: () => 'dropped' },
-    }),
+  definePeer(
+    'drops-upgrades',
+    'Is healthy, but drops the connection of every upgrade request.',
+    'reset',
+    (clock) =>
+      startProxy({
+        upstream: NO_UPSTREAM,
+        clock,
+        transform: (request) => Promise.resolve(createAcceptedResponse(request, clock)),
+        voice: { respond: () => 'dropped' },
+      }),
   ),
   ...[401, 403].map((status) =>
     definePeer(
       `voice-key-refused-${status}`,
-      `Is healthy, and refuses every key for voice with ${status}.`,
+      `Is healthy, but refuses every key for voice with ${status}.`,
       'key_refused',
-      refusing(status, 404),
+      refuseUpgrades(status, 404),
     ),
   ),
   ...unreachable
     .filter(({ name }) => /nothing-listens|tls-not-trusted|plain-http|^resets$/.test(name))
-    .map((dead) => ({ ...dead, name: `voice-${dead.name}` })),
+    .map((peer) => ({ ...peer, name: `voice-${peer.name}` })),
 ];
 
-/** Every dead peer of a check of voice alone. */
-export const voiceDeadPeers: readonly DeadPeer[] = peers.map(({ name, ...dead }) => ({
+/** The dead peers of a check of the voice area alone. */
+export const voiceDeadPeers: readonly DeadPeer[] = peers.map(({ name, ...peer }) => ({
   id: `dead/${name}`,
   areas: ['voice'],
-  ...dead,
+  ...peer,
 }));

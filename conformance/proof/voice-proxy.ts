@@ -2,97 +2,108 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocket, WebSocketServer } from 'ws';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { ProxyResponse } from '../engine/mutants/mutant.ts';
-import type { CallEnds, VoiceRequest, VoiceTransform } from '../engine/mutants/mutant.ts';
+import type {
+  CallEnds,
+  ProxyResponse,
+  VoiceRequest,
+  VoiceTransform,
+} from '../engine/mutants/mutant.ts';
 
-/** What the voice part of a proxy stands before, and what it does to the calls. */
+/** What the proxy forwards calls to and how it changes them. */
 export interface VoiceProxyOptions {
-  /** Base address of the sandbox behind. */
+  /** The base URL of the sandbox. */
   upstream: string;
   transform: VoiceTransform;
   clock: Clock;
 }
 
-const PASSED_ON = ['authorization', 'x-sandbox-kit-fault', 'user-agent'];
-const PROTOCOL = 'sec-websocket-protocol';
+/** The request headers that are forwarded. */
+const FORWARDED_HEADERS = ['authorization', 'x-sandbox-kit-fault', 'user-agent'];
+const PROTOCOL_HEADER = 'sec-websocket-protocol';
 
-/** Puts the WebSockets of a server through a transform; gives what cuts all of them off. */
+/** Proxies the WebSockets of a server through a transform. Returns a function that drops them all. */
 export function proxyVoice(server: Server, options: VoiceProxyOptions): () => void {
   const { transform } = options;
-  const names = new WeakMap<IncomingMessage, string | undefined>();
+  const protocols = new WeakMap<IncomingMessage, string | undefined>();
   const sockets = new WebSocketServer({
     noServer: true,
     clientTracking: false,
-    handleProtocols: (_asked, request) => names.get(request) ?? false,
+    handleProtocols: (_requested, request) => protocols.get(request) ?? false,
   });
-  const all = new Set<CallEnds>();
+  const calls = new Set<CallEnds>();
   const open = new Set<WebSocket>();
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
-    const asked = askedOf(request);
-    const own = transform.respond?.(asked);
-    if (own !== undefined) {
-      refuse(socket, own);
+    const voiceRequest = toVoiceRequest(request);
+    const response = transform.respond?.(voiceRequest);
+    if (response !== undefined) {
+      respondWithoutUpgrade(socket, response);
       return;
     }
-    const passed = transform.changeRequest?.(asked) ?? asked;
-    const behind = askBehind(options.upstream, passed);
-    open.add(behind.socket);
-    behind.socket.on('close', () => open.delete(behind.socket));
-    behind.opened.then(
+    const forwarded = transform.changeRequest?.(voiceRequest) ?? voiceRequest;
+    const upstream = connectUpstream(options.upstream, forwarded);
+    open.add(upstream.socket);
+    upstream.socket.on('close', () => open.delete(upstream.socket));
+    upstream.opened.then(
       (refusal) => {
         if (refusal) {
-          refuse(socket, refusal);
+          respondWithoutUpgrade(socket, refusal);
           return;
         }
-        const named = transform.selectProtocol
-          ? transform.selectProtocol(asked)
-          : behind.socket.protocol;
-        names.set(request, named === '' ? undefined : named);
-        sockets.handleUpgrade(request, socket, head, (front) => {
-          open.add(front);
-          front.on('close', () => open.delete(front));
-          join(front, behind, { ...options, all });
+        const protocol = transform.selectProtocol
+          ? transform.selectProtocol(voiceRequest)
+          : upstream.socket.protocol;
+        protocols.set(request, protocol === '' ? undefined : protocol);
+        sockets.handleUpgrade(request, socket, head, (kitSocket) => {
+          open.add(kitSocket);
+          kitSocket.on('close', () => open.delete(kitSocket));
+          relayMessages(kitSocket, upstream, { ...options, calls });
         });
       },
       () => socket.destroy(),
     );
   });
   return () => {
-    for (const one of open) one.terminate();
+    for (const socket of open) socket.terminate();
   };
 }
 
-function askedOf({ url = '', headers }: IncomingMessage): VoiceRequest {
-  const protocols = (headers[PROTOCOL] ?? '').split(',').flatMap((name) => name.trim() || []);
-  const passed = PASSED_ON.flatMap((name) => {
+function toVoiceRequest({ url = '', headers }: IncomingMessage): VoiceRequest {
+  const protocols = (headers[PROTOCOL_HEADER] ?? '')
+    .split(',')
+    .flatMap((name) => name.trim() || []);
+  const forwarded = FORWARDED_HEADERS.flatMap((name) => {
     const value = headers[name];
     return typeof value === 'string' ? [[name, value] as const] : [];
   });
-  return { path: url, headers: Object.fromEntries(passed), protocols };
+  return { path: url, headers: Object.fromEntries(forwarded), protocols };
 }
 
-/** The WebSocket to the sandbox behind, with what it says before the one in front is open. */
-interface Behind {
+/** A WebSocket to the sandbox. */
+interface UpstreamSocket {
   socket: WebSocket;
+  /** Messages that arrived before the WebSocket to the kit opened. */
   early: { data: Buffer; isBinary: boolean }[];
-  /** Resolves with nothing once it is open, or with how it was refused. */
+  /** Resolves when the WebSocket opens, with undefined, or is refused, with the response. */
   opened: Promise<ProxyResponse | undefined>;
 }
 
-function askBehind(upstream: string, { path, headers, protocols }: VoiceRequest): Behind {
-  const url = `${upstream.replace(/^http/, 'ws')}${path}`;
+function connectUpstream(
+  baseUrl: string,
+  { path, headers, protocols }: VoiceRequest,
+): UpstreamSocket {
+  const url = `${baseUrl.replace(/^http/, 'ws')}${path}`;
   const socket = new WebSocket(url, [...protocols], { headers, perMessageDeflate: false });
-  const early: Behind['early'] = [];
+  const early: UpstreamSocket['early'] = [];
   socket.on('message', (data: Buffer, isBinary) => early.push({ data, isBinary }));
   const opened = new Promise<ProxyResponse | undefined>((resolve, reject) => {
     socket.on('open', () => resolve(undefined));
     socket.on('error', reject);
-    socket.on('unexpected-response', (_request, answer: IncomingMessage) => {
+    socket.on('unexpected-response', (_request, response: IncomingMessage) => {
       let body = '';
-      answer.setEncoding('utf8').on('data', (text: string) => (body += text));
-      answer.on('end', () => {
-        resolve({ status: answer.statusCode ?? 500, headers: {}, body });
+      response.setEncoding('utf8').on('data', (text: string) => (body += text));
+      response.on('end', () => {
+        resolve({ status: response.statusCode ?? 500, headers: {}, body });
         socket.terminate();
       });
     });
@@ -100,67 +111,70 @@ function askBehind(upstream: string, { path, headers, protocols }: VoiceRequest)
   return { socket, early, opened };
 }
 
-function refuse(socket: Duplex, answer: ProxyResponse | 'dropped'): void {
-  if (answer === 'dropped') {
+/** Responds to an upgrade request over HTTP, or drops its connection. */
+function respondWithoutUpgrade(socket: Duplex, response: ProxyResponse | 'dropped'): void {
+  if (response === 'dropped') {
     socket.destroy();
     return;
   }
-  const { status, headers, body } = answer;
-  const all = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
-  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
+  const { status, headers, body } = response;
+  const allHeaders = { ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) };
+  const lines = Object.entries(allHeaders).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
 }
 
-/** Passes on what each of the two says to the other, as the transform wants it. */
-function join(
-  front: WebSocket,
-  { socket: behind, early }: Behind,
-  { transform, clock, all }: VoiceProxyOptions & { all: Set<CallEnds> },
+/** Forwards the messages of a call in both directions, except for those that the transform handles. */
+function relayMessages(
+  kitSocket: WebSocket,
+  { socket: sandboxSocket, early }: UpstreamSocket,
+  { transform, clock, calls }: VoiceProxyOptions & { calls: Set<CallEnds> },
 ): void {
-  const say = (to: WebSocket, message: string, isBinary: boolean): void => {
-    if (to.readyState === to.OPEN) to.send(isBinary ? Buffer.from(message) : message);
+  const send = (socket: WebSocket, message: string, isBinary: boolean): void => {
+    if (socket.readyState === socket.OPEN) socket.send(isBinary ? Buffer.from(message) : message);
   };
   const ends: CallEnds = {
     clock,
-    all,
-    toKit: (message, isBinary = false) => say(front, message, isBinary),
-    toSandbox: (message) => say(behind, message, false),
-    closeKit: (code) => close(front, code ?? NO_CODE_CAME),
-    closeSandbox: () => close(behind, 1000),
+    all: calls,
+    toKit: (message, isBinary = false) => send(kitSocket, message, isBinary),
+    toSandbox: (message) => send(sandboxSocket, message, false),
+    closeKit: (code) => close(kitSocket, code ?? DROPPED_CODE),
+    closeSandbox: () => close(sandboxSocket, 1000),
   };
-  all.add(ends);
-  const twist = transform.handleCall?.(ends) ?? {};
+  calls.add(ends);
+  const handlers = transform.handleCall?.(ends) ?? {};
   const fromSandbox = (data: Buffer, isBinary: boolean): void => {
-    if (twist.fromSandbox) twist.fromSandbox(data.toString('utf8'));
-    else say(front, data.toString('utf8'), isBinary);
+    if (handlers.fromSandbox) handlers.fromSandbox(data.toString('utf8'));
+    else send(kitSocket, data.toString('utf8'), isBinary);
   };
   for (const { data, isBinary } of early) fromSandbox(data, isBinary);
-  behind.removeAllListeners('message').on('message', fromSandbox);
-  behind
+  sandboxSocket.removeAllListeners('message').on('message', fromSandbox);
+  sandboxSocket
     .on('error', () => undefined)
     .on('close', (code) => {
-      if (twist.onSandboxClose) twist.onSandboxClose(code);
-      else close(front, code);
+      if (handlers.onSandboxClose) handlers.onSandboxClose(code);
+      else close(kitSocket, code);
     });
-  front
+  kitSocket
     .on('error', () => undefined)
     .on('message', (data: Buffer, isBinary) => {
-      if (twist.fromKit) twist.fromKit(data.toString('utf8'), isBinary);
-      else say(behind, data.toString('utf8'), isBinary);
+      if (handlers.fromKit) handlers.fromKit(data.toString('utf8'), isBinary);
+      else send(sandboxSocket, data.toString('utf8'), isBinary);
     });
-  front.on('close', (code) => {
-    all.delete(ends);
-    if (twist.onKitClose) twist.onKitClose();
-    else close(behind, code);
+  kitSocket.on('close', (code) => {
+    calls.delete(ends);
+    if (handlers.onKitClose) handlers.onKitClose();
+    else close(sandboxSocket, code);
   });
 }
 
-const NO_CODE_CAME = 1006;
-const NO_CODE_GIVEN = 1005;
+/** The code that `ws` reports for a connection that ended without a close frame. */
+const DROPPED_CODE = 1006;
+/** The code that `ws` reports for a close frame without a code. */
+const EMPTY_CLOSE_CODE = 1005;
 
-/** Closes as the other side did: with its code, without one, or by a cut. */
+/** Closes a WebSocket like the other side did: with its code, without a code, or without a close frame. */
 function close(socket: WebSocket, code: number): void {
-  if (code === NO_CODE_CAME) socket.terminate();
-  else if (code === NO_CODE_GIVEN) socket.close();
+  if (code === DROPPED_CODE) socket.terminate();
+  else if (code === EMPTY_CLOSE_CODE) socket.close();
   else socket.close(code);
 }

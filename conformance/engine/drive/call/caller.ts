@@ -39,31 +39,31 @@ export interface CallPlacement {
 /** Places calls to one sandbox. */
 export interface Caller {
   /** Requests a WebSocket and, if it opens, runs the script of the step. */
-  place(placing: CallPlacement): Promise<Outcome>;
+  place(placement: CallPlacement): Promise<Outcome>;
 }
 
 /** Creates a caller. Failures are part of the outcome and never thrown. */
 export function createCaller(options: CallerOptions): Caller {
   return {
-    async place(placing) {
-      const { step, outgoing, deadlineMs, sinceRunMs, pass } = placing;
+    async place(placement) {
+      const { step, outgoing, deadlineMs, sinceRunMs, pass } = placement;
       let localAddress = '';
       const call = new ProbeCall({
         clock: options.clock,
         sinceRunMs,
         answerForm: options.answerForm,
         signal: options.signal,
-        mediaEnd: (offer, onPacket) =>
-          mediaEnd(options, { offer, onPacket, localAddress, sinceRunMs }),
+        createMedia: (offer, onPacket) =>
+          createMedia(options, { offer, onPacket, localAddress, sinceRunMs }),
       });
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
       const request = { url, headers, ca: options.ca, deadlineMs };
       const requested = await pass(() => requestSocket(request, options.clock, listenerOf(call)));
-      const { socket, localAddress: reachedBy = '', ...outcome } = requested;
+      const { socket, localAddress: socketAddress = '', ...outcome } = requested;
       if (!socket) return outcome;
-      localAddress = reachedBy;
-      call.begin(socket);
+      localAddress = socketAddress;
+      call.start(socket);
       try {
         await step.call?.(call);
       } finally {
@@ -71,7 +71,7 @@ export function createCaller(options: CallerOptions): Caller {
       }
       const audio = call.audio();
       if (audio) options.onAudio(step.step, audio);
-      return { ...outcome, call: call.view(), ...failureOf(call, step) };
+      return { ...outcome, call: call.toRecord(), ...failureOf(call, step) };
     },
   };
 }
@@ -87,16 +87,20 @@ function listenerOf(call: ProbeCall): SocketListener {
 
 /** Returns why a call has no complete response. */
 function failureOf(call: ProbeCall, { intent }: Step): Pick<Outcome, 'failure'> {
-  if (call.tooLarge !== undefined) {
-    return { failure: { kind: 'too_large', message: call.tooLarge, status: 101 } };
+  if (call.tooLargeMessage !== undefined) {
+    return { failure: { kind: 'too_large', message: call.tooLargeMessage, status: 101 } };
   }
-  if (call.isCut) {
-    const message = 'the WebSocket was cut off, without a close code';
+  if (call.isDropped) {
+    const message = 'the WebSocket was dropped without a close code';
     return { failure: { kind: 'reset', message, status: 101 } };
   }
   if (intent !== 'valid' || !call.isUnanswered) return {};
   return {
-    failure: { kind: 'timeout', message: 'neither call_ready nor an error came', status: 101 },
+    failure: {
+      kind: 'timeout',
+      message: 'the sandbox sent neither call_ready nor an error',
+      status: 101,
+    },
   };
 }
 
@@ -108,7 +112,7 @@ interface MediaRequest {
 }
 
 /** Loads the media modules on demand, because loading takes a moment and most calls have no media. */
-async function mediaEnd(
+async function createMedia(
   { clock, mediaAddress }: CallerOptions,
   { offer, onPacket, localAddress, sinceRunMs }: MediaRequest,
 ): Promise<MediaConnection> {

@@ -14,24 +14,25 @@ import {
 } from '../../../../src/voice/call/index.ts';
 import { ReceivedAudio, type Sound } from './received-audio.ts';
 
-/** What the kit's end of the media is made of. */
+/** Options of a media connection. */
 export interface MediaConnectionOptions {
   clock: Clock;
+  /** Converts a time of the clock to milliseconds since the start of the run. */
   sinceRunMs: (atMs: number) => number;
-  /** Of this machine, to send from and to be reached at. */
+  /** The local address to bind to and to offer. */
   address: string;
-  /** Called after every packet. */
+  /** Called after every received packet. */
   onPacket: () => void;
 }
 
 const CONNECT_MS_MAX = 15_000;
-const ASK_EVERY_MS = 250;
+const ROUND_TRIP_EVERY_MS = 250;
 
-/** The kit's end of the media of one call: it answers, listens and speaks. */
+/** The WebRTC connection of one call: answers the offer, plays clips, and records the sandbox. */
 export class MediaConnection {
-  readonly #parts: MediaConnectionOptions;
+  readonly #options: MediaConnectionOptions;
   readonly #peer: Peer;
-  readonly #life = new AbortController();
+  readonly #lifetime = new AbortController();
   readonly #roundTripsMs: number[] = [];
   readonly #audio = new CallRecording();
   readonly #lateMs: number[] = [];
@@ -40,20 +41,20 @@ export class MediaConnection {
   #payloadType = -1;
   #hasPath = false;
 
-  constructor(parts: MediaConnectionOptions) {
-    this.#parts = parts;
+  constructor(options: MediaConnectionOptions) {
+    this.#options = options;
     this.#peer = createPeer({
-      clock: parts.clock,
-      network: { address: parts.address },
-      onPacket: (packet) => this.#hear(packet),
+      clock: options.clock,
+      network: { address: options.address },
+      onPacket: (packet) => this.#receive(packet),
     });
   }
 
-  /** The answer to an offer. @throws PeerError where it can't be taken. */
+  /** Returns the SDP answer to an offer. @throws PeerError if the offer is unusable. */
   async answer(offer: string): Promise<string> {
     const answer = await this.#peer.createAnswer(offer);
     this.#payloadType = readOpusPayloadType(answer) ?? -1;
-    const { clock, sinceRunMs } = this.#parts;
+    const { clock, sinceRunMs } = this.#options;
     const decoder = await createDecoder();
     this.#received = new ReceivedAudio({
       clock,
@@ -64,24 +65,24 @@ export class MediaConnection {
     return answer;
   }
 
-  /** A candidate that came in a message of its own. */
+  /** Adds a candidate that arrived in its own message. */
   addCandidate(candidate: string): void {
     void this.#peer.addCandidate(candidate);
   }
 
-  /** Waits until media can flow, and begins to speak; why not, where it can't in time. */
+  /** Waits until media can flow and starts sending audio. Returns the reason if it can't in time. */
   async connect(signal: AbortSignal): Promise<string | undefined> {
-    using deadline = this.#parts.clock.deadline(CONNECT_MS_MAX);
+    using deadline = this.#options.clock.deadline(CONNECT_MS_MAX);
     try {
       await this.#peer.waitUntilConnected(
-        AbortSignal.any([deadline.signal, signal, this.#life.signal]),
+        AbortSignal.any([deadline.signal, signal, this.#lifetime.signal]),
       );
     } catch (error) {
       this.#hasPath = this.#peer.hasPath;
       return errorMessage(error);
     }
     this.#hasPath = true;
-    const { clock } = this.#parts;
+    const { clock } = this.#options;
     this.#microphone = new Microphone({
       peer: this.#peer,
       clock,
@@ -91,39 +92,39 @@ export class MediaConnection {
         this.#lateMs.push(lateMs);
       },
     });
-    void this.#ask();
+    void this.#measureRoundTrips();
     return undefined;
   }
 
-  /** Says a clip; undefined where the call ends before it is said. */
+  /** Plays a clip; resolves when its speech ends, with undefined if the call ends first. */
   async say(clip: Clip): Promise<SpeechSpan | undefined> {
     return this.#microphone?.say(clip);
   }
 
-  /** Whether the sandbox can be heard, or could a moment ago. */
+  /** Whether the sandbox is audible, or was a moment ago. */
   get isLoud(): boolean {
     return this.#received?.isLoud ?? false;
   }
 
-  /** The stretches in which it could be heard. */
+  /** The periods in which the sandbox was audible. */
   get sounds(): readonly Sound[] {
     return this.#received?.sounds ?? [];
   }
 
-  /** Says no more; what comes is still heard. */
-  hush(): void {
+  /** Stops sending audio. Received audio is still recorded. */
+  stopSpeaking(): void {
     this.#microphone?.stop();
   }
 
   async close(): Promise<void> {
-    this.#life.abort(new Error('the call is over'));
-    this.hush();
+    this.#lifetime.abort(new Error('the call is over'));
+    this.stopSpeaking();
     await this.#peer.close();
     this.#received?.close();
   }
 
-  /** What there is to record. */
-  view(): CallMedia {
+  /** Returns the media of the call for the recording. */
+  toRecord(): CallMedia {
     return {
       payloadType: this.#payloadType,
       hasPath: this.#hasPath,
@@ -138,18 +139,18 @@ export class MediaConnection {
     return this.#audio.audio();
   }
 
-  #hear(packet: AudioPacket): void {
-    this.#received?.hear(packet);
+  #receive(packet: AudioPacket): void {
+    this.#received?.add(packet);
     if (packet.payloadType === this.#payloadType) this.#audio.addReceived(packet);
-    this.#parts.onPacket();
+    this.#options.onPacket();
   }
 
-  async #ask(): Promise<void> {
-    const { signal } = this.#life;
+  async #measureRoundTrips(): Promise<void> {
+    const { signal } = this.#lifetime;
     while (!signal.aborted) {
       const ms = await this.#peer.measureRoundTripMs();
       if (ms !== undefined) this.#roundTripsMs.push(ms);
-      await this.#parts.clock.sleep(ASK_EVERY_MS, signal).catch(() => undefined);
+      await this.#options.clock.sleep(ROUND_TRIP_EVERY_MS, signal).catch(() => undefined);
     }
   }
 }

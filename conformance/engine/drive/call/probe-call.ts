@@ -15,83 +15,88 @@ import {
 import type { Call, CallMessage, Connection } from './script.ts';
 import type { MediaConnection } from './media-connection.ts';
 
-/** What a line is made of. */
+/** Options of a probe call. */
 export interface ProbeCallOptions {
   clock: Clock;
-  /** Milliseconds since the run began, of a time of the clock. */
+  /** Converts a time of the clock to milliseconds since the start of the run. */
   sinceRunMs: (atMs: number) => number;
   answerForm: AnswerForm;
-  /** Makes the kit's end of the media that an offer asks for. */
-  mediaEnd: (offer: string, onPacket: () => void) => Promise<MediaConnection>;
-  /** Ends every call: the run was interrupted. */
+  /** Creates the media connection for an offer. `onPacket` is called after every received packet. */
+  createMedia: (offer: string, onPacket: () => void) => Promise<MediaConnection>;
+  /** Aborted when the run is interrupted; ends the call. */
   signal: AbortSignal;
 }
 
 const EVENTS_MAX = 2_000;
-/** Of one message of the kit, and of all that the sandbox says in a call. */
-const TEXT_LENGTH_MAX = 65_536;
-const TEXTS_LENGTH_MAX = 4 * 1024 * 1024;
+/** The longest message of the kit that is recorded in full. */
+const KIT_TEXT_LENGTH_MAX = 65_536;
+/** The total length of the messages of the sandbox that are recorded in full. */
+const SANDBOX_TEXTS_LENGTH_MAX = 4 * 1024 * 1024;
+/** How much is recorded of each message beyond that total. */
 const TEXT_START_LENGTH = 1_000;
 const TOO_LARGE_CODE = 1009;
 const CLOSE_MS_MAX = 2_000;
-const LOOK_EVERY_MS = 50;
+const POLL_MS = 50;
 const NO_CLOSE_CODE = 1006;
-/** What `start_call` is answered with, well or not. */
-const ANSWERS: readonly unknown[] = ['call_ready', 'error'];
+/** The types of the messages that respond to `start_call`. */
+const RESPONSE_TYPES: readonly unknown[] = ['call_ready', 'error'];
 
-/** One call, as a script drives it and as it is recorded. */
+/** Runs one call for a script and records it. */
 export class ProbeCall implements Call, SocketListener {
-  readonly #parts: ProbeCallOptions;
+  readonly #options: ProbeCallOptions;
   readonly #events: CallEvent[] = [];
-  readonly #waiting: CallMessage[] = [];
-  readonly #wakes = new Set<() => void>();
+  readonly #unread: CallMessage[] = [];
+  readonly #wakers = new Set<() => void>();
   #socket: WebSocket | undefined;
   #media: MediaConnection | undefined;
   #closeCode: number | undefined;
-  #tooLarge: string | undefined;
-  #textsLeft = TEXTS_LENGTH_MAX;
-  #isAnswered = false;
-  #hungUp = false;
+  #tooLargeMessage: string | undefined;
+  #textLengthLeft = SANDBOX_TEXTS_LENGTH_MAX;
+  #hasResponse = false;
+  #hasHungUp = false;
   #ending: Promise<void> | undefined;
-  /** Candidates that came before there was an end to give them to. */
-  readonly #early: string[] = [];
+  /** Candidates that arrived before the media connection existed. */
+  readonly #earlyCandidates: string[] = [];
 
-  constructor(parts: ProbeCallOptions) {
-    this.#parts = parts;
-    parts.signal.addEventListener('abort', () => this.#wake());
+  constructor(options: ProbeCallOptions) {
+    this.#options = options;
+    options.signal.addEventListener('abort', () => this.#wake());
   }
 
-  /** Begins with a WebSocket that has opened. */
-  begin(socket: WebSocket): void {
+  /** Starts the call on an open WebSocket. */
+  start(socket: WebSocket): void {
     this.#socket = socket;
   }
 
   get isOpen(): boolean {
-    return this.#closeCode === undefined && !this.#hungUp && !this.#parts.signal.aborted;
+    return this.#closeCode === undefined && !this.#hasHungUp && !this.#options.signal.aborted;
   }
 
-  /** Whether the sandbox cut the WebSocket off. */
-  get isCut(): boolean {
-    return this.#closeCode === NO_CLOSE_CODE && !this.#hungUp;
+  /** Whether the WebSocket ended without a close frame while the call was in progress. */
+  get isDropped(): boolean {
+    return this.#closeCode === NO_CLOSE_CODE && !this.#hasHungUp;
   }
 
-  /** What was larger than the kit takes, in words. */
-  get tooLarge(): string | undefined {
-    return this.#tooLarge;
+  /** Describes the message that exceeded the size limit; undefined if there was none. */
+  get tooLargeMessage(): string | undefined {
+    return this.#tooLargeMessage;
   }
 
-  /** Whether what the kit said was not answered, whatever came besides: not even by an end. */
+  /**
+   * Whether the sandbox ignored the messages of the kit: it sent neither `call_ready` nor `error`, and
+   * did not close the WebSocket first.
+   */
   get isUnanswered(): boolean {
-    const said = this.#events.some(({ from, kind }) => from === 'kit' && kind === 'message');
-    const ended = this.#events.find(({ kind }) => kind === 'close')?.from === 'sandbox';
-    return said && !ended && !this.#isAnswered;
+    const hasSent = this.#events.some(({ from, kind }) => from === 'kit' && kind === 'message');
+    const firstClose = this.#events.find(({ kind }) => kind === 'close');
+    return hasSent && firstClose?.from !== 'sandbox' && !this.#hasResponse;
   }
 
   onMessage(data: Buffer, isBinary: boolean): void {
     const text = data.toString('utf8');
-    // A message is kept whole, since half of one is none; a flood of large ones is not.
-    const isWhole = text.length <= this.#textsLeft;
-    if (isWhole) this.#textsLeft -= text.length;
+    // Messages are recorded in full until their total gets too large. Part of a message can't be parsed.
+    const isWhole = text.length <= this.#textLengthLeft;
+    if (isWhole) this.#textLengthLeft -= text.length;
     this.#note({
       from: 'sandbox',
       kind: 'message',
@@ -100,24 +105,24 @@ export class ProbeCall implements Call, SocketListener {
       ...(isBinary && { isBinary }),
     });
     const message = parseMessage(text);
-    this.#isAnswered ||= ANSWERS.includes(message?.['type']);
-    if (!message || this.#waiting.length >= EVENTS_MAX) return;
+    this.#hasResponse ||= RESPONSE_TYPES.includes(message?.['type']);
+    if (!message || this.#unread.length >= EVENTS_MAX) return;
     const candidate = message['type'] === 'ice_candidate' ? readCandidate(message) : undefined;
-    if (candidate === undefined) this.#waiting.push(message);
+    if (candidate === undefined) this.#unread.push(message);
     else if (this.#media) this.#media.addCandidate(candidate);
-    else this.#early.push(candidate);
+    else this.#earlyCandidates.push(candidate);
     this.#wake();
   }
 
-  onTooLarge(says: string): void {
-    this.#tooLarge = says;
+  onTooLarge(message: string): void {
+    this.#tooLargeMessage = message;
     this.#closeCode = TOO_LARGE_CODE;
-    this.#note({ from: 'kit', kind: 'close', code: TOO_LARGE_CODE, detail: says });
+    this.#note({ from: 'kit', kind: 'close', code: TOO_LARGE_CODE, detail: message });
     this.#wake();
   }
 
   onClose(code: number, detail: string): void {
-    if (this.#tooLarge !== undefined) return;
+    if (this.#tooLargeMessage !== undefined) return;
     this.#closeCode = code;
     this.#note({ from: 'sandbox', kind: 'close', code, detail });
     this.#wake();
@@ -127,26 +132,27 @@ export class ProbeCall implements Call, SocketListener {
     if (!this.isOpen) return;
     const isBytes = message instanceof Uint8Array;
     const content = typeof message === 'string' || isBytes ? message : JSON.stringify(message);
-    const text = (isBytes ? `${message.length} bytes` : String(content)).slice(0, TEXT_LENGTH_MAX);
+    const fullText = isBytes ? `${message.length} bytes` : String(content);
+    const text = fullText.slice(0, KIT_TEXT_LENGTH_MAX);
     this.#note({ from: 'kit', kind: 'message', text, ...(isBytes && { isBinary: true }) });
     this.#socket?.send(content);
   }
 
   async waitForMessage(types: readonly string[], waitMs: number): Promise<CallMessage | undefined> {
-    const isOne = ({ type }: CallMessage): boolean =>
+    const isWanted = ({ type }: CallMessage): boolean =>
       types.includes('*') || (typeof type === 'string' && types.includes(type));
-    await this.#until(() => this.#waiting.some(isOne), waitMs);
-    const at = this.#waiting.findIndex(isOne);
-    return at < 0 ? undefined : this.#waiting.splice(at, 1)[0];
+    await this.#waitUntil(() => this.#unread.some(isWanted), waitMs);
+    const index = this.#unread.findIndex(isWanted);
+    return index < 0 ? undefined : this.#unread.splice(index, 1)[0];
   }
 
   async waitUntilClosed(waitMs: number): Promise<boolean> {
-    await this.#until(() => false, waitMs);
+    await this.#waitUntil(() => false, waitMs);
     return this.#closeCode !== undefined;
   }
 
   async pause(ms: number): Promise<void> {
-    await this.#until(() => false, ms);
+    await this.#waitUntil(() => false, ms);
   }
 
   async connect(ready: CallMessage, change = (answer: string) => answer): Promise<Connection> {
@@ -154,52 +160,49 @@ export class ProbeCall implements Call, SocketListener {
     if (offer === undefined || this.#media || !this.isOpen) return 'none';
     let sdp: string;
     try {
-      this.#media = await this.#parts.mediaEnd(offer, () => this.#wake());
-      for (const candidate of this.#early) this.#media.addCandidate(candidate);
+      this.#media = await this.#options.createMedia(offer, () => this.#wake());
+      for (const candidate of this.#earlyCandidates) this.#media.addCandidate(candidate);
       sdp = change(await this.#media.answer(offer));
     } catch (error) {
-      this.#note({ from: 'kit', kind: 'unusable', detail: messageOf(error) });
+      this.#note({ from: 'kit', kind: 'unusable', detail: errorMessage(error) });
       return 'none';
     }
-    this.send(createAnswerMessage(ready, sdp, this.#parts.answerForm));
+    this.send(createAnswerMessage(ready, sdp, this.#options.answerForm));
     this.#note({ from: 'kit', kind: 'answered' });
-    const over = new AbortController();
-    const whyNot = await Promise.race([
-      this.#media.connect(over.signal),
-      this.#until(() => false, Infinity).then(() => 'the WebSocket was closed'),
+    const ended = new AbortController();
+    const failure = await Promise.race([
+      this.#media.connect(ended.signal),
+      this.#waitUntil(() => false, Infinity).then(() => 'the WebSocket was closed'),
     ]);
-    over.abort(new Error('the WebSocket was closed'));
-    if (whyNot === undefined) this.#note({ from: 'kit', kind: 'connected' });
-    else this.#note({ from: 'kit', kind: 'unconnected', detail: whyNot });
-    if (whyNot === undefined) return 'flows';
-    return this.#media.view().hasPath ? 'broken' : 'none';
+    ended.abort(new Error('the WebSocket was closed'));
+    if (failure === undefined) {
+      this.#note({ from: 'kit', kind: 'connected' });
+      return 'flows';
+    }
+    this.#note({ from: 'kit', kind: 'unconnected', detail: failure });
+    return this.#media.toRecord().hasPath ? 'broken' : 'none';
   }
 
   async speak(clip: Clip): Promise<void> {
-    const saying = this.#media?.say(clip);
-    const gone = this.#until(() => false, Infinity).then(() => undefined);
-    const said = await Promise.race([saying, gone]);
-    if (!said) return;
-    const [atMs, untilMs] = [said.startMs, said.endMs].map(this.#parts.sinceRunMs).map(rounded);
-    this.#push({
-      atMs: atMs ?? 0,
-      from: 'kit',
-      kind: 'speech',
-      detail: clip.id,
-      untilMs: untilMs ?? 0,
-    });
+    const callEnd = this.#waitUntil(() => false, Infinity).then(() => undefined);
+    const speech = await Promise.race([this.#media?.say(clip), callEnd]);
+    if (!speech) return;
+    const { sinceRunMs } = this.#options;
+    const atMs = roundMs(sinceRunMs(speech.startMs));
+    const untilMs = roundMs(sinceRunMs(speech.endMs));
+    this.#push({ atMs, from: 'kit', kind: 'speech', detail: clip.id, untilMs });
   }
 
   async waitUntilHeard(waitMs: number): Promise<boolean> {
     const fromMs = this.#nowMs();
     const isHeard = (): boolean => (this.#media?.sounds.at(-1)?.untilMs ?? -Infinity) > fromMs;
-    await this.#until(isHeard, waitMs);
+    await this.#waitUntil(isHeard, waitMs);
     return isHeard();
   }
 
   async waitUntilSilent(waitMs: number): Promise<boolean> {
     const isSilent = (): boolean => !this.#media?.isLoud;
-    await this.#until(isSilent, waitMs);
+    await this.#waitUntil(isSilent, waitMs);
     return isSilent();
   }
 
@@ -213,75 +216,75 @@ export class ProbeCall implements Call, SocketListener {
       this.#note({ from: 'kit', kind: 'close', code: 1000 });
       socket.close(1000);
     }
-    this.#hungUp = true;
-    this.#media?.hush();
-    const { clock, signal } = this.#parts;
+    this.#hasHungUp = true;
+    this.#media?.stopSpeaking();
+    const { clock, signal } = this.#options;
     const hungUpMs = clock.monotonicMs();
-    if (this.#closeCode === undefined) await this.#closing(CLOSE_MS_MAX);
+    if (this.#closeCode === undefined) await this.#waitForClose(CLOSE_MS_MAX);
     if (this.#closeCode === undefined) {
       socket?.terminate();
-      await this.#closing(CLOSE_MS_MAX);
+      await this.#waitForClose(CLOSE_MS_MAX);
     }
-    if (this.#tooLarge !== undefined) socket?.terminate();
+    if (this.#tooLargeMessage !== undefined) socket?.terminate();
     const leftMs = hungUpMs + listenMs - clock.monotonicMs();
     if (this.#media && leftMs > 0) await clock.sleep(leftMs, signal).catch(() => undefined);
     if (this.#media) this.#note({ from: 'kit', kind: 'released' });
     await this.#media?.close();
   }
 
-  /** What there is to record; to be asked when the call is over. */
-  view(): RecordedCall {
+  /** Returns the record of the call. Call it when the call is over. */
+  toRecord(): RecordedCall {
     const sounds = (this.#media?.sounds ?? []).map(({ atMs, untilMs }): CallEvent => ({
-      atMs: rounded(atMs),
+      atMs: roundMs(atMs),
       from: 'sandbox',
       kind: 'sound',
-      untilMs: rounded(untilMs),
+      untilMs: roundMs(untilMs),
     }));
-    const events = [...this.#events, ...sounds].sort((one, other) => one.atMs - other.atMs);
-    return { events, ...(this.#media && { media: this.#media.view() }) };
+    const events = [...this.#events, ...sounds].sort((a, b) => a.atMs - b.atMs);
+    return { events, ...(this.#media && { media: this.#media.toRecord() }) };
   }
 
   audio(): CallAudio | undefined {
     return this.#media?.audio();
   }
 
-  /** Waits until it is so, the time passes, or the WebSocket is over. */
-  async #until(isMet: () => boolean, waitMs: number): Promise<void> {
-    const { clock } = this.#parts;
+  /** Waits until the condition is met, the time runs out, or the call ends. */
+  async #waitUntil(isMet: () => boolean, waitMs: number): Promise<void> {
+    const { clock } = this.#options;
     const endMs = clock.monotonicMs() + waitMs;
     while (this.isOpen && !isMet()) {
       const leftMs = endMs - clock.monotonicMs();
       if (leftMs <= 0) return;
-      await this.#woken(Math.min(leftMs, LOOK_EVERY_MS));
+      await this.#waitForEvent(Math.min(leftMs, POLL_MS));
     }
   }
 
-  async #closing(waitMs: number): Promise<void> {
-    const { clock } = this.#parts;
+  async #waitForClose(waitMs: number): Promise<void> {
+    const { clock } = this.#options;
     const endMs = clock.monotonicMs() + waitMs;
     while (this.#closeCode === undefined && clock.monotonicMs() < endMs) {
-      await this.#woken(LOOK_EVERY_MS);
+      await this.#waitForEvent(POLL_MS);
     }
   }
 
-  /** Resolves when something happens, or the time passes. */
-  async #woken(waitMs: number): Promise<void> {
-    const over = new AbortController();
+  /** Waits until something happens or the time runs out. */
+  async #waitForEvent(waitMs: number): Promise<void> {
+    const done = new AbortController();
     const { promise, resolve } = Promise.withResolvers<undefined>();
     const wake = (): void => resolve(undefined);
-    this.#wakes.add(wake);
-    const timer = this.#parts.clock.sleep(waitMs, over.signal).catch(() => undefined);
+    this.#wakers.add(wake);
+    const timer = this.#options.clock.sleep(waitMs, done.signal).catch(() => undefined);
     await Promise.race([promise, timer]);
-    this.#wakes.delete(wake);
-    over.abort(new Error('woken'));
+    this.#wakers.delete(wake);
+    done.abort(new Error('woken'));
   }
 
   #wake(): void {
-    for (const wake of [...this.#wakes]) wake();
+    for (const wake of [...this.#wakers]) wake();
   }
 
   #nowMs(): number {
-    return rounded(this.#parts.sinceRunMs(this.#parts.clock.monotonicMs()));
+    return roundMs(this.#options.sinceRunMs(this.#options.clock.monotonicMs()));
   }
 
   #note(event: Omit<CallEvent, 'atMs'>): void {
@@ -289,11 +292,10 @@ export class ProbeCall implements Call, SocketListener {
   }
 
   #push(event: CallEvent): void {
-    // What the kit itself does is little, and never hidden by a flood.
+    // The kit's own events are few, so a flood of messages must not displace them.
     const isBounded = event.from === 'sandbox' && event.kind !== 'close';
     if (this.#events.length < EVENTS_MAX || !isBounded) this.#events.push(event);
   }
 }
 
-const rounded = (ms: number): number => Math.round(ms * 100) / 100;
-const messageOf = (error: unknown): string => errorMessage(error);
+const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

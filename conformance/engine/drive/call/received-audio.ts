@@ -4,24 +4,26 @@ import { measureLevels, SPEECH_LEVEL_DB } from '../../../../src/voice/activity/i
 import { countPacketTicks, type Decoder } from '../../../../src/voice/opus/index.ts';
 import type { AudioPacket } from '../../../../src/voice/peer/index.ts';
 
-/** A stretch in which the sandbox could be heard; times since the run began. */
+/** A period in which the sandbox was audible, in milliseconds since the start of the run. */
 export interface Sound {
   atMs: number;
   untilMs: number;
 }
 
-/** What received audio is recorded with. */
+/** Options of received audio. */
 export interface ReceivedAudioOptions {
   clock: Clock;
   decoder: Decoder;
-  /** Milliseconds since the run began, of a time of the clock. */
+  /** Converts a time of the clock to milliseconds since the start of the run. */
   sinceRunMs: (atMs: number) => number;
-  /** Payload type of Opus; what comes under another is not decoded. */
+  /** The negotiated payload type of Opus. Other packets are not decoded. */
   payloadType: number;
 }
 
 const PACKETS_MAX = 20_000;
 const SILENCE_DB = -127;
+/** Each level covers this many milliseconds. */
+const LEVEL_MS = 10;
 
 /**
  * Sound after less silence than this continues the same sound. The probes only need to know whether
@@ -30,51 +32,51 @@ const SILENCE_DB = -127;
  */
 const PAUSE_MS = 300;
 
-/** Records every packet of a call with its levels, and knows whether the sandbox can be heard now. */
+/** Records the received packets of a call with their levels, and detects whether the sandbox is audible. */
 export class ReceivedAudio {
   readonly packets: CallPacket[] = [];
   readonly sounds: Sound[] = [];
-  readonly #parts: ReceivedAudioOptions;
+  readonly #options: ReceivedAudioOptions;
 
-  constructor(parts: ReceivedAudioOptions) {
-    this.#parts = parts;
+  constructor(options: ReceivedAudioOptions) {
+    this.#options = options;
   }
 
-  hear({ sequence, timestamp, payloadType, ssrc, payload, arrivedAtMs }: AudioPacket): void {
+  add({ sequence, timestamp, payloadType, ssrc, payload, arrivedAtMs }: AudioPacket): void {
     if (this.packets.length >= PACKETS_MAX) return;
-    const atMs = rounded(this.#parts.sinceRunMs(arrivedAtMs));
-    const samples =
-      payloadType === this.#parts.payloadType ? this.#parts.decoder.decode(payload) : undefined;
-    const levelsDb = samples && levelsOf(samples);
-    const isAgreed = payloadType === this.#parts.payloadType;
-    const ticks = isAgreed ? (countPacketTicks(payload) ?? 0) : 0;
+    const atMs = roundMs(this.#options.sinceRunMs(arrivedAtMs));
+    const isOpus = payloadType === this.#options.payloadType;
+    const samples = isOpus ? this.#options.decoder.decode(payload) : undefined;
+    const levelsDb = samples && measureRoundedLevels(samples);
+    const ticks = isOpus ? (countPacketTicks(payload) ?? 0) : 0;
     const header = { atMs, sequence, timestamp, payloadType, ssrc, bytes: payload.length, ticks };
     this.packets.push({ ...header, ...(levelsDb && { levelsDb }) });
     for (const [nth, level] of (levelsDb ?? []).entries()) {
-      if (level > SPEECH_LEVEL_DB) this.#sound(atMs + nth * 10);
+      if (level > SPEECH_LEVEL_DB) this.#extendSounds(atMs + nth * LEVEL_MS);
     }
   }
 
-  /** Whether the sandbox can be heard, or could a moment ago. */
+  /** Whether the sandbox is audible, or was a moment ago. */
   get isLoud(): boolean {
-    const { clock, sinceRunMs } = this.#parts;
+    const { clock, sinceRunMs } = this.#options;
     const untilMs = this.sounds.at(-1)?.untilMs ?? -Infinity;
     return sinceRunMs(clock.monotonicMs()) - untilMs < PAUSE_MS;
   }
 
   close(): void {
-    this.#parts.decoder.free();
+    this.#options.decoder.free();
   }
 
-  #sound(atMs: number): void {
+  #extendSounds(atMs: number): void {
     const last = this.sounds.at(-1);
-    if (last && atMs - last.untilMs < PAUSE_MS) last.untilMs = Math.max(last.untilMs, atMs + 10);
-    else this.sounds.push({ atMs, untilMs: atMs + 10 });
+    if (last && atMs - last.untilMs < PAUSE_MS)
+      last.untilMs = Math.max(last.untilMs, atMs + LEVEL_MS);
+    else this.sounds.push({ atMs, untilMs: atMs + LEVEL_MS });
   }
 }
 
-/** Rounded to whole dB to keep recordings small. */
-const levelsOf = (samples: Float32Array): number[] =>
+/** Returns levels in whole dB, to keep recordings small. */
+const measureRoundedLevels = (samples: Float32Array): number[] =>
   measureLevels(samples).map((level) => Math.max(SILENCE_DB, Math.round(level)));
 
-const rounded = (ms: number): number => Math.round(ms * 100) / 100;
+const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

@@ -4,7 +4,7 @@ import type { Clip } from '../../../../src/voice/opus/index.ts';
 export type { CallMessage };
 
 /** What the kit does in a call after its WebSocket opens. When the script returns, the kit hangs up. */
-export type CallScript = (line: Call) => Promise<void>;
+export type CallScript = (call: Call) => Promise<void>;
 
 /** Media flows; ICE found a path but the connection broke; or there is no path. */
 export type Connection = 'flows' | 'broken' | 'none';
@@ -28,7 +28,7 @@ export interface Call {
   connect(ready: CallMessage, change?: (answer: string) => string): Promise<Connection>;
   /** Plays a clip; resolves when its speech ends. */
   speak(clip: Clip): Promise<void>;
-  /** Waits until the sandbox can be heard again; returns false if the time runs out. */
+  /** Waits until the sandbox is audible again; returns false if the time runs out. */
   waitUntilHeard(waitMs: number): Promise<boolean>;
   /** Waits until the sandbox is silent; returns false if the time runs out. */
   waitUntilSilent(waitMs: number): Promise<boolean>;

@@ -7,21 +7,21 @@ import {
 } from '../../../../src/voice/call/index.ts';
 import { flattenHeaders, toFailure, type Outcome } from '../http-client.ts';
 
-/** A WebSocket that is open, or why it is not. */
+/** The outcome of a WebSocket request, with the WebSocket if it opened. */
 export interface SocketOutcome extends Outcome {
   socket?: WebSocket;
-  /** The address of this machine by which the sandbox was reached. */
+  /** The local address that reached the sandbox. */
   localAddress?: string;
 }
 
-/** Asks for a WebSocket, in the words of an exchange. Never rejects. */
+/** Requests a WebSocket and returns the outcome in the form of an exchange. Never rejects. */
 export async function requestSocket(
   request: SocketRequest,
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
   const { error, answer, socket, localAddress } = await openSocket(request, clock, listener);
-  if (error !== undefined) return { failure: failureOf(error, answer?.status) };
+  if (error !== undefined) return { failure: toSocketFailure(error, answer?.status) };
   return {
     ...(answer && { response: { ...answer, headers: flattenHeaders(answer.headers) } }),
     ...(socket && { socket }),
@@ -29,9 +29,15 @@ export async function requestSocket(
   };
 }
 
-/** An upgrade that is answered, and not as the protocol has it, is no break of the connection. */
-function failureOf(error: unknown, status: number | undefined): NonNullable<Outcome['failure']> {
+/**
+ * Classifies why the WebSocket did not open. An invalid response to the upgrade is a protocol failure,
+ * not a closed connection.
+ */
+function toSocketFailure(
+  error: unknown,
+  status: number | undefined,
+): NonNullable<Outcome['failure']> {
   const failure = toFailure(error, status);
-  const isOfProtocol = status !== undefined || /^(Invalid|Unexpected) /.test(failure.message);
-  return failure.kind === 'reset' && isOfProtocol ? { ...failure, kind: 'protocol' } : failure;
+  const isInvalidResponse = status !== undefined || /^(Invalid|Unexpected) /.test(failure.message);
+  return failure.kind === 'reset' && isInvalidResponse ? { ...failure, kind: 'protocol' } : failure;
 }

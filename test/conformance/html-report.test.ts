@@ -13,7 +13,7 @@ import {
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { opened, withBrowser } from '../helpers/browser.ts';
+import { openPage, withBrowser } from '../helpers/browser.ts';
 import { run } from '../helpers/command.ts';
 
 t.setTimeout(120_000);
@@ -65,9 +65,9 @@ void t.test('markup from a sandbox is shown as text, and the page makes no reque
     t.notMatch(source, /(src|href|action)="(?!#)/i, 'every link stays on the page');
     t.notMatch(source, /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u, 'no invisible characters');
     t.match(source, '\\u0000\\u001b[31m', 'control characters are escaped');
-    const { page, requests, complaints } = await opened(browser, urlOf(path));
+    const { page, requests, errors } = await openPage(browser, urlOf(path));
     t.same(requests, [urlOf(path)], 'the only request is for the page');
-    t.same(complaints, [], 'the content security policy allows the styles of the page');
+    t.same(errors, [], 'the content security policy allows the styles of the page');
     t.equal(await page.evaluate('window.ran'), undefined);
     t.match(await page.innerText('#CHAT-023'), /<script>window\.ran = 1<\/script>/);
     t.equal(await page.isVisible('h1'), true, 'styles from the sandbox have no effect');
@@ -77,7 +77,7 @@ void t.test('markup from a sandbox is shown as text, and the page makes no reque
 
 void t.test('findings link to their exchanges, and exchanges to their findings', async (t) => {
   const { checked } = await writeHostilePages(t);
-  const { page } = await opened(await withBrowser(t), urlOf(checked));
+  const { page } = await openPage(await withBrowser(t), urlOf(checked));
   const links = page.locator('article .links a, .causes a, nav a, .timeline .mark');
   const count = await links.count();
   t.ok(count > 100, `${count} links`);
@@ -96,7 +96,7 @@ void t.test('findings link to their exchanges, and exchanges to their findings',
 
 void t.test('requirements can be filtered by verdict, area, and level', async (t) => {
   const { checked } = await writeHostilePages(t);
-  const { page } = await opened(await withBrowser(t), urlOf(checked));
+  const { page } = await openPage(await withBrowser(t), urlOf(checked));
   const visibleIds = (): Promise<string[]> =>
     page.evaluate(
       `[...document.querySelectorAll('article')].filter((article) => article.offsetParent)
@@ -126,7 +126,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
   for (const width of [1280, 390]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const viewport = { width, height: 844 };
-      const { page } = await opened(browser, urlOf(checked), { viewport, colorScheme });
+      const { page } = await openPage(browser, urlOf(checked), { viewport, colorScheme });
       await page.evaluate(
         `document.querySelectorAll('details').forEach((details) => details.open = true)`,
       );

@@ -9,15 +9,15 @@ import type { Test } from 'tap';
 
 const DISABLE = '--disable-features=';
 
-/** A browser without a screen, for as long as a test. `flags` come on top of what it needs. */
+/** Starts a headless browser with additional flags, and closes it after the test. */
 export async function withBrowser(t: Test, flags: readonly string[] = []): Promise<Browser> {
-  const isMore = (flag: string): boolean => flag.startsWith(DISABLE);
-  const disabled = [...chromium.args, ...flags].filter(isMore);
+  const isDisabling = (flag: string): boolean => flag.startsWith(DISABLE);
+  const disabled = [...chromium.args, ...flags].filter(isDisabling);
   const browser = await engine.launch({
     executablePath: await chromium.executablePath(),
     args: [
-      ...[...chromium.args, ...flags].filter((flag) => !isMore(flag)),
-      // Of several such flags the browser heeds the last.
+      ...[...chromium.args, ...flags].filter((flag) => !isDisabling(flag)),
+      // The browser ignores all but the last of these flags, so they are merged.
       DISABLE + disabled.map((flag) => flag.slice(DISABLE.length)).join(','),
     ],
     headless: true,
@@ -26,28 +26,28 @@ export async function withBrowser(t: Test, flags: readonly string[] = []): Promi
   return browser;
 }
 
-/** A page that was opened, and what it did besides showing itself. */
-export interface Opened {
+/** A page, with the requests and errors since it was opened. */
+export interface OpenedPage {
   page: Page;
-  /** Addresses that were asked for, that of the page first. */
+  /** The requested URLs, starting with the page. */
   requests: string[];
-  /** What it complained of, and scripts that it had blocked. */
-  complaints: string[];
+  /** Console messages and uncaught exceptions, including reports of blocked scripts. */
+  errors: string[];
 }
 
-/** Opens an address as somebody with such a screen would. */
-export async function opened(
+/** Opens a URL in a new browser context. */
+export async function openPage(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
-): Promise<Opened> {
+): Promise<OpenedPage> {
   const context = await browser.newContext(options);
   const page = await context.newPage();
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const errors: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
-  page.on('console', (message) => complaints.push(message.text()));
-  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => errors.push(message.text()));
+  page.on('pageerror', (error) => errors.push(error.message));
   await page.goto(url);
-  return { page, requests, complaints };
+  return { page, requests, errors };
 }

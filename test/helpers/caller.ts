@@ -1,41 +1,42 @@
-/** A caller of a voice endpoint: what the service is to a sandbox. */
+/** The service's side of a voice call to a sandbox. */
 import { once } from 'node:events';
 import type { Test } from 'tap';
 import { WebSocket } from 'ws';
 import { systemClock } from '../../src/platform/clock.ts';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
-import { readClips, silentFrame, FRAME_TICKS, type Clip } from '../../src/voice/opus/index.ts';
+import { readClips, type Clip } from '../../src/voice/opus/index.ts';
 import { createPeer, type AudioPacket, type Peer } from '../../src/voice/peer/index.ts';
 import { createPacer } from '../../src/platform/pacer.ts';
+import { Microphone } from '../../src/voice/call/index.ts';
 import { until } from './until.ts';
 
-const WAIT_MS_MAX = 10_000;
-const FRAME_MS = 20;
+const CONNECT_MS_MAX = 10_000;
 
-/** A message as it came. */
 export type Message = Record<string, unknown>;
 
-/** How the WebSocket is opened. */
-export interface Opening {
+export interface SignalingOptions {
   protocol?: string | undefined;
   headers?: Record<string, string>;
   ca?: string | null;
 }
 
-/** A WebSocket to an agent, with all that came over it. */
-export interface Line {
+/** The signaling WebSocket of a call, with the messages received so far. */
+export interface SignalingSocket {
   socket: WebSocket;
   messages: Message[];
-  /** Close code, once it is closed. */
+  /** Resolves with the close code. */
   closed: Promise<number>;
   send: (message: unknown) => void;
-  /** The first message of a type, waited for. */
+  /** Returns the first message of a type; waits until it arrives. */
   next: (type: string) => Promise<Message>;
 }
 
-/** Opens a WebSocket. Rejects with ws's own error where it is refused. */
-export async function openLine(url: string, opening: Opening = {}): Promise<Line> {
-  const { protocol = 'voice-agent', headers = {}, ca = null } = opening;
+/** Opens the WebSocket of a call. Rejects with the error of `ws` if the upgrade is refused. */
+export async function openSignaling(
+  url: string,
+  options: SignalingOptions = {},
+): Promise<SignalingSocket> {
+  const { protocol = 'voice-agent', headers = {}, ca = null } = options;
   const socket = new WebSocket(url, protocol === '' ? [] : [protocol], {
     headers,
     ...(ca !== null && { ca }),
@@ -57,27 +58,27 @@ export async function openLine(url: string, opening: Opening = {}): Promise<Line
     closed,
     send: (message) => socket.send(typeof message === 'string' ? message : JSON.stringify(message)),
     async next(type) {
-      const found = (): Message | undefined => messages.find((message) => message.type === type);
-      await until(type, () => found() !== undefined || socket.readyState === WebSocket.CLOSED);
-      const message = found();
-      if (!message) throw new Error(`the socket was closed before ${type} came`);
+      const findMessage = () => messages.find((message) => message.type === type);
+      await until(type, () => !!findMessage() || socket.readyState === WebSocket.CLOSED);
+      const message = findMessage();
+      if (!message) throw new Error(`The WebSocket was closed before a ${type} message.`);
       return message;
     },
   };
 }
 
-/** A call that is under way. */
-export interface CallUp extends Line {
+/** A call whose media is connected. */
+export interface ConnectedCall extends SignalingSocket {
   peer: Peer;
   ready: Message;
   callId: string;
-  /** All packets that came, oldest first. */
-  heard: AudioPacket[];
-  /** Closes the WebSocket, then the media; gives the close code. */
+  /** All received packets, oldest first. */
+  received: AudioPacket[];
+  /** Closes the WebSocket, then the media; resolves with the close code. */
   hangUp: () => Promise<number>;
 }
 
-/** A call as the agent's `/__admin/calls` has it; times in milliseconds since its WebSocket. */
+/** A call in `/__admin/calls`; times in milliseconds since its WebSocket opened. */
 export interface CallView {
   call_id: string;
   state: string;
@@ -96,62 +97,63 @@ export interface CallView {
   }[];
 }
 
-/** The calls that an agent knows of, oldest first. */
-export async function callsOf(agentUrl: string): Promise<CallView[]> {
-  const answer = await fetch(`${agentUrl}/__admin/calls`);
-  return ((await answer.json()) as { calls: CallView[] }).calls;
+/** Returns the calls of an agent, including ended ones, oldest first. */
+export async function fetchCalls(agentUrl: string): Promise<CallView[]> {
+  const response = await fetch(`${agentUrl}/__admin/calls`);
+  return ((await response.json()) as { calls: CallView[] }).calls;
 }
 
-/** Waits until the agent has said its greeting. */
-export async function greeted({ heard }: CallUp): Promise<void> {
-  const { packets } = await clipOf('how-can-i-help');
-  await until('the greeting', () => heard.length > packets.length + 5);
+/** Waits until the greeting has ended. */
+export async function waitForGreeting({ received }: ConnectedCall): Promise<void> {
+  const { packets } = await loadClip('how-can-i-help');
+  await until('the greeting has ended', () => received.length > packets.length + 5);
 }
 
-/** The answer to an offer, as the kit sends it. */
-export const answerOf = (ready: Message, sdp: string): Message => ({
+/** Creates the `webrtc_answer` to a `call_ready`. */
+export const createAnswer = (ready: Message, sdp: string): Message => ({
   type: 'webrtc_answer',
   ...('session_id' in ready && { session_id: ready['session_id'] }),
   call_id: ready['call_id'],
   webrtc_answer: { type: 'answer', sdp },
 });
 
-export const sdpOf = (ready: Message): string => (ready['webrtc_offer'] as { sdp: string }).sdp;
+export const readOfferSdp = (ready: Message): string =>
+  (ready['webrtc_offer'] as { sdp: string }).sdp;
 
-/** Places a call and waits until media can flow. */
+/** Places a call and waits until its media is connected. */
 export async function placeCall(
   url: string,
   start: Message = { audio_config: { codec: 'opus' } },
-  opening: Opening & { onPacket?: (packet: AudioPacket) => void } = {},
-): Promise<CallUp> {
-  const line = await openLine(url, opening);
-  const heard: AudioPacket[] = [];
-  const onPacket = opening.onPacket ?? ((packet: AudioPacket) => void heard.push(packet));
+  options: SignalingOptions & { onPacket?: (packet: AudioPacket) => void } = {},
+): Promise<ConnectedCall> {
+  const signaling = await openSignaling(url, options);
+  const received: AudioPacket[] = [];
+  const onPacket = options.onPacket ?? ((packet: AudioPacket) => void received.push(packet));
   const peer = createPeer({ clock: systemClock, onPacket });
-  line.send({ type: 'start_call', ...start });
-  const ready = await line.next('call_ready');
-  line.send(answerOf(ready, await peer.createAnswer(sdpOf(ready))));
-  await peer.waitUntilConnected(AbortSignal.timeout(WAIT_MS_MAX));
+  signaling.send({ type: 'start_call', ...start });
+  const ready = await signaling.next('call_ready');
+  signaling.send(createAnswer(ready, await peer.createAnswer(readOfferSdp(ready))));
+  await peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
   return {
-    ...line,
+    ...signaling,
     peer,
     ready,
     callId: String(ready['call_id']),
-    heard,
+    received,
     async hangUp() {
-      line.socket.close(1000);
+      signaling.socket.close(1000);
       await peer.close();
-      return line.closed;
+      return signaling.closed;
     },
   };
 }
 
-/** Places a call that ends with the test. */
+/** Places a call, and ends it after the test. */
 export async function withCall(
   t: Test,
   url: string,
   ...rest: Parameters<typeof placeCall> extends [string, ...infer Rest] ? Rest : never
-): Promise<CallUp> {
+): Promise<ConnectedCall> {
   const call = await placeCall(url, ...rest);
   t.teardown(async () => {
     call.socket.terminate();
@@ -160,58 +162,26 @@ export async function withCall(
   return call;
 }
 
-/** The clip of an id. */
-export async function clipOf(id: string): Promise<Clip> {
-  const clip = (await readClips()).find((other) => other.id === id);
-  if (!clip) throw new Error(`there is no clip ${id}`);
+/** Returns the clip with an id. */
+export async function loadClip(id: string): Promise<Clip> {
+  const clip = (await readClips()).find((clip) => clip.id === id);
+  if (!clip) throw new Error(`Unknown clip ${id}.`);
   return clip;
 }
 
-/** A microphone: sends silence every 20 ms, and a clip when it is told to. */
-export class Microphone {
-  readonly #peer: Peer;
-  readonly #startMs = systemClock.monotonicMs();
-  #nth = 0;
-  #clip: Clip | undefined;
-  #at = 0;
-  #said: ((endMs: number) => void) | undefined;
+const pacer = createPacer(systemClock);
 
-  constructor(peer: Peer) {
-    this.#peer = peer;
-    microphones.add(this);
-  }
-
-  get dueMs(): number {
-    return this.#startMs + this.#nth * FRAME_MS;
-  }
-
-  /** Says a clip; resolves, at the end of its speech, with when that was: its packet and place. */
-  say(clip: Clip): Promise<number> {
-    this.#clip = clip;
-    this.#at = 0;
-    return new Promise((resolve) => (this.#said = resolve));
-  }
-
-  beat(): void {
-    const payload = this.#clip?.packets[this.#at] ?? silentFrame;
-    const sentMs = systemClock.monotonicMs();
-    this.#peer.send(payload, this.#nth * FRAME_TICKS);
-    this.#nth += 1;
-    if (!this.#clip) return;
-    const leftTicks = this.#clip.speechEndTicks - this.#at * FRAME_TICKS;
-    if (leftTicks > 0 && leftTicks <= FRAME_TICKS) this.#said?.(sentMs + leftTicks / 48);
-    this.#at += 1;
-    if (this.#at >= this.#clip.packets.length) this.#clip = undefined;
-  }
-
-  stop(): void {
-    microphones.remove(this);
-  }
+/** Starts a microphone that sends silence unless it plays a clip, and stops it after the test. */
+export function startMicrophone(t: Test, peer: Peer) {
+  const microphone = new Microphone({ peer, clock: systemClock, pacer });
+  t.teardown(() => microphone.stop());
+  return {
+    /** Plays a clip. Resolves with the time when its speech ended; NaN if it was interrupted. */
+    say: async (clip: Clip): Promise<number> => (await microphone.say(clip))?.endMs ?? NaN,
+  };
 }
 
-const microphones = createPacer(systemClock);
-
-/** Returns the times at which a call became audible after silence, on our clock. */
-export async function onsetsOf(packets: readonly AudioPacket[]): Promise<number[]> {
+/** Returns the times at which a call became audible after silence, on the monotonic clock. */
+export async function findCallOnsets(packets: readonly AudioPacket[]): Promise<number[]> {
   return findOnsets(await measurePackets(packets));
 }

@@ -3,36 +3,34 @@ import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { until } from './until.ts';
 
-/** A request that came in. */
-export interface SpeechAsked {
+export interface SpeechRequest {
   path: string | undefined;
   authorization: string | undefined;
   body: Record<string, unknown>;
 }
 
-/** How a request is answered. */
-export type SpeechBehaviour = (response: ServerResponse) => void;
+export type SpeechResponder = (response: ServerResponse) => void;
 
-/** A server that speaks as much of OpenAI's speech as a voice needs. */
+/** A server with the part of OpenAI's speech API that the synthesizer uses. */
 export interface SpeechServer {
   baseUrl: string;
-  asked: SpeechAsked[];
-  /** Answers the next requests one after the other like this; the last stays. */
-  behave(...behaviours: SpeechBehaviour[]): void;
-  untilAsked(count: number): Promise<void>;
+  requests: SpeechRequest[];
+  /** Sets the responders of the next requests, in order. The last one also serves all later requests. */
+  respondWith(...responders: SpeechResponder[]): void;
+  waitForRequests(count: number): Promise<void>;
 }
 
-/** Starts one on a free port; it ends with the test. */
-export async function speechServer(t: Test): Promise<SpeechServer> {
-  const asked: SpeechAsked[] = [];
-  let behaviours: SpeechBehaviour[] = [];
+/** Starts a speech server on a free port, and stops it after the test. */
+export async function startSpeechServer(t: Test): Promise<SpeechServer> {
+  const requests: SpeechRequest[] = [];
+  let responders: SpeechResponder[] = [];
   const server = createServer((request, response) => {
-    void textOf(request).then((text) => {
+    void readText(request).then((text) => {
       const { url: path, headers } = request;
       const body = JSON.parse(text) as Record<string, unknown>;
-      asked.push({ path, authorization: headers.authorization, body });
-      const behave = behaviours.length > 1 ? behaviours.shift() : behaviours[0];
-      behave?.(response);
+      requests.push({ path, authorization: headers.authorization, body });
+      const respond = responders.length > 1 ? responders.shift() : responders[0];
+      respond?.(response);
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -43,32 +41,31 @@ export async function speechServer(t: Test): Promise<SpeechServer> {
   const { port } = server.address() as AddressInfo;
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    asked,
-    behave: (...next) => (behaviours = next),
-    untilAsked: (count) => until(`${count} requests`, () => asked.length >= count),
+    requests,
+    respondWith: (...next) => (responders = next),
+    waitForRequests: (count) => until(`${count} requests`, () => requests.length >= count),
   };
 }
 
-async function textOf(request: IncomingMessage): Promise<string> {
+async function readText(request: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
   return Buffer.concat(parts).toString();
 }
 
-/** How a WAV file is written. */
-export interface WavForm {
+export interface WavFormat {
   rate: number;
   bits?: 8 | 16 | 24 | 32;
   channels?: number;
-  /** Whether samples are floating point; of 32 bits then. */
+  /** Whether samples are floating point numbers; requires 32 bits. */
   isFloat?: boolean;
-  /** As a server writes it that streams: the length of the sound is not known. */
+  /** Whether the length is unknown, as in the response of a server that streams. */
   isStreamed?: boolean;
 }
 
-/** A WAV file with a tone of 440 Hz at a tenth of full scale, between half seconds of silence. */
-export function toneWav(toneMs: number, form: WavForm): Buffer {
-  const { rate, bits = 16, channels = 1, isFloat = false, isStreamed = false } = form;
+/** Returns a WAV file: 0.5 s of silence, a tone of 440 Hz at 10% of full scale, 0.5 s of silence. */
+export function createToneWav(toneMs: number, format: WavFormat): Buffer {
+  const { rate, bits = 16, channels = 1, isFloat = false, isStreamed = false } = format;
   const bytes = bits / 8;
   const silentSamples = rate / 2;
   const toneSamples = Math.round((toneMs * rate) / 1_000);
@@ -95,24 +92,23 @@ export function toneWav(toneMs: number, form: WavForm): Buffer {
   return Buffer.concat([header, data]);
 }
 
-/** Ways to answer. */
-export const speaks = {
+export const speechResponses = {
   wav:
-    (file: Buffer): SpeechBehaviour =>
+    (file: Buffer): SpeechResponder =>
     (response) =>
       void response.writeHead(200, { 'content-type': 'audio/wav' }).end(file),
   status:
-    (status: number, headers: Record<string, string> = {}): SpeechBehaviour =>
+    (status: number, headers: Record<string, string> = {}): SpeechResponder =>
     (response) =>
       void response.writeHead(status, headers).end('{"error":{"message":"sk-secret"}}'),
-  nothing: (): void => undefined,
-  /** Sound without an end. */
-  forEver: (response: ServerResponse): void => {
+  none: (): void => undefined,
+  /** Sends audio without end. */
+  endless: (response: ServerResponse): void => {
     response.writeHead(200, { 'content-type': 'audio/wav' });
-    const more = (): void => {
+    const sendMore = (): void => {
       while (!response.destroyed && response.write(Buffer.alloc(65_536)));
     };
-    response.on('drain', more);
-    more();
+    response.on('drain', sendMore);
+    sendMore();
   },
 };

@@ -13,48 +13,48 @@ import { until } from './until.ts';
 
 const POLL_MS = 10;
 
-/** A sandbox's end of one call, for a test to lead. */
+/** The sandbox's side of one call, controlled by a test. */
 export interface DoubleCall {
-  /** `start_call`, as it came. */
+  /** The `start_call` message. */
   start: CallMessage;
   socket: WebSocket;
   /** Sends a message with the ids of the call. */
   send: (message: CallMessage) => void;
-  /** Offers, and does nothing with the answer. */
+  /** Sends an offer, and ignores the answer. */
   offer: (metadata?: object) => Promise<Peer>;
-  /** Offers, waits for the answer and the way of the media; `sends: false` sends no packet. */
+  /** Sends an offer, and waits until the media is connected. Sends no packets if `sends` is false. */
   connect: (options?: { sends?: boolean; metadata?: object }) => Promise<void>;
-  /** Resolves when the caller has begun to speak. */
-  spokenTo: () => Promise<void>;
-  /** Resolves when the caller has spoken, and stopped. */
-  heard: () => Promise<void>;
-  /** Says something of the kit's clips; resolves when it is said. */
+  /** Resolves when the caller starts to speak. */
+  waitForSpeech: () => Promise<void>;
+  /** Resolves when the caller has spoken and is silent again. */
+  waitForEndOfSpeech: () => Promise<void>;
+  /** Plays a short clip; resolves when its speech has ended. */
   speak: () => Promise<void>;
-  /** Tells what it says. */
-  update: (agent: string, more?: CallMessage) => void;
+  /** Sends a `conversation_update` with this agent text. */
+  update: (agent: string, fields?: CallMessage) => void;
 }
 
-/** A sandbox that takes calls. */
+/** A sandbox that accepts calls. */
 export interface VoiceDouble {
   url: string;
-  /** Messages of all calls, in order. */
+  /** The messages received in all calls, in order. */
   messages: CallMessage[];
-  /** Resolves when nothing of any call is left. */
-  untilNone: () => Promise<void>;
+  /** Resolves when all calls are closed. */
+  waitForNoCalls: () => Promise<void>;
 }
 
-/** What becomes of a call, or of the request for its WebSocket. */
-export type CallAct = (call: DoubleCall) => unknown;
-export type UpgradeAct = (socket: Duplex) => void;
+/** Handles a call after its `start_call`, or the upgrade request of its WebSocket. */
+export type CallHandler = (call: DoubleCall) => unknown;
+export type UpgradeHandler = (socket: Duplex) => void;
 
 const clock = systemClock;
-const beats = createPacer(clock);
+const pacer = createPacer(clock);
 
-/** Starts one on a free port, healthy and without users; it ends with the test. */
+/** Starts a healthy sandbox without users on a free port, and stops it after the test. */
 export async function withVoiceDouble(
   t: Test,
-  act: CallAct,
-  upgrade?: UpgradeAct,
+  handleCall: CallHandler,
+  handleUpgrade?: UpgradeHandler,
 ): Promise<VoiceDouble> {
   const server = createServer((request, response) => {
     const isHealth = request.url === '/health';
@@ -63,34 +63,33 @@ export async function withVoiceDouble(
     response.end(JSON.stringify(isHealth ? { status: 'healthy', timestamp } : {}));
   });
   const sockets = new WebSocketServer({ noServer: true });
-  const ends = new Set<CallEnd>();
+  const calls = new Set<SandboxCall>();
   const messages: CallMessage[] = [];
   server.on('upgrade', (request: IncomingMessage, raw: Duplex, head: Buffer) => {
-    if (upgrade) {
-      upgrade(raw);
+    if (handleUpgrade) {
+      handleUpgrade(raw);
       return;
     }
     sockets.handleUpgrade(request, raw, head, (socket) => {
-      const end = new CallEnd(socket, messages, act);
-      ends.add(end);
-      socket.on('close', () => void end.close().then(() => ends.delete(end)));
+      const call = new SandboxCall(socket, messages, handleCall);
+      calls.add(call);
+      socket.on('close', () => void call.close().then(() => calls.delete(call)));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(async () => {
-    await Promise.all([...ends].map((end) => end.close()));
+    await Promise.all([...calls].map((call) => call.close()));
     server.closeAllConnections();
     server.close();
   });
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     messages,
-    untilNone: () => until('no call is left', () => ends.size === 0),
+    waitForNoCalls: () => until('all calls are closed', () => calls.size === 0),
   };
 }
 
-/** One call, as a test leads it. */
-class CallEnd implements DoubleCall {
+class SandboxCall implements DoubleCall {
   start: CallMessage = {};
   readonly socket: WebSocket;
   #peer: Peer | undefined;
@@ -99,7 +98,7 @@ class CallEnd implements DoubleCall {
   #heardUntilMs = 0;
   readonly #answer = Promise.withResolvers<string>();
 
-  constructor(socket: WebSocket, messages: CallMessage[], act: CallAct) {
+  constructor(socket: WebSocket, messages: CallMessage[], handleCall: CallHandler) {
     this.socket = socket;
     socket.on('message', (data: Buffer) => {
       const message = parseMessage(data.toString('utf8')) ?? {};
@@ -109,8 +108,8 @@ class CallEnd implements DoubleCall {
       }
       if (message['type'] !== 'start_call') return;
       this.start = message;
-      // What it waits for may never come once the caller has gone.
-      void Promise.resolve(act(this)).catch(() => undefined);
+      // The handler fails if the caller hangs up while it waits.
+      void Promise.resolve(handleCall(this)).catch(() => undefined);
     });
   }
 
@@ -136,15 +135,15 @@ class CallEnd implements DoubleCall {
     if (this.#activity) this.#activity.payloadType = type;
     await peer.acceptAnswer(answer);
     await peer.waitUntilConnected(AbortSignal.timeout(10_000));
-    if (sends) this.#microphone = new Microphone({ peer, clock, pacer: beats });
+    if (sends) this.#microphone = new Microphone({ peer, clock, pacer });
   }
 
-  async spokenTo(): Promise<void> {
+  async waitForSpeech(): Promise<void> {
     await this.#until(() => (this.#activity?.lastSpeechAtMs ?? 0) > this.#heardUntilMs);
   }
 
-  async heard(): Promise<void> {
-    await this.spokenTo();
+  async waitForEndOfSpeech(): Promise<void> {
+    await this.waitForSpeech();
     const quietMs = (): number =>
       clock.monotonicMs() - (this.#activity?.lastSpeechAtMs ?? Infinity);
     await this.#until(() => quietMs() > 200);
@@ -152,17 +151,17 @@ class CallEnd implements DoubleCall {
   }
 
   async speak(): Promise<void> {
-    await this.#microphone?.say(await shortClip());
+    await this.#microphone?.say(await loadShortestClip());
   }
 
-  update(agent: string, more: CallMessage = {}): void {
-    this.send({ type: 'conversation_update', transcript: { user: '', agent }, ...more });
+  update(agent: string, fields: CallMessage = {}): void {
+    this.send({ type: 'conversation_update', transcript: { user: '', agent }, ...fields });
   }
 
-  /** Waits as long as the call lasts. */
+  /** Waits until a condition holds. Throws if the caller hangs up first. */
   async #until(holds: () => boolean): Promise<void> {
     while (!holds()) {
-      if (this.socket.readyState !== this.socket.OPEN) throw new Error('the caller has gone');
+      if (this.socket.readyState !== this.socket.OPEN) throw new Error('The caller hung up.');
       await clock.sleep(POLL_MS);
     }
   }
@@ -176,9 +175,9 @@ class CallEnd implements DoubleCall {
   }
 }
 
-async function shortClip(): Promise<Clip> {
+async function loadShortestClip(): Promise<Clip> {
   const clips = (await readClips()).filter(({ speaker }) => speaker === 'agent');
-  const [clip] = clips.toSorted((one, other) => one.packets.length - other.packets.length);
-  if (!clip) throw new Error('there are no clips');
+  const [clip] = clips.toSorted((a, b) => a.packets.length - b.packets.length);
+  if (!clip) throw new Error('The kit has no agent clips.');
   return clip;
 }

@@ -5,8 +5,8 @@ import { pathToFileURL } from 'node:url';
 import t, { type Test } from 'tap';
 import { htmlReport, withComparison } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { opened, withBrowser } from '../helpers/browser.ts';
-import { twoCalls } from '../helpers/load-voice.ts';
+import { openPage, withBrowser } from '../helpers/browser.ts';
+import { createTwoCallVoice } from '../helpers/voice-load.ts';
 import { runLoad, withTarget } from '../helpers/load.ts';
 
 t.setTimeout(110_000);
@@ -24,7 +24,7 @@ async function createFullReport(t: Test): Promise<LoadReport> {
   const step = { durationMs: 20_000, donePerSecond: 99, p99Ms: 120, failedShare: 0 };
   return {
     ...withComparison(report, report),
-    voice: twoCalls(EVIL + 'w'.repeat(300)),
+    voice: createTwoCallVoice(EVIL + 'w'.repeat(300)),
     notes: [EVIL, 'w'.repeat(300)],
     faultSamples: report.faultSamples.map((sample) => ({ ...sample, detail: EVIL })),
     findMax: {
@@ -51,9 +51,9 @@ void t.test('the page shows every section, makes no requests, and runs no script
   const { url, source, report } = await writeFullPage(t);
   t.notMatch(source, /<(script|img|link|iframe|base|object)\b|@import|url\(/i);
   t.notMatch(source, /(src|href|action)="/i);
-  const { page, requests, complaints } = await opened(await withBrowser(t), url);
+  const { page, requests, errors } = await openPage(await withBrowser(t), url);
   t.same(requests, [url], 'the only request is for the page');
-  t.same(complaints, []);
+  t.same(errors, []);
   t.equal(await page.evaluate('window.ran'), undefined);
   t.equal(await page.innerText('h1'), report.sentence.replaceAll(/\s+/g, ' '));
   t.match(await page.innerText('.badge.big'), report.verdict);
@@ -87,7 +87,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
   for (const width of [1280, 390]) {
     for (const colorScheme of ['light', 'dark'] as const) {
       const viewport = { width, height: 844 };
-      const { page } = await opened(browser, url, { viewport, colorScheme });
+      const { page } = await openPage(browser, url, { viewport, colorScheme });
       const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
       t.equal(scrollWidth, width, `no horizontal scrolling at ${width} px`);
       backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));

@@ -5,9 +5,14 @@ import t from 'tap';
 import { htmlReport, junitReport, markdownReport } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { callsOf } from '../helpers/caller.ts';
+import { fetchCalls } from '../helpers/caller.ts';
 import { assertUsageError, run, start } from '../helpers/command.ts';
-import { called, callerProcesses, untilNoCall, voiceIn } from '../helpers/load-voice.ts';
+import {
+  runVoiceLoad,
+  findCallerProcesses,
+  waitForNoCalls,
+  getVoice,
+} from '../helpers/voice-load.ts';
 import { testedVerdicts } from '../helpers/load.ts';
 import { until } from '../helpers/until.ts';
 
@@ -15,15 +20,15 @@ t.setTimeout(110_000);
 
 const untilTalking = (url: string, calls: number): Promise<void> =>
   until(`${calls} connected calls`, async () => {
-    const all = await callsOf(url);
+    const all = await fetchCalls(url);
     return all.filter(({ state }) => state === 'talking').length === calls;
   });
 
 void t.test('a killed process makes the run invalid; the other processes hang up', async (t) => {
   const { agent } = await withAgent(t);
-  const loading = called(agent.url, { windowMs: 60_000 }, { calls: 4, processes: 2 });
+  const loading = runVoiceLoad(agent.url, { windowMs: 60_000 }, { calls: 4, processes: 2 });
   await untilTalking(agent.url, 4);
-  const [first, ...others] = callerProcesses();
+  const [first, ...others] = findCallerProcesses();
   if (first === undefined) throw new Error('No process places calls.');
   t.equal(others.length, 1);
   process.kill(first, 'SIGKILL');
@@ -32,26 +37,30 @@ void t.test('a killed process makes the run invalid; the other processes hang up
   t.match(report.selfCheck.reasons, [
     /process of the load generator with 2 calls ended early \(SIGKILL\)/,
   ]);
-  t.match(voiceIn(report).callers, { processes: 2, ended: 1 });
+  t.match(getVoice(report).callers, { processes: 2, ended: 1 });
   t.same(Object.values(testedVerdicts(report)), ['INVALID RUN', 'INVALID RUN']);
-  await untilNoCall(agent.url);
-  t.same(callerProcesses(), []);
+  await waitForNoCalls(agent.url);
+  t.same(findCallerProcesses(), []);
 });
 
 void t.test('an interruption during setup hangs up the calls that are connected', async (t) => {
   const { agent } = await withAgent(t);
   const stop = new AbortController();
-  const loading = called(agent.url, { signal: stop.signal }, { calls: 100, callsPerSecond: 2 });
-  await until('the first calls', async () => (await callsOf(agent.url)).length > 2);
+  const loading = runVoiceLoad(
+    agent.url,
+    { signal: stop.signal },
+    { calls: 100, callsPerSecond: 2 },
+  );
+  await until('the first calls', async () => (await fetchCalls(agent.url)).length > 2);
   stop.abort();
   const report = await loading;
   t.equal(report.verdict, 'INVALID RUN');
   t.match(report.selfCheck.reasons, [/interrupted after 0 s of 3 s/]);
   t.ok(
-    voiceIn(report).perCall.some(({ verdict }) => verdict === 'NOT TESTED'),
+    getVoice(report).perCall.some(({ verdict }) => verdict === 'NOT TESTED'),
     'some calls were never placed',
   );
-  await untilNoCall(agent.url);
+  await waitForNoCalls(agent.url);
 });
 
 void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left', async (t) => {
@@ -61,15 +70,15 @@ void t.test('Ctrl-C: a report, exit code 3, and no call and no process is left',
   const { child, end } = await start(t, args);
   child.stdout.resume();
   await untilTalking(agent.url, 3);
-  const callers = callerProcesses(child.pid);
+  const callers = findCallerProcesses(child.pid);
   t.equal(callers.length, 1);
   // A terminal signals every process of the group.
   for (const pid of callers) process.kill(pid, 'SIGINT');
   t.equal(await end('SIGINT'), 3);
   const report = JSON.parse(readFileSync(json, 'utf8')) as LoadReport;
   t.match(report.sentence, /interrupted after \d+ s of 60 s/);
-  await untilNoCall(agent.url);
-  t.same(callerProcesses(child.pid), []);
+  await waitForNoCalls(agent.url);
+  t.same(findCallerProcesses(child.pid), []);
 });
 
 void t.test('the caller processes of a killed load run hang up and exit', async (t) => {
@@ -77,9 +86,9 @@ void t.test('the caller processes of a killed load run hang up and exit', async 
   const { child, end } = await start(t, ['load', agent.url, '--profile', 'voice', '--calls', '3']);
   child.stdout.resume();
   await untilTalking(agent.url, 3);
-  const callers = callerProcesses(child.pid);
+  const callers = findCallerProcesses(child.pid);
   await end('SIGKILL');
-  await untilNoCall(agent.url);
+  await waitForNoCalls(agent.url);
   const hasExited = (pid: number): boolean => {
     try {
       return !process.kill(pid, 0);
@@ -116,7 +125,7 @@ void t.test('voice options need a profile with calls', async (t) => {
 
 void t.test('every report format contains the calls', async (t) => {
   const { agent } = await withAgent(t, { faults: [{ kind: 'no_media', times: 1 }] });
-  const report = await called(agent.url);
+  const report = await runVoiceLoad(agent.url);
   const page = htmlReport(report);
   t.match(page, /<h2>Voice<\/h2>/);
   t.match(page, /3 calls: 3 connected, 2 held, 1 lost/);

@@ -6,7 +6,7 @@ import { WebSocketServer } from 'ws';
 import { judgeConnections, judgeVoiceLatency } from '../../load/verdict/voice.ts';
 import { seededRandom } from '../../src/platform/random.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { called, untilNoCall, voiceIn } from '../helpers/load-voice.ts';
+import { runVoiceLoad, waitForNoCalls, getVoice } from '../helpers/voice-load.ts';
 import { findTarget, testedVerdicts } from '../helpers/load.ts';
 
 t.setTimeout(110_000);
@@ -57,8 +57,8 @@ void t.test(
   'a healthy agent holds its calls, with audio in both directions, and none is left',
   async (t) => {
     const { agent } = await withAgent(t);
-    const report = await called(agent.url, { windowMs: 9_000 });
-    const voice = voiceIn(report);
+    const report = await runVoiceLoad(agent.url, { windowMs: 9_000 });
+    const voice = getVoice(report);
     t.same(testedVerdicts(report), {
       'voice-latency': 'NOT PROVEN',
       'voice-connections': 'NOT PROVEN',
@@ -78,7 +78,7 @@ void t.test(
     t.ok((voice.setupMs.p50 ?? 0) > (voice.readyMs.p50 ?? 0));
     t.equal(voice.perCall.length, 3);
     t.ok(voice.timeline.some(({ up }) => up === 3));
-    await untilNoCall(agent.url);
+    await waitForNoCalls(agent.url);
   },
 );
 
@@ -102,29 +102,29 @@ const MEDIA_FAULTS = [
 for (const [title, fault, errorCounts, figures] of MEDIA_FAULTS) {
   void t.test(`${title}: FAIL, with the kind of error`, async (t) => {
     const { agent } = await withAgent(t, { faults: [fault] });
-    const report = await called(agent.url);
+    const report = await runVoiceLoad(agent.url);
     t.equal(report.verdict, 'FAIL', report.sentence);
     t.equal(report.exitCode, 1);
     t.match(findTarget(report, 'voice-connections'), { verdict: 'FAIL', reason: errorCounts });
-    t.match(voiceIn(report), figures);
-    t.ok(voiceIn(report).perCall.every(({ verdict }) => verdict === 'FAIL'));
-    t.ok(voiceIn(report).faultSamples.every(({ detail }) => detail.length > 10));
-    await untilNoCall(agent.url);
+    t.match(getVoice(report), figures);
+    t.ok(getVoice(report).perCall.every(({ verdict }) => verdict === 'FAIL'));
+    t.ok(getVoice(report).faultSamples.every(({ detail }) => detail.length > 10));
+    await waitForNoCalls(agent.url);
   });
 }
 
 void t.test('a late offer is awaited, and counts as setup time', async (t) => {
   const latency = { min_ms: 1_500, max_ms: 1_500 };
   const { agent } = await withAgent(t, { faults: [{ kind: 'latency', route: 'voice', latency }] });
-  const voice = voiceIn(await called(agent.url));
+  const voice = getVoice(await runVoiceLoad(agent.url));
   t.match(voice, { connected: 3, held: 3, lost: 0 });
   t.ok((voice.readyMs.p50 ?? 0) >= 1_500, `${voice.readyMs.p50} ms`);
 });
 
 void t.test('600 ms of buffering inside the agent never meets the target', async (t) => {
   const { agent } = await withAgent(t, { faults: [{ kind: 'buffered_audio' }] });
-  const report = await called(agent.url, { windowMs: 10_000 });
-  const voice = voiceIn(report);
+  const report = await runVoiceLoad(agent.url, { windowMs: 10_000 });
+  const voice = getVoice(report);
   t.match(voice, { held: 3, latencyVerdicts: { met: 0 } });
   t.ok(voice.turns > 0);
   t.ok((voice.turnResponseMs.p50 ?? 0) >= 600, `${voice.turnResponseMs.p50} ms`);
@@ -134,7 +134,7 @@ void t.test('600 ms of buffering inside the agent never meets the target', async
 void t.test('audio that is delayed on the network path misses the target', async (t) => {
   const latency = { min_ms: 0, max_ms: 500 };
   const { agent } = await withAgent(t, { faults: [{ kind: 'jitter', latency }] });
-  const report = await called(agent.url, { windowMs: 5_000 });
+  const report = await runVoiceLoad(agent.url, { windowMs: 5_000 });
   t.match(findTarget(report, 'voice-latency'), {
     verdict: 'FAIL',
     reason: /3 of 3 calls missed the target/,
@@ -144,12 +144,12 @@ void t.test('audio that is delayed on the network path misses the target', async
 
 void t.test('too many calls, and a missing key, have their own error kinds', async (t) => {
   const { agent: small } = await withAgent(t, { voice: { callsMax: 2 } });
-  const few = await called(small.url);
-  t.match(voiceIn(few), { connected: 2, held: 2, errors: { too_many_calls: 1 } });
+  const few = await runVoiceLoad(small.url);
+  t.match(getVoice(few), { connected: 2, held: 2, errors: { too_many_calls: 1 } });
   t.equal(few.verdict, 'FAIL');
   const { agent: locked } = await withAgent(t, { apiKey: 'a-key' });
-  t.match(voiceIn(await called(locked.url)).errors, { unauthorized: 3 });
-  t.equal(voiceIn(await called(locked.url, { apiKey: 'a-key' })).held, 3);
+  t.match(getVoice(await runVoiceLoad(locked.url)).errors, { unauthorized: 3 });
+  t.equal(getVoice(await runVoiceLoad(locked.url, { apiKey: 'a-key' })).held, 3);
 });
 
 void t.test(
@@ -159,7 +159,7 @@ void t.test(
     t.teardown(() => server.close());
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const voice = voiceIn(await called(`http://127.0.0.1:${port}`, {}, { calls: 1 }));
+    const voice = getVoice(await runVoiceLoad(`http://127.0.0.1:${port}`, {}, { calls: 1 }));
     t.match(voice, { connected: 0, held: 0, lost: 0, errors: { no_offer: 1 } });
     t.match(voice.faultSamples, [{ detail: /no call_ready within 15 s/ }]);
   },
@@ -167,8 +167,8 @@ void t.test(
 
 void t.test('profile all: concurrent requests and calls, in one report', async (t) => {
   const { agent } = await withAgent(t);
-  const report = await called(agent.url, { profile: 'all', ratePerSecond: 20 });
-  t.match(voiceIn(report), { connected: 3, held: 3, lost: 0 });
+  const report = await runVoiceLoad(agent.url, { profile: 'all', ratePerSecond: 20 });
+  t.match(getVoice(report), { connected: 3, held: 3, lost: 0 });
   t.match(report.chat, { offered: 60, sent: 60, ok: 60 });
   t.equal(findTarget(report, 'chat-sessions').verdict, 'PASS');
   t.equal(findTarget(report, 'voice-connections').verdict, 'NOT PROVEN');

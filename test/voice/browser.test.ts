@@ -1,4 +1,4 @@
-/** A browser calls the reference agent: its own WebRTC, its microphone, and what it hears. */
+/** Calls from a browser to the reference agent, with the browser's own WebRTC and microphone. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,21 +8,25 @@ import { resolvePointer } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { withBrowser } from '../helpers/browser.ts';
-import { browserCall, type BrowserCall, type HeardByBrowser } from '../helpers/calling-page.ts';
-import { callsOf, clipOf } from '../helpers/caller.ts';
-import { samplesOf, wavOf } from '../helpers/sound.ts';
+import {
+  placeBrowserCall,
+  type BrowserCall,
+  type InboundAudioStats,
+} from '../helpers/browser-call.ts';
+import { fetchCalls, loadClip } from '../helpers/caller.ts';
+import { decodeClip, encodeWav } from '../helpers/clip-audio.ts';
 import { until } from '../helpers/until.ts';
 
-/** A browser whose microphone says a clip again and again, with silence between. */
-async function withSpeaker(
+/** Starts a browser whose microphone repeats a clip, with 3 s of silence in between. */
+async function withSpeakingBrowser(
   t: Test,
   clipId: string,
   flags: readonly string[] = [],
 ): Promise<Browser> {
-  const folder = mkdtempSync(join(tmpdir(), 'microphone-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'said.wav');
-  writeFileSync(file, wavOf(await samplesOf(await clipOf(clipId)), 3_000));
+  const directory = mkdtempSync(join(tmpdir(), 'microphone-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'speech.wav');
+  writeFileSync(file, encodeWav(await decodeClip(await loadClip(clipId)), 3_000));
   return withBrowser(t, [
     '--disable-background-networking',
     '--use-fake-ui-for-media-stream',
@@ -34,81 +38,92 @@ async function withSpeaker(
   ]);
 }
 
-const invented = ({ concealedSamples }: HeardByBrowser): number => concealedSamples;
-
-/** A second in which the browser hears sound, and no sample of it is invented. */
-async function aGoodSecond(call: BrowserCall): Promise<[HeardByBrowser, HeardByBrowser]> {
-  let good: [HeardByBrowser, HeardByBrowser] | undefined;
-  await until('a second of sound without a sample that is invented', async () => {
-    const before = await call.heard();
+/** Waits for a second of audible sound without concealment; returns the statistics around it. */
+async function waitForGaplessSecond(
+  call: BrowserCall,
+): Promise<[InboundAudioStats, InboundAudioStats]> {
+  let second: [InboundAudioStats, InboundAudioStats] | undefined;
+  await until('the browser plays a second of sound without concealed samples', async () => {
+    const before = await call.inboundStats();
     await systemClock.sleep(1_000);
-    const after = await call.heard();
+    const after = await call.inboundStats();
     if (before && after) {
-      const isSound = after.totalAudioEnergy - before.totalAudioEnergy > 0.001;
-      if (isSound && invented(after) === invented(before)) good = [before, after];
+      const isAudible = after.totalAudioEnergy - before.totalAudioEnergy > 0.001;
+      const isGapless = after.concealedSamples === before.concealedSamples;
+      if (isAudible && isGapless) second = [before, after];
     }
-    return good !== undefined;
+    return second !== undefined;
   });
-  if (!good) throw new Error('there is no such second');
-  return good;
+  if (!second) throw new Error('No second of sound was gapless.');
+  return second;
 }
 
-void t.test('a browser hears the agent without a gap, and is heard', async (t) => {
-  const browser = await withSpeaker(t, 'where-is-my-order');
+void t.test('a browser and the agent hear each other without gaps', async (t) => {
+  const browser = await withSpeakingBrowser(t, 'where-is-my-order');
   const { agent } = await withAgent(t);
-  const call = await browserCall(browser, `${agent.url}/health`, agent.voiceUrl ?? '');
-  await until('media can flow', async () => (await call.state()) === 'connected');
+  const call = await placeBrowserCall(browser, `${agent.url}/health`, agent.voiceUrl ?? '');
+  await until('the media is connected', async () => (await call.state()) === 'connected');
 
-  const [before, after] = await aGoodSecond(call);
-  t.ok(after.packetsReceived - before.packetsReceived >= 30, 'packets come');
+  const [before, after] = await waitForGaplessSecond(call);
+  t.ok(
+    after.packetsReceived - before.packetsReceived >= 30,
+    'the browser receives a packet every 20 ms or so',
+  );
   t.equal(after.packetsLost, 0);
   t.ok(after.jitter >= 0 && after.jitter < 1, `jitter ${after.jitter} s`);
-  t.comment(`${after.concealedSamples} of ${after.totalSamplesReceived} samples invented`);
+  t.comment(`${after.concealedSamples} of ${after.totalSamplesReceived} samples concealed`);
 
-  // The browser says its line again and again; the call may have come up in the middle of one.
-  const wholeLine = async () =>
+  // The microphone may have been in the middle of the clip when the call connected.
+  const findWholeUtterance = async () =>
     (await call.messages()).find(
       (message) =>
         message['type'] === 'conversation_update' &&
-        // Another encoder has been over it: it is speech, but no clip that is known by its packets.
+        // The browser encodes the clip again, so the agent cannot recognize it by its packets.
         /^\(1\.\d s of speech\)$/.test(String(resolvePointer(message, '/transcript/user'))),
     );
-  await until('an update of a whole line', async () => (await wholeLine()) !== undefined);
-  t.match(await wholeLine(), {
+  await until(
+    'an update for the whole clip',
+    async () => (await findWholeUtterance()) !== undefined,
+  );
+  t.match(await findWholeUtterance(), {
     transcript: { agent: String },
     metadata: { audio_quality: 'good' },
   });
 
   await call.hangUp();
-  const over = async () => (await callsOf(agent.url)).find(({ ended_ms }) => ended_ms !== null);
-  await until('the call is over', async () => (await over()) !== undefined);
-  t.match(await over(), { state: 'over', ending: 'gone' });
+  const findEndedCall = async () =>
+    (await fetchCalls(agent.url)).find(({ ended_ms }) => ended_ms !== null);
+  await until('the call has ended', async () => (await findEndedCall()) !== undefined);
+  t.match(await findEndedCall(), { state: 'over', ending: 'gone' });
 });
 
-const SHOWS_ADDRESSES = '--disable-features=WebRtcHideLocalIpsWithMdns';
+const SHOW_ADDRESSES = '--disable-features=WebRtcHideLocalIpsWithMdns';
 
-for (const [name, flags] of Object.entries({ hides: [], shows: [SHOWS_ADDRESSES] })) {
+for (const [name, flags] of Object.entries({ hides: [], shows: [SHOW_ADDRESSES] })) {
   void t.test(
-    `a browser that ${name} its addresses is heard, also when it names them later`,
+    `a browser that ${name} its addresses connects, with candidates in the answer or after it`,
     async (t) => {
-      const browser = await withSpeaker(t, 'thank-you', flags);
+      const browser = await withSpeakingBrowser(t, 'thank-you', flags);
       const { agent } = await withAgent(t);
       for (const trickles of [false, true]) {
         const url = agent.voiceUrl ?? '';
-        const call = await browserCall(browser, `${agent.url}/health`, url, trickles);
-        await until('it hears', async () => ((await call.heard())?.packetsReceived ?? 0) > 10);
-        const answer = await call.answer();
+        const call = await placeBrowserCall(browser, `${agent.url}/health`, url, trickles);
+        await until(
+          'the browser receives audio',
+          async () => ((await call.inboundStats())?.packetsReceived ?? 0) > 10,
+        );
+        const answer = await call.answerSdp();
         t.match(answer, / typ host/);
         t.equal(/\.local /.test(answer), name === 'hides');
         await call.hangUp();
       }
-      await until('no call is left', async () =>
-        (await callsOf(agent.url)).every(({ state }) => state === 'over'),
+      await until('all calls have ended', async () =>
+        (await fetchCalls(agent.url)).every(({ state }) => state === 'over'),
       );
-      const heard = (await callsOf(agent.url)).map(({ packets_received }) => packets_received);
+      const packetCounts = (await fetchCalls(agent.url)).map((call) => call.packets_received);
       t.ok(
-        heard.every((packets) => packets > 0),
-        `the agent heard ${heard.join(' and ')} packets`,
+        packetCounts.every((count) => count > 0),
+        `the agent received ${packetCounts.join(' and ')} packets`,
       );
     },
   );

@@ -1,4 +1,4 @@
-/** Captions, an extension of the kit: the caller sends the text of what it speaks. */
+/** Captions, an extension of the kit: the caller sends its speech as text too. */
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type ChatMessage, type ChatResponse } from '../../src/contract/index.ts';
@@ -6,106 +6,110 @@ import type { Clip } from '../../src/voice/opus/index.ts';
 import { createSpeechSynthesizer } from '../../src/voice/speech/index.ts';
 import { withAgent, type Send } from '../helpers/agent.ts';
 import {
-  callsOf,
-  clipOf,
-  greeted,
-  Microphone,
-  openLine,
+  fetchCalls,
+  loadClip,
+  waitForGreeting,
+  startMicrophone,
+  openSignaling,
   withCall,
-  type CallUp,
+  type ConnectedCall,
   type Message,
 } from '../helpers/caller.ts';
 import { until } from '../helpers/until.ts';
 
-const user = createSpeechSynthesizer({ kind: 'user' });
+const userVoice = createSpeechSynthesizer({ kind: 'user' });
 const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
-t.teardown(() => Promise.all([user.close(), agentVoice.close()]));
+t.teardown(() => Promise.all([userVoice.close(), agentVoice.close()]));
 
 // The calls run in real time: about 40 s.
 t.setTimeout(120_000);
 
 /** A caller that sends captions. */
 interface Caller {
-  call: CallUp;
-  microphone: Microphone;
-  /** Sends the caption, and says the line; resolves when it is said. */
+  call: ConnectedCall;
+  microphone: ReturnType<typeof startMicrophone>;
+  /** Sends a caption and speaks it; resolves with the time when the speech ended. */
   say: (text: string) => Promise<number>;
   updates: () => Message[];
-  /** The update of a turn, once it is there. */
-  update: (nth: number) => Promise<Message>;
+  /** Returns the update of a turn; waits until it arrives. */
+  nextUpdate: (nth: number) => Promise<Message>;
 }
 
 async function withCaller(t: Test, url: string | null, start: Message = {}): Promise<Caller> {
   const call = await withCall(t, url ?? '', start);
-  const microphone = new Microphone(call.peer);
-  t.teardown(() => microphone.stop());
+  const microphone = startMicrophone(t, call.peer);
   const updates = (): Message[] =>
     call.messages.filter(({ type }) => type === 'conversation_update');
   return {
     call,
     microphone,
     async say(text) {
-      const clip = await user.speak(text);
+      const clip = await userVoice.speak(text);
       call.send({ type: 'caption', call_id: call.callId, text });
       return microphone.say(clip);
     },
     updates,
-    async update(nth) {
+    async nextUpdate(nth) {
       await until(`update ${nth}`, () => updates().length > nth);
       return updates()[nth] ?? {};
     },
   };
 }
 
-/** Waits until a clip has been heard to its end, and looks whether all of it was. */
-async function heardWhole(t: Test, { call }: Caller, clip: Clip): Promise<void> {
-  const nth = Math.ceil(clip.speechEndTicks / 960) - 1;
-  const last = clip.packets[nth] ?? Buffer.alloc(0);
-  const place = (): number => call.heard.findIndex(({ payload }) => payload.equals(last));
-  await until(`"${clip.text}" is heard`, () => place() >= 0);
-  const heard = call.heard.slice(place() - nth, place() + 1).map(({ payload }) => payload);
-  t.ok(Buffer.concat(heard).equals(Buffer.concat(clip.packets.slice(0, nth + 1))), clip.text);
+/** Waits until the caller has received the end of a clip, and asserts that it received all of it. */
+async function assertReceivesClip(t: Test, { call }: Caller, clip: Clip): Promise<void> {
+  const expected = clip.packets.slice(0, Math.ceil(clip.speechEndTicks / 960));
+  const lastPacket = expected.at(-1) ?? Buffer.alloc(0);
+  const findEnd = () => call.received.findIndex(({ payload }) => payload.equals(lastPacket)) + 1;
+  await until(`the end of "${clip.text}" has arrived`, () => findEnd() > 0);
+  const received = call.received.slice(findEnd() - expected.length, findEnd());
+  const payloads = received.map(({ payload }) => payload);
+  t.ok(Buffer.concat(payloads).equals(Buffer.concat(expected)), clip.text);
 }
 
-interface Asked {
+interface ChatFields {
   session_id: string;
   user_id: string;
   metadata: Record<string, unknown>;
 }
 
-/** What chat answers to the same words, turn by turn. */
-async function inChat(send: Send, lines: readonly string[], asked: Asked): Promise<ChatResponse[]> {
+/** Sends the same lines as a chat; returns the response of each turn. */
+async function sendAsChat(
+  send: Send,
+  lines: readonly string[],
+  fields: ChatFields,
+): Promise<ChatResponse[]> {
   const messages: ChatMessage[] = [];
-  const answers: ChatResponse[] = [];
+  const responses: ChatResponse[] = [];
   for (const content of lines) {
     messages.push({ role: 'user', content });
-    const { json } = await send('POST /v1/chat/completions', { body: { messages, ...asked } });
-    const answer = json as ChatResponse;
-    messages.push(answer.choices[0].message);
-    answers.push(answer);
+    const { json } = await send('POST /v1/chat/completions', { body: { messages, ...fields } });
+    const response = json as ChatResponse;
+    messages.push(response.choices[0].message);
+    responses.push(response);
   }
-  return answers;
+  return responses;
 }
 
 void t.test('a captioned call gives the same replies by voice as by chat', async (t) => {
   const { agent, send } = await withAgent(t);
   const user_id = 'sim_user_1';
   await send('POST /users', { body: { user_id, profile: { name: 'Ada' } } });
-  const asked = { session_id: 'session-1', user_id, metadata: { time_of_day: 'evening' } };
-  const caller = await withCaller(t, agent.voiceUrl, asked);
+  const fields = { session_id: 'session-1', user_id, metadata: { time_of_day: 'evening' } };
+  const caller = await withCaller(t, agent.voiceUrl, fields);
   t.match(caller.call.ready, { metadata: { captions: true } });
   t.same(findViolations('CallReady', caller.call.ready), []);
-  await greeted(caller.call);
+  await waitForGreeting(caller.call);
   t.equal(caller.updates().length, 0, 'no update for the greeting without metadata.captions');
 
   const lines = ['Hello, a refund please!', 'It is A-1001.'];
-  const chat = await inChat(send, lines, asked);
+  const chatResponses = await sendAsChat(send, lines, fields);
   for (const [nth, line] of lines.entries()) {
     await caller.say(line);
-    const update = await caller.update(nth);
+    const update = await caller.nextUpdate(nth);
     t.same(findViolations('ConversationUpdate', update), []);
-    const { message } = chat[nth]?.choices[0] ?? {};
-    const { evaluation_metadata: hints, metadata } = chat[nth] ?? {};
+    const { message } = chatResponses[nth]?.choices[0] ?? {};
+    const { evaluation_metadata: hints, metadata } = chatResponses[nth] ?? {};
     t.match(update, {
       session_id: 'session-1',
       transcript: { user: line, agent: message?.content },
@@ -113,12 +117,12 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
       evaluation_metadata: { ...hints, next_action: 'listen' },
     });
     t.strictSame(update['tool_calls'], message?.tool_calls);
-    const { response_time_ms: stated } = update['metadata'] as { response_time_ms: number };
-    t.ok(stated >= 140, `measured: ${stated} ms`);
-    await heardWhole(t, caller, await agentVoice.speak(message?.content ?? ''));
+    const { response_time_ms: statedMs } = update['metadata'] as { response_time_ms: number };
+    t.ok(statedMs >= 140, `the response time is measured: ${statedMs} ms`);
+    await assertReceivesClip(t, caller, await agentVoice.speak(message?.content ?? ''));
   }
-  t.match(chat[0]?.choices[0].message.content, /^Good evening Ada/);
-  t.match(await callsOf(agent.url), [
+  t.match(chatResponses[0]?.choices[0].message.content, /^Good evening Ada/);
+  t.match(await fetchCalls(agent.url), [
     {
       captions: 2,
       turns: lines.map(() => ({ captioned: true, heard_clip: null, reply_clip: /^line-/ })),
@@ -129,18 +133,18 @@ void t.test('a captioned call gives the same replies by voice as by chat', async
 void t.test('a caller that announces captions gets an update for the greeting', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
-  const greeting = await caller.update(0);
+  const greeting = await caller.nextUpdate(0);
   t.same(findViolations('ConversationUpdate', greeting), []);
   t.match(greeting, { transcript: { user: '', agent: 'Hello how can I help you today' } });
-  await heardWhole(t, caller, await clipOf('how-can-i-help'));
+  await assertReceivesClip(t, caller, await loadClip('how-can-i-help'));
 
-  void caller.microphone.say(await clipOf('where-is-my-order'));
-  t.match(await caller.update(1), {
-    transcript: { agent: (await clipOf('order-is-shipped')).text },
+  void caller.microphone.say(await loadClip('where-is-my-order'));
+  t.match(await caller.nextUpdate(1), {
+    transcript: { agent: (await loadClip('order-is-shipped')).text },
   });
-  await heardWhole(t, caller, await clipOf('order-is-shipped'));
+  await assertReceivesClip(t, caller, await loadClip('order-is-shipped'));
   await caller.say('Are you open on Saturdays?');
-  t.match(await caller.update(2), {
+  t.match(await caller.nextUpdate(2), {
     transcript: { user: 'Are you open on Saturdays?', agent: /^We are open from/ },
     tool_calls: [{ function: { name: 'opening_hours' } }],
   });
@@ -149,29 +153,29 @@ void t.test('a caller that announces captions gets an update for the greeting', 
 void t.test('an interrupted agent replies to the new caption', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
-  await greeted(caller.call);
+  await waitForGreeting(caller.call);
   await caller.say('When are you open?');
-  await caller.update(0);
+  await caller.nextUpdate(0);
   await caller.say('Where is A-1002?');
-  t.match(await caller.update(1), { transcript: { agent: /^Order A-1002 is processing/ } });
-  t.match(await callsOf(agent.url), [
+  t.match(await caller.nextUpdate(1), { transcript: { agent: /^Order A-1002 is processing/ } });
+  t.match(await fetchCalls(agent.url), [
     { turns: [{ interrupted: true, captioned: true }, { captioned: true }] },
   ]);
 });
 
-void t.test('a line with a pause gets one reply at its end, and one update', async (t) => {
+void t.test('a caption whose speech has a pause gets one reply and one update', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
-  await greeted(caller.call);
-  const rest = await user.speak('very much');
+  await waitForGreeting(caller.call);
+  const rest = await userVoice.speak('very much');
   await caller.say('Thank you');
-  const turns = async () => (await callsOf(agent.url))[0]?.turns ?? [];
-  await until('the turn is taken for over', async () => (await turns()).length === 1);
+  const fetchTurns = async () => (await fetchCalls(agent.url))[0]?.turns ?? [];
+  await until('the pause ends the turn', async () => (await fetchTurns()).length === 1);
   void caller.microphone.say(rest);
-  await until('and the rest as well', async () => (await turns()).length === 2);
+  await until('the rest ends another turn', async () => (await fetchTurns()).length === 2);
   const reply = await agentVoice.speak('You are welcome.');
-  await heardWhole(t, caller, reply);
-  const replies = (await turns()).map(({ reply_clip }) => reply_clip);
+  await assertReceivesClip(t, caller, reply);
+  const replies = (await fetchTurns()).map(({ reply_clip }) => reply_clip);
   t.equal(replies[1], reply.id, 'the reply starts again');
   t.match(caller.updates(), [{ transcript: { user: 'Thank you', agent: 'You are welcome.' } }]);
   t.equal(caller.updates().length, 1);
@@ -181,59 +185,59 @@ void t.test('an agent without captions ignores them', async (t) => {
   const { agent } = await withAgent(t, { voice: { captions: false } });
   const caller = await withCaller(t, agent.voiceUrl, { metadata: { captions: true } });
   t.notOk('captions' in (caller.call.ready['metadata'] as object));
-  await greeted(caller.call);
+  await waitForGreeting(caller.call);
   caller.call.send({ type: 'caption', text: 5 });
-  void caller.microphone.say(await clipOf('thank-you'));
-  t.match(await caller.update(0), { transcript: { agent: (await clipOf('goodbye')).text } });
-  t.match(await callsOf(agent.url), [{ unknown_messages: 1, captions: 0 }]);
+  void caller.microphone.say(await loadClip('thank-you'));
+  t.match(await caller.nextUpdate(0), { transcript: { agent: (await loadClip('goodbye')).text } });
+  t.match(await fetchCalls(agent.url), [{ unknown_messages: 1, captions: 0 }]);
 });
 
-void t.test('empty, very long, and very many captions are harmless', async (t) => {
+void t.test('the agent handles empty, very long, and very many captions', async (t) => {
   const { agent } = await withAgent(t);
   const caller = await withCaller(t, agent.voiceUrl);
-  const { call, microphone, update } = caller;
-  await greeted(call);
+  const { call, microphone, nextUpdate } = caller;
+  await waitForGreeting(call);
   const send = (text: string): void => call.send({ type: 'caption', call_id: call.callId, text });
   send('');
   send('  \n');
-  void microphone.say(await clipOf('thank-you'));
-  t.match(await update(0), { transcript: { user: (await clipOf('thank-you')).text } });
-  await heardWhole(t, caller, await clipOf('goodbye'));
+  void microphone.say(await loadClip('thank-you'));
+  t.match(await nextUpdate(0), { transcript: { user: (await loadClip('thank-you')).text } });
+  await assertReceivesClip(t, caller, await loadClip('goodbye'));
   send('x'.repeat(60_000));
   for (let nth = 0; nth < 500; nth += 1) send('and more');
-  void microphone.say(await clipOf('thank-you'));
-  t.match(await update(1), {
+  void microphone.say(await loadClip('thank-you'));
+  t.match(await nextUpdate(1), {
     transcript: { user: 'x'.repeat(2_000), agent: /^I am not sure/ },
     evaluation_metadata: { understood_intent: false },
   });
 });
 
-void t.test('an invalid caption, or one of another call, ends the call', async (t) => {
+void t.test('an invalid caption, or a caption for another call, ends the call', async (t) => {
   const { agent } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
-  const wrong: [Message, RegExp][] = [
+  const invalidCaptions: [Message, RegExp][] = [
     [{ text: 'Hello', call_id: 'another' }, /call_id must be/],
     [{ text: 'Hello' }, /call_id/],
     [{ text: 5, call_id: 'mine' }, /text/],
   ];
-  for (const [caption, says] of wrong) {
-    const line = await openLine(url);
-    line.send({ type: 'start_call' });
-    const ready = await line.next('call_ready');
+  for (const [caption, details] of invalidCaptions) {
+    const signaling = await openSignaling(url);
+    signaling.send({ type: 'start_call' });
+    const ready = await signaling.next('call_ready');
     const call_id = caption['call_id'] === 'mine' ? ready['call_id'] : caption['call_id'];
-    line.send({ ...caption, type: 'caption', call_id });
-    t.match(await line.next('error'), { error: { code: 'connection_failed', details: says } });
-    t.equal(await line.closed, 1007);
+    signaling.send({ ...caption, type: 'caption', call_id });
+    t.match(await signaling.next('error'), { error: { code: 'connection_failed', details } });
+    t.equal(await signaling.closed, 1007);
   }
   const echo = await withCall(t, url, { metadata: { context: 'echo', captions: true } });
   t.notOk('captions' in (echo.ready['metadata'] as object), 'an echo call has no captions');
   echo.send({ type: 'caption', call_id: echo.callId, text: 'Hello' });
-  const { packets } = await clipOf('thank-you');
+  const { packets } = await loadClip('thank-you');
   packets.forEach((packet, nth) => echo.peer.send(packet, nth * 960));
-  await until('all are back', () => echo.heard.length === packets.length);
+  await until('the agent has returned all packets', () => echo.received.length === packets.length);
 });
 
-void t.test('a script speaks too; a clip replaces text that cannot be spoken', async (t) => {
+void t.test('scripted replies are spoken; a clip replaces text without words', async (t) => {
   const script: AgentOptions['script'] = {
     rules: [
       {
@@ -253,25 +257,25 @@ void t.test('a script speaks too; a clip replaces text that cannot be spoken', a
   };
   const { agent } = await withAgent(t, { script });
   const caller = await withCaller(t, agent.voiceUrl);
-  await greeted(caller.call);
+  await waitForGreeting(caller.call);
   await caller.say('Hello');
-  const first = await caller.update(0);
+  const first = await caller.nextUpdate(0);
   t.same(findViolations('ConversationUpdate', first), []);
   t.match(first, {
     transcript: { user: 'Hello', agent: 'Let me see.' },
     tool_calls: [{ function: { name: 'see', arguments: '{"far":true}' } }],
     evaluation_metadata: { tone: 'friendly', next_action: 'wait', ours: 'x' },
   });
-  const { response_time_ms: stated } = first['metadata'] as { response_time_ms: number };
-  t.ok(stated >= 440, `the delay of the script is waited for: ${stated} ms`);
-  await heardWhole(t, caller, await agentVoice.speak('Let me see.'));
+  const { response_time_ms: statedMs } = first['metadata'] as { response_time_ms: number };
+  t.ok(statedMs >= 440, `the response time includes the scripted delay: ${statedMs} ms`);
+  await assertReceivesClip(t, caller, await agentVoice.speak('Let me see.'));
   await caller.say('And?');
-  const second = await caller.update(1);
-  const { agent: says } = second['transcript'] as { agent: string };
-  t.notMatch(says, '👀');
+  const second = await caller.nextUpdate(1);
+  const { agent: replyText } = second['transcript'] as { agent: string };
+  t.notMatch(replyText, '👀');
   t.match(
-    (await callsOf(agent.url))[0]?.turns[1]?.reply_clip,
+    (await fetchCalls(agent.url))[0]?.turns[1]?.reply_clip,
     /^(?!line)/,
-    'the clip that was spoken',
+    'the turn names the spoken clip',
   );
 });

@@ -1,4 +1,4 @@
-/** How a call's WebSocket is opened, and refused (spec 4.9, 5). */
+/** The WebSocket upgrade of a call: accepted and refused requests (spec 4.9, 5). */
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import t from 'tap';
@@ -11,11 +11,11 @@ import {
   withAgent,
   type Answer,
 } from '../helpers/agent.ts';
-import { openLine, type Opening } from '../helpers/caller.ts';
+import { openSignaling, type SignalingOptions } from '../helpers/caller.ts';
 
-/** Asks for an upgrade that is to be refused, and gives the answer. */
-async function refusedAt(url: string, opening: Opening = {}): Promise<Answer> {
-  const { protocol = 'voice-agent', headers = {} } = opening;
+/** Requests an upgrade that the agent refuses; returns the response. */
+async function requestRefusedUpgrade(url: string, options: SignalingOptions = {}): Promise<Answer> {
+  const { protocol = 'voice-agent', headers = {} } = options;
   const socket = new WebSocket(url, protocol === '' ? [] : [protocol], { headers });
   const [, response] = (await once(socket, 'unexpected-response')) as [
     unknown,
@@ -24,12 +24,16 @@ async function refusedAt(url: string, opening: Opening = {}): Promise<Answer> {
   let text = '';
   for await (const chunk of response) text += String(chunk);
   socket.on('error', () => undefined).terminate();
-  const headersOf = new Headers(response.headers);
-  return { status: response.statusCode, headers: headersOf, text, json: JSON.parse(text) };
+  return {
+    status: response.statusCode,
+    headers: new Headers(response.headers),
+    text,
+    json: JSON.parse(text),
+  };
 }
 
-/** Sends requests one after the other; gives all that came back until the other side closed. */
-async function exchange(url: string, ...requests: string[][]): Promise<string> {
+/** Sends requests on one connection, each after a response; returns all received text. */
+async function sendRequests(url: string, ...requests: string[][]): Promise<string> {
   const { port, hostname } = new URL(url);
   const socket = connect(Number(port), hostname);
   const sendNext = (): void => void socket.write(requests.shift()?.join('\r\n') ?? '');
@@ -42,55 +46,66 @@ async function exchange(url: string, ...requests: string[][]): Promise<string> {
   return text;
 }
 
-void t.test('with the key and the subprotocol it opens', async (t) => {
+void t.test('a request with the key and the subprotocol is accepted', async (t) => {
   const { agent } = await withAgent(t, { apiKey: 'right' });
   const headers = { authorization: 'Bearer right' };
-  const { socket } = await openLine(agent.voiceUrl ?? '', { headers });
+  const { socket } = await openSignaling(agent.voiceUrl ?? '', { headers });
   t.equal(socket.protocol, 'voice-agent');
-  const asked = new WebSocket(agent.voiceUrl ?? '', ['other', 'voice-agent'], { headers });
-  await once(asked, 'open');
-  t.equal(asked.protocol, 'voice-agent', 'also where it is one of several');
-  asked.terminate();
+  const several = new WebSocket(agent.voiceUrl ?? '', ['other', 'voice-agent'], { headers });
+  await once(several, 'open');
+  t.equal(several.protocol, 'voice-agent', 'the subprotocol may be one of several');
+  several.terminate();
   socket.terminate();
 });
 
-void t.test('a missing or wrong key is refused with 401, before anything else', async (t) => {
-  const { agent, send } = await withAgent(t, { apiKey: 'right' });
-  for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'right' }]) {
-    const answer = await refusedAt(agent.voiceUrl ?? '', { headers, protocol: '' });
-    isRefusal(t, answer, 401, 'unauthorized');
-    t.equal(answer.headers.get('www-authenticate'), 'Bearer');
-  }
-  const { json } = await send('GET /__admin/requests', { headers: {} });
-  t.match(json, { requests: Array.from({ length: 3 }, () => ({ path: '/voice', status: 401 })) });
-});
+void t.test(
+  'a missing or wrong key is refused with 401, even if the subprotocol is missing too',
+  async (t) => {
+    const { agent, send } = await withAgent(t, { apiKey: 'right' });
+    for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'right' }]) {
+      const response = await requestRefusedUpgrade(agent.voiceUrl ?? '', { headers, protocol: '' });
+      isRefusal(t, response, 401, 'unauthorized');
+      t.equal(response.headers.get('www-authenticate'), 'Bearer');
+    }
+    const { json } = await send('GET /__admin/requests', { headers: {} });
+    t.match(json, { requests: Array.from({ length: 3 }, () => ({ path: '/voice', status: 401 })) });
+  },
+);
 
 void t.test('a missing or wrong subprotocol is refused with 400', async (t) => {
   const { agent } = await withAgent(t);
   for (const protocol of ['', 'voice', 'voice-agent-2']) {
-    isRefusal(t, await refusedAt(agent.voiceUrl ?? '', { protocol }), 400, 'bad_request');
+    isRefusal(
+      t,
+      await requestRefusedUpgrade(agent.voiceUrl ?? '', { protocol }),
+      400,
+      'bad_request',
+    );
   }
 });
 
-void t.test('an upgrade that is none is refused with 400', async (t) => {
+void t.test('an invalid upgrade request is refused with 400', async (t) => {
   const { agent } = await withAgent(t);
   const lines = ['GET /voice HTTP/1.1', 'Host: 127.0.0.1', 'Connection: Upgrade'];
   const upgrade = [...lines, 'Upgrade: websocket', 'Sec-WebSocket-Protocol: voice-agent'];
-  for (const more of [[], ['Sec-WebSocket-Key: short'], ['Sec-WebSocket-Version: 7']]) {
-    const answer = await exchange(agent.url, [...upgrade, ...more, '', '']);
-    t.match(answer, /^HTTP\/1\.1 400 [^]*"code":"bad_request"/);
+  for (const added of [[], ['Sec-WebSocket-Key: short'], ['Sec-WebSocket-Version: 7']]) {
+    const response = await sendRequests(agent.url, [...upgrade, ...added, '', '']);
+    t.match(response, /^HTTP\/1\.1 400 [^]*"code":"bad_request"/);
   }
 });
 
-void t.test('whoever comes by plain HTTP is told what is here', async (t) => {
-  const { send } = await withAgent(t);
-  const answer = await send('GET /voice');
-  isRefusal(t, answer, 426, 'upgrade_required');
-  t.equal(answer.headers.get('upgrade'), 'websocket');
-  isRefusal(t, await send('POST /voice', { body: {} }), 405, 'method_not_allowed');
-});
+void t.test(
+  'a plain HTTP request gets 426 with the required upgrade; other methods get 405',
+  async (t) => {
+    const { send } = await withAgent(t);
+    const response = await send('GET /voice');
+    isRefusal(t, response, 426, 'upgrade_required');
+    t.equal(response.headers.get('upgrade'), 'websocket');
+    isRefusal(t, await send('POST /voice', { body: {} }), 405, 'method_not_allowed');
+  },
+);
 
-void t.test('a request that offers another upgrade is answered as if it did not', async (t) => {
+void t.test('an upgrade header on another route is ignored', async (t) => {
   const { agent } = await withAgent(t);
   const body = JSON.stringify(chatOf('Hello'));
   const offers = ['Connection: Upgrade, HTTP2-Settings', 'HTTP2-Settings: AAMAAABk'];
@@ -98,15 +113,20 @@ void t.test('a request that offers another upgrade is answered as if it did not'
     const chat = ['POST /v1/chat/completions HTTP/1.1', 'Host: 127.0.0.1', ...offers];
     const type = ['Content-Type: application/json', `Content-Length: ${body.length}`, '', body];
     const last = ['GET /health HTTP/1.1', 'Host: 127.0.0.1', 'Connection: close', '', ''];
-    const answer = await exchange(agent.url, [...chat, `Upgrade: ${upgrade}`, ...type], last);
-    t.match(answer, /^HTTP\/1\.1 200 OK[^]*"choices"[^]*HTTP\/1\.1 200 OK[^]*"healthy"/, upgrade);
+    const chatRequest = [...chat, `Upgrade: ${upgrade}`, ...type];
+    const responses = await sendRequests(agent.url, chatRequest, last);
+    t.match(
+      responses,
+      /^HTTP\/1\.1 200 OK[^]*"choices"[^]*HTTP\/1\.1 200 OK[^]*"healthy"/,
+      upgrade,
+    );
   }
 });
 
-void t.test('--tls: the same over wss', async (t) => {
+void t.test('--tls: the WebSocket uses TLS', async (t) => {
   const { agent, send } = await withAgent(t, { tls: { kind: 'made' } });
   t.match(agent.voiceUrl, /^wss:/);
-  const { socket, messages, next } = await openLine(agent.voiceUrl ?? '', { ca: agent.caPem });
+  const { socket, messages, next } = await openSignaling(agent.voiceUrl ?? '', { ca: agent.caPem });
   socket.send(JSON.stringify({ type: 'start_call', audio_config: { codec: 'opus' } }));
   await next('call_ready');
   t.equal(messages.length, 1);
@@ -114,25 +134,35 @@ void t.test('--tls: the same over wss', async (t) => {
   isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello') }), 200, 'ChatResponse');
 });
 
-void t.test('an agent without voice has no such place, and says nothing of it', async (t) => {
+void t.test('an agent without voice has no /voice and reports no webrtc_status', async (t) => {
   const { agent, send } = await withAgent(t, { voice: null });
   t.equal(agent.voiceUrl, null);
   isRefusal(t, await send('GET /voice'), 404, 'not_found');
   t.notMatch((await send('GET /health')).json, { webrtc_status: String });
-  const with_ = await withAgent(t);
-  t.match((await with_.send('GET /health')).json, { webrtc_status: 'operational' });
+  const withVoice = await withAgent(t);
+  t.match((await withVoice.send('GET /health')).json, { webrtc_status: 'operational' });
 });
 
-void t.test('faults show at the upgrade where they say voice', async (t) => {
+void t.test('faults of the route voice, and no others, affect the upgrade', async (t) => {
   const { agent } = await withAgent(t);
-  const bring = (fault: string): Opening => ({ headers: { 'x-sandbox-kit-fault': fault } });
+  const requestFault = (fault: string): SignalingOptions => ({
+    headers: { 'x-sandbox-kit-fault': fault },
+  });
   const url = agent.voiceUrl ?? '';
-  const limited = await refusedAt(url, bring('rate_limit;route=voice;retry_after_s=7'));
+  const limited = await requestRefusedUpgrade(
+    url,
+    requestFault('rate_limit;route=voice;retry_after_s=7'),
+  );
   isRefusal(t, limited, 429, 'rate_limit_exceeded');
   t.equal(limited.headers.get('retry-after'), '7');
-  isRefusal(t, await refusedAt(url, bring('server_error;route=voice')), 500, 'server_error');
-  isRefusal(t, await refusedAt(url, bring('explode')), 400, 'bad_request');
-  await t.rejects(openLine(url, bring('dropped_connection')), /socket hang up/);
-  const { socket } = await openLine(url, bring('rate_limit'));
+  isRefusal(
+    t,
+    await requestRefusedUpgrade(url, requestFault('server_error;route=voice')),
+    500,
+    'server_error',
+  );
+  isRefusal(t, await requestRefusedUpgrade(url, requestFault('explode')), 400, 'bad_request');
+  await t.rejects(openSignaling(url, requestFault('dropped_connection')), /socket hang up/);
+  const { socket } = await openSignaling(url, requestFault('rate_limit'));
   socket.terminate();
 });

@@ -1,4 +1,4 @@
-/** Whatever is sent to the voice side: the agent lives, and no call is left behind. */
+/** Random and damaged input: the agent keeps working and leaks no call. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
@@ -7,7 +7,14 @@ import { seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
 import { isAnswer, withAgent, type Send } from '../helpers/agent.ts';
-import { answerOf, callsOf, openLine, placeCall, sdpOf, withCall } from '../helpers/caller.ts';
+import {
+  createAnswer,
+  fetchCalls,
+  openSignaling,
+  placeCall,
+  readOfferSdp,
+  withCall,
+} from '../helpers/caller.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 import { until } from '../helpers/until.ts';
 
@@ -15,45 +22,45 @@ const SEED = process.env['FUZZ_SEED'] ?? 'voice';
 const ROUNDS = Number(process.env['FUZZ_ROUNDS'] ?? 300);
 const FEW_ROUNDS = Math.ceil(ROUNDS / 3);
 
-/** The agent is well: nothing is left of all that was, and a good call is taken. */
-async function isWell(t: Test, url: string, send: Send): Promise<void> {
-  await until('no call is left', async () =>
+/** Asserts that all calls have ended, and that the agent still accepts a call. */
+async function assertWorking(t: Test, url: string, send: Send): Promise<void> {
+  await until('all calls have ended', async () =>
     (await send('GET /__admin/calls')).text.includes('"open":0'),
   );
   isAnswer(t, await send('GET /health'), 200, 'Health');
   const call = await placeCall(url);
-  await until('it is heard', () => call.heard.length > 5);
+  await until('the call has audio', () => call.received.length > 5);
   await call.hangUp();
 }
 
 const start = { type: 'start_call', session_id: 's', audio_config: { codec: 'opus' } };
 
-void t.test(`messages of any kind, ${ROUNDS} calls of seed ${SEED}`, async (t) => {
+void t.test(`the agent survives random messages: ${ROUNDS} calls, seed ${SEED}`, async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('messages');
-  const known = [
+  const validMessages = [
     start,
     { type: 'start_call', metadata: { scenario_id: 'a', audio_config: start.audio_config } },
-    answerOf({ call_id: 'call_x' }, 'v=0\r\n'),
+    createAnswer({ call_id: 'call_x' }, 'v=0\r\n'),
     { type: 'ice_candidate', call_id: 'call_x', candidate: { candidate: 'candidate:1 1 udp 1' } },
     { type: 'end_call' },
   ].map((message) => JSON.stringify(message));
-  const pick = (): string => known[chance.integer(0, known.length - 1)] ?? '';
+  const pick = (): string => validMessages[chance.integer(0, validMessages.length - 1)] ?? '';
   for (let round = 0; round < ROUNDS; round += 1) {
-    const line = await openLine(url);
+    const signaling = await openSignaling(url);
     for (let nth = chance.integer(1, 6); nth > 0; nth -= 1) {
       const kind = chance.integer(0, 4);
-      if (kind === 0) line.socket.send(Buffer.from(randomJson(chance)));
+      if (kind === 0) signaling.socket.send(Buffer.from(randomJson(chance)));
       else
-        line.send(
+        signaling.send(
           kind === 1 ? randomJson(chance) : kind === 2 ? pick() : damageJson(pick(), chance),
         );
     }
-    if (chance.integer(0, 1) === 0) line.socket.close(1000);
-    else line.socket.terminate();
+    if (chance.integer(0, 1) === 0) signaling.socket.close(1000);
+    else signaling.socket.terminate();
   }
-  await isWell(t, url, send);
+  await assertWorking(t, url, send);
 });
 
 const tokens = [
@@ -72,10 +79,10 @@ const tokens = [
   '=',
 ];
 
-/** A description with a few lines left out, doubled, moved, cut or changed. */
-function damagedSdp(sdp: string, chance: Random): string {
+/** Deletes, duplicates, moves, truncates, or changes a few lines of a session description. */
+function damageSdp(sdp: string, chance: Random): string {
   const lines = sdp.split('\r\n');
-  for (let damages = chance.integer(1, 5); damages > 0; damages -= 1) {
+  for (let left = chance.integer(1, 5); left > 0; left -= 1) {
     const at = chance.integer(0, lines.length - 1);
     const line = lines[at] ?? '';
     const words = line.split(/(?<=[ :=/])/);
@@ -95,7 +102,7 @@ function damagedSdp(sdp: string, chance: Random): string {
   return lines.join(chance.integer(0, 9) === 0 ? '\n' : '\r\n');
 }
 
-void t.test(`answers with any description, ${ROUNDS} calls of seed ${SEED}`, async (t) => {
+void t.test(`the agent survives damaged answers: ${ROUNDS} calls, seed ${SEED}`, async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('descriptions');
@@ -103,69 +110,72 @@ void t.test(`answers with any description, ${ROUNDS} calls of seed ${SEED}`, asy
   t.teardown(() => answering.close());
   let answer: string | undefined;
   for (let round = 0; round < ROUNDS; round += 1) {
-    const line = await openLine(url);
-    line.send(start);
-    const ready = await line.next('call_ready');
-    answer ??= await answering.createAnswer(sdpOf(ready));
-    line.send(answerOf(ready, damagedSdp(answer, chance)));
+    const signaling = await openSignaling(url);
+    signaling.send(start);
+    const ready = await signaling.next('call_ready');
+    answer ??= await answering.createAnswer(readOfferSdp(ready));
+    signaling.send(createAnswer(ready, damageSdp(answer, chance)));
     const candidate = `candidate:${tokens[chance.integer(0, tokens.length - 1)] ?? ''} 1 udp 1 127.0.0.1 9 typ host`;
-    line.send({ type: 'ice_candidate', call_id: ready['call_id'], candidate: { candidate } });
-    // What the agent begins with it comes at different moments to its end.
-    await Promise.race([line.closed, systemClock.sleep(chance.integer(0, 60))]);
-    line.socket.terminate();
+    signaling.send({ type: 'ice_candidate', call_id: ready['call_id'], candidate: { candidate } });
+    // A random delay, so that the caller leaves at different stages of the setup.
+    await Promise.race([signaling.closed, systemClock.sleep(chance.integer(0, 60))]);
+    signaling.socket.terminate();
   }
-  await isWell(t, url, send);
+  await assertWorking(t, url, send);
 });
 
-void t.test(`offers with any description, ${ROUNDS} of seed ${SEED}`, async (t) => {
-  const chance = seededRandom(SEED).fork('offers');
-  const offering = createPeer({ clock: systemClock });
-  t.teardown(() => offering.close());
-  const offer = await offering.createOffer();
-  const seen = { answered: 0, refused: 0 };
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const peer = createPeer({ clock: systemClock });
-    await peer.createAnswer(damagedSdp(offer, chance)).then(
-      () => (seen.answered += 1),
-      (error: unknown) => {
-        seen.refused += 1;
-        t.equal((error as Error).name, 'PeerError', String(error));
-      },
-    );
-    await peer.close();
-  }
-  t.ok(seen.answered > 0 && seen.refused > 0, JSON.stringify(seen));
-});
+void t.test(
+  `a peer answers or refuses damaged offers: ${ROUNDS} offers, seed ${SEED}`,
+  async (t) => {
+    const chance = seededRandom(SEED).fork('offers');
+    const offering = createPeer({ clock: systemClock });
+    t.teardown(() => offering.close());
+    const offer = await offering.createOffer();
+    const outcomes = { answered: 0, refused: 0 };
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const peer = createPeer({ clock: systemClock });
+      await peer.createAnswer(damageSdp(offer, chance)).then(
+        () => (outcomes.answered += 1),
+        (error: unknown) => {
+          outcomes.refused += 1;
+          t.equal((error as Error).name, 'PeerError', String(error));
+        },
+      );
+      await peer.close();
+    }
+    t.ok(outcomes.answered > 0 && outcomes.refused > 0, JSON.stringify(outcomes));
+  },
+);
 
-void t.test('packets of any kind to the port of the media', async (t) => {
+void t.test('the agent survives random packets on the media port', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('packets');
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
-  const port = Number(/ 127\.0\.0\.1 (\d+) typ host/.exec(sdpOf(call.ready))?.[1]);
+  const port = Number(/ 127\.0\.0\.1 (\d+) typ host/.exec(readOfferSdp(call.ready))?.[1]);
   const socket = createSocket('udp4');
   t.teardown(() => socket.close());
-  // First bytes that tell STUN, DTLS, RTP and RTCP apart (RFC 7983).
-  const starts = [0, 1, 3, 20, 22, 23, 63, 64, 128, 129, 191, 200, 255];
+  // First bytes that distinguish STUN, DTLS, RTP, and RTCP (RFC 7983).
+  const firstBytes = [0, 1, 3, 20, 22, 23, 63, 64, 128, 129, 191, 200, 255];
   for (let nth = 0; nth < FEW_ROUNDS * 10; nth += 1) {
     const bytes = Buffer.from(
       Array.from({ length: chance.integer(1, 60) }, () => chance.integer(0, 255)),
     );
-    bytes[0] = starts[nth % starts.length] ?? 0;
+    bytes[0] = firstBytes[nth % firstBytes.length] ?? 0;
     if (nth % 2 === 0 && bytes.length > 8) bytes.writeUInt32BE(0x2112a442, 4);
     await new Promise((resolve) => socket.send(bytes, port, '127.0.0.1', resolve));
-    // No more than the socket's buffer holds: what the kernel drops proves nothing.
+    // Pauses before the socket buffer is full, because the kernel would drop packets.
     if (nth % 20 === 0) await systemClock.sleep(1);
   }
-  await until('all were taken', async () => {
+  await until('the agent echoes a valid packet', async () => {
     await systemClock.sleep(1);
-    return call.peer.send(Buffer.from([0xf8, 1]), 0) && call.heard.length > 0;
+    return call.peer.send(Buffer.from([0xf8, 1]), 0) && call.received.length > 0;
   });
   await call.hangUp();
-  await isWell(t, url, send);
+  await assertWorking(t, url, send);
 });
 
-void t.test('sound of any kind', async (t) => {
+void t.test('the agent survives random audio packets and timestamps', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('sound');
@@ -173,16 +183,16 @@ void t.test('sound of any kind', async (t) => {
     const call = await withCall(t, url, { metadata: { context } });
     for (let nth = 0; nth < FEW_ROUNDS * 5; nth += 1) {
       const bytes = Array.from({ length: chance.integer(0, 300) }, () => chance.integer(0, 255));
-      const leap = chance.integer(0, 9) === 0 ? chance.integer(0, 2 ** 32 - 1) : nth * 960;
-      call.peer.send(Buffer.from(bytes), leap);
+      const timestamp = chance.integer(0, 9) === 0 ? chance.integer(0, 2 ** 32 - 1) : nth * 960;
+      call.peer.send(Buffer.from(bytes), timestamp);
     }
-    await until('the call goes on', () => call.heard.length > 5);
+    await until('the call continues', () => call.received.length > 5);
     await call.hangUp();
   }
-  await isWell(t, url, send);
+  await assertWorking(t, url, send);
 });
 
-void t.test('whoever opens and goes at any moment leaves nothing behind', async (t) => {
+void t.test('a caller can disconnect at any moment', async (t) => {
   const { agent, send } = await withAgent(t);
   const url = agent.voiceUrl ?? '';
   const chance = seededRandom(SEED).fork('moments');
@@ -191,10 +201,10 @@ void t.test('whoever opens and goes at any moment leaves nothing behind', async 
     socket.on('error', () => undefined);
     if (chance.integer(0, 4) > 0) await once(socket, 'open');
     if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(start));
-    // So many turns of the event loop, and not so much time: each moment comes up.
+    // Counts event loop turns instead of time, to hit every stage of the setup.
     for (let turns = chance.integer(0, 30); turns > 0; turns -= 1) await systemClock.sleep(0);
     socket.terminate();
   }
-  await isWell(t, url, send);
-  t.ok((await callsOf(agent.url)).every(({ state }) => state === 'over'));
+  await assertWorking(t, url, send);
+  t.ok((await fetchCalls(agent.url)).every(({ state }) => state === 'over'));
 });

@@ -1,22 +1,32 @@
-/** libwebrtc at the other end of a call: as an agent that the kit calls, and as a caller of ours. */
+/** Calls between the kit and libwebrtc, in both directions. */
 import t, { type Test } from 'tap';
 import { findOnsets, measurePackets } from '../../src/voice/activity/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer, PathMeter, type AudioPacket } from '../../src/voice/peer/index.ts';
 import { withAgent } from '../helpers/agent.ts';
-import { answerOf, callsOf, clipOf, Microphone, openLine, sdpOf } from '../helpers/caller.ts';
 import {
-  withForeignAgent,
+  createAnswer,
+  fetchCalls,
+  loadClip,
+  startMicrophone,
+  openSignaling,
+  readOfferSdp,
+} from '../helpers/caller.ts';
+import {
+  withLibwebrtcAgent,
   withoutCandidates,
-  type ForeignAgentOptions,
-} from '../helpers/foreign-agent.ts';
-import { HAS_INTERFACE, libwebrtcEnd } from '../helpers/libwebrtc.ts';
+  type LibwebrtcAgentOptions,
+} from '../helpers/libwebrtc-agent.ts';
+import { HAS_EXTERNAL_INTERFACE, startLibwebrtcPeer } from '../helpers/libwebrtc-peer.ts';
 import { until } from '../helpers/until.ts';
 
-const skip = HAS_INTERFACE ? false : 'libwebrtc needs a network interface besides loopback';
-const IS_LOUD_MIN = 20;
+const skip = HAS_EXTERNAL_INTERFACE
+  ? false
+  : 'libwebrtc needs a network interface besides loopback';
+/** This many loud frames of 10 ms are speech. */
+const LOUD_FRAMES_MIN = 20;
 
-// Most of the time is spent listening.
+// The tests mostly wait for audio, so they run in parallel.
 t.jobs = 3;
 
 const without =
@@ -25,8 +35,8 @@ const without =
     sdp.replace(pattern, '');
 const withoutSenders = without(/^a=(ssrc|msid).*\r\n/gm);
 
-/** Candidates that the kit's peer has no use for, before all others. */
-const ODD = [
+/** Candidates that the kit's peer must ignore. */
+const UNUSABLE_CANDIDATES = [
   'a=candidate:1 1 tcp 1518280447 192.0.2.7 9 typ host tcptype active',
   'a=candidate:2 1 tcp 1518280446 127.0.0.1 9 typ host tcptype passive',
   'a=candidate:3 1 udp 2122262783 ::1 50000 typ host',
@@ -34,107 +44,113 @@ const ODD = [
   'a=candidate:5 1 udp 2122260223 5c3e2f5b-5f5b-4f5b-8f5b-5f5b5f5b5f5b.local 50000 typ host',
   'a=candidate:6 2 udp 2122260222 127.0.0.1 50001 typ host',
 ].join('\r\n');
-const withOdd = (sdp: string): string => sdp.replace(/^(a=(candidate|ice-ufrag))/m, `${ODD}\r\n$1`);
-const hidden = (sdp: string): string =>
+const withUnusableCandidates = (sdp: string): string =>
+  sdp.replace(/^(a=(candidate|ice-ufrag))/m, `${UNUSABLE_CANDIDATES}\r\n$1`);
+const withHiddenAddresses = (sdp: string): string =>
   sdp.replace(/^(a=candidate:\S+ \d+ \w+ \d+) \S+/gm, '$1 5c3e2f5b-5f5b.local');
 
-/** The kit calls an agent, both say something, and each hears the other. */
-async function kitCalls(t: Test, options: ForeignAgentOptions): Promise<void> {
-  const agent = await withForeignAgent(t, options);
-  const line = await openLine(agent.voiceUrl);
-  const heard: AudioPacket[] = [];
+/** Calls an agent, and asserts that audio flows in both directions. */
+async function callLibwebrtcAgent(t: Test, options: LibwebrtcAgentOptions): Promise<void> {
+  const agent = await withLibwebrtcAgent(t, options);
+  const signaling = await openSignaling(agent.voiceUrl);
+  const received: AudioPacket[] = [];
   const meter = new PathMeter(systemClock);
   const peer = createPeer({
     clock: systemClock,
     onPacket: (packet) => {
-      heard.push(packet);
+      received.push(packet);
       meter.hear(packet);
     },
   });
   t.teardown(() => peer.close());
-  line.send({ type: 'start_call', audio_config: { codec: 'opus' } });
-  const ready = await line.next('call_ready');
-  line.socket.on('message', () => {
-    const candidates = line.messages.splice(0).filter(({ type }) => type === 'ice_candidate');
+  signaling.send({ type: 'start_call', audio_config: { codec: 'opus' } });
+  const ready = await signaling.next('call_ready');
+  signaling.socket.on('message', () => {
+    const candidates = signaling.messages.splice(0).filter(({ type }) => type === 'ice_candidate');
     for (const { candidate } of candidates) {
       void peer.addCandidate((candidate as { candidate: string }).candidate);
     }
   });
-  line.send(answerOf(ready, await peer.createAnswer(sdpOf(ready))));
+  signaling.send(createAnswer(ready, await peer.createAnswer(readOfferSdp(ready))));
   await peer.waitUntilConnected(AbortSignal.timeout(10_000));
-  const [end] = agent.ends;
-  if (!end) throw new Error('the agent has no call');
+  const [agentPeer] = agent.peers;
+  if (!agentPeer) throw new Error('The agent has no call.');
 
-  await end.say('how-can-i-help');
-  const microphone = new Microphone(peer);
-  t.teardown(() => microphone.stop());
-  await microphone.say(await clipOf('where-is-my-order'));
-  await until('the agent hears', async () => (await end.heard()).loud >= IS_LOUD_MIN);
-  await until('the kit hears', () => heard.length >= 75);
-  t.equal(new Set(heard.map(({ payloadType }) => payloadType)).size, 1);
-  t.equal(findOnsets(await measurePackets(heard)).length, 1, 'one utterance');
+  await agentPeer.say('how-can-i-help');
+  const microphone = startMicrophone(t, peer);
+  await microphone.say(await loadClip('where-is-my-order'));
+  await until(
+    'the agent has received speech',
+    async () => (await agentPeer.countFrames()).loud >= LOUD_FRAMES_MIN,
+  );
+  await until('the kit has received 75 packets', () => received.length >= 75);
+  t.equal(new Set(received.map(({ payloadType }) => payloadType)).size, 1);
+  t.equal(findOnsets(await measurePackets(received)).length, 1, 'one utterance');
   await meter.measureRoundTrips(peer, AbortSignal.timeout(10_000), { intervalMs: 10, count: 3 });
   const { stream, latencyMs, packetMs, unanswered } = meter.statistics();
   t.match({ stream, packetMs, unanswered }, { stream: { lost: 0 }, packetMs: 20, unanswered: 0 });
-  t.ok(latencyMs !== undefined && latencyMs > 20, `path ${latencyMs} ms`);
+  t.ok(latencyMs !== undefined && latencyMs > 20, `network path latency ${latencyMs} ms`);
 }
 
-const agents: Record<string, ForeignAgentOptions> = {
-  'as it comes': {},
+const agentOptions: Record<string, LibwebrtcAgentOptions> = {
+  unchanged: {},
   'without a=ssrc': { changeOffer: withoutSenders },
-  'with candidates that come later': { trickles: true },
-  'with candidates of every kind': { changeOffer: withOdd },
-  'with names for addresses': { changeOffer: hidden },
-  'with candidates that come later, and no a=ssrc': {
+  'with later candidates': { trickles: true },
+  'with unusable candidates': { changeOffer: withUnusableCandidates },
+  'with host names as addresses': { changeOffer: withHiddenAddresses },
+  'without a=ssrc and with later candidates': {
     trickles: true,
     changeOffer: withoutSenders,
   },
 };
-for (const [name, options] of Object.entries(agents)) {
-  void t.test(`the kit calls libwebrtc: an offer ${name}`, { skip, buffered: true }, (t) =>
-    kitCalls(t, options),
+for (const [name, options] of Object.entries(agentOptions)) {
+  void t.test(`the kit calls libwebrtc, offer ${name}`, { skip, buffered: true }, (t) =>
+    callLibwebrtcAgent(t, options),
   );
 }
 
-/** libwebrtc calls our agent, hears its greeting, says something, and gets an update. */
-async function libwebrtcCalls(
+/** Calls the reference agent from libwebrtc; asserts a greeting, an update, and a reply. */
+async function callFromLibwebrtc(
   t: Test,
   { trickles, change }: { trickles?: boolean; change?: (sdp: string) => string },
 ): Promise<void> {
   const { agent } = await withAgent(t);
-  const end = libwebrtcEnd(t);
-  const line = await openLine(agent.voiceUrl ?? '');
-  line.send({ type: 'start_call', session_id: 's-1', audio_config: { codec: 'opus' } });
-  const ready = await line.next('call_ready');
-  const { sdp, candidates } = await end.answer(sdpOf(ready));
+  const peer = startLibwebrtcPeer(t);
+  const signaling = await openSignaling(agent.voiceUrl ?? '');
+  signaling.send({ type: 'start_call', session_id: 's-1', audio_config: { codec: 'opus' } });
+  const ready = await signaling.next('call_ready');
+  const { sdp, candidates } = await peer.createAnswer(readOfferSdp(ready));
   const answer = trickles ? withoutCandidates(sdp) : sdp;
-  line.send(answerOf(ready, change?.(answer) ?? answer));
+  signaling.send(createAnswer(ready, change?.(answer) ?? answer));
   for (const candidate of trickles ? candidates : []) {
     const ids = { session_id: 's-1', call_id: ready['call_id'] };
-    line.send({ type: 'ice_candidate', ...ids, candidate: { candidate, sdpMLineIndex: 0 } });
+    signaling.send({ type: 'ice_candidate', ...ids, candidate: { candidate, sdpMLineIndex: 0 } });
   }
-  const loud = async (): Promise<number> => (await end.heard()).loud;
-  await until('the greeting is heard', async () => (await loud()) >= IS_LOUD_MIN);
-  await end.say('where-is-my-order');
-  const update = await line.next('conversation_update');
+  const countLoudFrames = async () => (await peer.countFrames()).loud;
+  await until('the greeting is audible', async () => (await countLoudFrames()) >= LOUD_FRAMES_MIN);
+  await peer.say('where-is-my-order');
+  const update = await signaling.next('conversation_update');
   t.match(update, { transcript: { user: /s of speech/ }, metadata: { audio_quality: 'good' } });
-  const before = await loud();
-  await until('the reply is heard', async () => (await loud()) > before + IS_LOUD_MIN);
-  line.socket.close(1000);
-  await until('the agent has hung up', async () =>
-    (await callsOf(agent.url)).every(({ state }) => state === 'over'),
+  const before = await countLoudFrames();
+  await until(
+    'the reply is audible',
+    async () => (await countLoudFrames()) > before + LOUD_FRAMES_MIN,
+  );
+  signaling.socket.close(1000);
+  await until('all calls of the agent have ended', async () =>
+    (await fetchCalls(agent.url)).every(({ state }) => state === 'over'),
   );
 }
 
-const callers: Record<string, Parameters<typeof libwebrtcCalls>[1]> = {
-  'as it comes': {},
+const callerOptions: Record<string, Parameters<typeof callFromLibwebrtc>[1]> = {
+  unchanged: {},
   'without a=ssrc': { change: withoutSenders },
-  'with candidates that come later': { trickles: true },
-  'with candidates of every kind': { change: withOdd },
-  'with names for addresses': { change: hidden },
+  'with later candidates': { trickles: true },
+  'with unusable candidates': { change: withUnusableCandidates },
+  'with host names as addresses': { change: withHiddenAddresses },
 };
-for (const [name, how] of Object.entries(callers)) {
-  void t.test(`libwebrtc calls the agent: an answer ${name}`, { skip, buffered: true }, (t) =>
-    libwebrtcCalls(t, how),
+for (const [name, options] of Object.entries(callerOptions)) {
+  void t.test(`libwebrtc calls the agent, answer ${name}`, { skip, buffered: true }, (t) =>
+    callFromLibwebrtc(t, options),
   );
 }

@@ -1,4 +1,4 @@
-/** What the agent refuses in a call, how it says so, and that nothing lasts for ever. */
+/** Errors, timeouts, and limits of a call. */
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import type { AgentOptions } from '../../reference-agent/index.ts';
@@ -7,25 +7,30 @@ import { manualClock } from '../../src/platform/clock.ts';
 import { WebSocket } from 'ws';
 import { withAgent } from '../helpers/agent.ts';
 import {
-  answerOf,
-  callsOf,
-  openLine,
+  createAnswer,
+  fetchCalls,
+  openSignaling,
   placeCall,
-  sdpOf,
+  readOfferSdp,
   withCall,
-  type Line,
+  type SignalingSocket,
 } from '../helpers/caller.ts';
 import { until } from '../helpers/until.ts';
 
 async function withVoice(t: Test, options: Partial<AgentOptions> = {}) {
   const { agent } = await withAgent(t, options);
-  return { agent, url: agent.voiceUrl ?? '', calls: () => callsOf(agent.url) };
+  return { agent, url: agent.voiceUrl ?? '', calls: () => fetchCalls(agent.url) };
 }
 
-/** The call ends with this close code, after this error; '' for none. */
-async function endsWith(t: Test, line: Line, closeCode: number, code: string): Promise<void> {
-  t.equal(await line.closed, closeCode);
-  const errors = line.messages.filter(({ type }) => type === 'error');
+/** Asserts that the call ends with this close code, after this error; '' means no error. */
+async function assertEndsWith(
+  t: Test,
+  signaling: SignalingSocket,
+  closeCode: number,
+  code: string,
+): Promise<void> {
+  t.equal(await signaling.closed, closeCode);
+  const errors = signaling.messages.filter(({ type }) => type === 'error');
   t.equal(errors.length, code === '' ? 0 : 1);
   if (code === '') return;
   t.same(findViolations('VoiceError', errors[0]), []);
@@ -33,18 +38,23 @@ async function endsWith(t: Test, line: Line, closeCode: number, code: string): P
 }
 
 const start = { type: 'start_call', audio_config: { codec: 'opus' } };
-const NOTHING_SDP = 'v=0\r\na=rtpmap:111 opus/48000/2\r\n';
+const UNUSABLE_SDP = 'v=0\r\na=rtpmap:111 opus/48000/2\r\n';
 
-void t.test('messages that are wrong, or come at the wrong time, end the call', async (t) => {
+void t.test('invalid messages, and messages at the wrong time, end the call', async (t) => {
   const { url, calls } = await withVoice(t);
-  const answer = (call_id: string, sdp: string): unknown => answerOf({ call_id }, sdp);
-  const wrong: [string, unknown[], number, string][] = [
+  const answer = (call_id: string, sdp: string): unknown => createAnswer({ call_id }, sdp);
+  const cases: [string, unknown[], number, string][] = [
     ['not JSON', ['{'], 1007, 'connection_failed'],
-    ['no object', ['null'], 1007, 'connection_failed'],
+    ['not an object', ['null'], 1007, 'connection_failed'],
     ['no type', [{ hello: 1 }], 1007, 'connection_failed'],
-    ['a mistyped part', [{ type: 'start_call', audio_config: 'opus' }], 1007, 'connection_failed'],
-    ['an odd type', ['{"type":"__proto__"}', '{'], 1007, 'connection_failed'],
-    ['two beginnings', [start, start], 1002, 'connection_failed'],
+    [
+      'a field of the wrong type',
+      [{ type: 'start_call', audio_config: 'opus' }],
+      1007,
+      'connection_failed',
+    ],
+    ['the type __proto__', ['{"type":"__proto__"}', '{'], 1007, 'connection_failed'],
+    ['a second start_call', [start, start], 1002, 'connection_failed'],
     ['another codec', [{ ...start, audio_config: { codec: 'g729' } }], 4406, 'audio_error'],
     [
       'another codec, full form',
@@ -53,142 +63,149 @@ void t.test('messages that are wrong, or come at the wrong time, end the call', 
       'audio_error',
     ],
     [
-      'a sample rate that Opus has not',
+      'a sample rate that Opus does not support',
       [{ ...start, audio_config: { codec: 'opus', sampleRate: 44_100 } }],
       4406,
       'audio_error',
     ],
     ['an answer to another call', [start, answer('call_x', 'v=0')], 1007, 'connection_failed'],
   ];
-  for (const [name, messages, closeCode, code] of wrong) {
+  for (const [name, messages, closeCode, code] of cases) {
     t.comment(name);
-    const line = await openLine(url);
-    for (const message of messages) line.send(message);
-    await endsWith(t, line, closeCode, code);
+    const signaling = await openSignaling(url);
+    for (const message of messages) signaling.send(message);
+    await assertEndsWith(t, signaling, closeCode, code);
   }
-  await until('no call is left', async () => (await calls()).every((one) => one.state === 'over'));
+  await until('all calls have ended', async () =>
+    (await calls()).every(({ state }) => state === 'over'),
+  );
 });
 
-void t.test('an answer that can not be used ends the call', async (t) => {
+void t.test('an unusable answer ends the call', async (t) => {
   const { url } = await withVoice(t);
-  const offered = async () => {
-    const line = await openLine(url);
-    line.send(start);
-    return { line, ready: await line.next('call_ready') };
+  const startCall = async () => {
+    const signaling = await openSignaling(url);
+    signaling.send(start);
+    return { signaling, ready: await signaling.next('call_ready') };
   };
   for (const [sdp, closeCode, code] of [
-    [NOTHING_SDP, 1007, 'connection_failed'],
+    [UNUSABLE_SDP, 1007, 'connection_failed'],
     ['v=0\r\na=rtpmap:0 PCMU/8000\r\n', 4406, 'audio_error'],
   ] as const) {
-    const { line, ready } = await offered();
-    line.send(answerOf(ready, sdp));
-    await endsWith(t, line, closeCode, code);
+    const { signaling, ready } = await startCall();
+    signaling.send(createAnswer(ready, sdp));
+    await assertEndsWith(t, signaling, closeCode, code);
   }
-  const { line, ready } = await offered();
-  line.send({ ...answerOf(ready, NOTHING_SDP), session_id: 'of-another' });
-  await endsWith(t, line, 1007, 'connection_failed');
+  const { signaling, ready } = await startCall();
+  signaling.send({ ...createAnswer(ready, UNUSABLE_SDP), session_id: 'another-session' });
+  await assertEndsWith(t, signaling, 1007, 'connection_failed');
 });
 
-void t.test('an answer before the offer is out of turn', async (t) => {
+void t.test('an answer before the offer ends the call', async (t) => {
   const { url, calls } = await withVoice(t);
-  const line = await openLine(url);
+  const signaling = await openSignaling(url);
   const [view] = await calls();
-  line.send(answerOf({ call_id: view?.call_id ?? '' }, NOTHING_SDP));
-  await endsWith(t, line, 1002, 'connection_failed');
+  signaling.send(createAnswer({ call_id: view?.call_id ?? '' }, UNUSABLE_SDP));
+  await assertEndsWith(t, signaling, 1002, 'connection_failed');
 });
 
-void t.test('a binary frame, one too big and one too many', async (t) => {
+void t.test('a binary frame, an oversized frame, and too many frames end the call', async (t) => {
   const { url } = await withVoice(t);
-  const binary = await openLine(url);
+  const binary = await openSignaling(url);
   binary.socket.send(Buffer.from(JSON.stringify(start)));
-  await endsWith(t, binary, 1003, 'connection_failed');
+  await assertEndsWith(t, binary, 1003, 'connection_failed');
 
-  const big = await openLine(url);
+  const big = await openSignaling(url);
   big.send({ ...start, padding: 'x'.repeat(65_536) });
-  await endsWith(t, big, 1009, '');
+  await assertEndsWith(t, big, 1009, '');
 
-  const many = await openLine(url);
+  const many = await openSignaling(url);
   many.send(start);
-  for (let nth = 0; nth < 1_000; nth += 1) many.send({ type: 'of_tomorrow' });
-  await endsWith(t, many, 1008, 'connection_failed');
+  for (let nth = 0; nth < 1_000; nth += 1) many.send({ type: 'unknown_type' });
+  await assertEndsWith(t, many, 1008, 'connection_failed');
 });
 
-void t.test('messages of unknown types are passed over, and counted', async (t) => {
+void t.test('messages of unknown types are ignored and counted', async (t) => {
   const { url, calls } = await withVoice(t);
   const call = await withCall(t, url, { metadata: { context: 'echo' } });
-  call.send({ type: 'of_tomorrow', call_id: call.callId });
+  call.send({ type: 'unknown_type', call_id: call.callId });
   call.send({ type: 'ice_candidate', call_id: 'call_x', candidate: { candidate: 'nonsense' } });
   call.send({ type: 'ice_candidate', call_id: call.callId, candidate: { candidate: 'nonsense' } });
   call.peer.send(Buffer.from([0xf8, 1]), 0);
-  await until('the call goes on', () => call.heard.length === 1);
+  await until('the call continues', () => call.received.length === 1);
   t.match(await calls(), [{ state: 'talking', unknown_messages: 1 }]);
 });
 
-void t.test('each state has its time', async (t) => {
+void t.test('each state has a timeout', async (t) => {
   const clock = manualClock(0);
   const { url, calls } = await withVoice(t, { clock, voice: { callMsMax: 60_000 } });
 
-  const silent = await openLine(url);
-  await until('the call', async () => (await calls())[0]?.state === 'waiting');
+  const silent = await openSignaling(url);
+  await until(
+    'the agent waits for start_call',
+    async () => (await calls())[0]?.state === 'waiting',
+  );
   clock.advance(10_000);
-  await endsWith(t, silent, 4408, 'connection_failed');
+  await assertEndsWith(t, silent, 4408, 'connection_failed');
 
-  const unanswered = await openLine(url);
+  const unanswered = await openSignaling(url);
   unanswered.send(start);
   await unanswered.next('call_ready');
   clock.advance(9_999);
   t.equal((await calls())[1]?.state, 'offered');
   clock.advance(1);
-  await endsWith(t, unanswered, 4408, 'connection_failed');
+  await assertEndsWith(t, unanswered, 4408, 'connection_failed');
 
-  const unreachable = await openLine(url);
+  const unreachable = await openSignaling(url);
   unreachable.send(start);
   const ready = await unreachable.next('call_ready');
-  // The agent's own offer, turned round: nobody is behind it with these keys.
-  const mirrored = sdpOf(ready)
+  // The agent's own offer as an answer: no peer responds at this address.
+  const mirrored = readOfferSdp(ready)
     .replace('a=setup:actpass', 'a=setup:active')
     .replace(/^a=candidate:.*$/m, 'a=candidate:1 1 udp 2130706431 127.0.0.1 9 typ host');
-  unreachable.send(answerOf(ready, mirrored));
-  await until('the answer', async () => (await calls())[2]?.state !== 'offered');
+  unreachable.send(createAnswer(ready, mirrored));
+  await until('the agent has the answer', async () => (await calls())[2]?.state !== 'offered');
   clock.advance(15_000);
-  await endsWith(t, unreachable, 1011, 'connection_failed');
+  await assertEndsWith(t, unreachable, 1011, 'connection_failed');
 
   const long = await withCall(t, url);
-  await until('the call is up', async () => (await calls())[3]?.state === 'talking');
+  await until('the call is connected', async () => (await calls())[3]?.state === 'talking');
   clock.advance(60_000);
-  await endsWith(t, long, 1000, '');
+  await assertEndsWith(t, long, 1000, '');
   t.ok((await calls()).every(({ state }) => state === 'over'));
 });
 
-void t.test('only so many calls at once; one that ends makes room', async (t) => {
+void t.test('the agent limits concurrent calls; an ended call frees its slot', async (t) => {
   const { url, calls } = await withVoice(t, { voice: { callsMax: 1 } });
   const first = await withCall(t, url);
-  const second = await openLine(url);
+  const second = await openSignaling(url);
   second.send(start);
-  await endsWith(t, second, 4429, 'connection_failed');
+  await assertEndsWith(t, second, 4429, 'connection_failed');
   await first.hangUp();
-  await until('it is over', async () => (await calls()).every(({ state }) => state === 'over'));
+  await until('the first call has ended', async () =>
+    (await calls()).every(({ state }) => state === 'over'),
+  );
   const third = await withCall(t, url);
   t.equal(third.peer.state, 'connected');
 });
 
-void t.test('only so many WebSockets at once', async (t) => {
+void t.test('the agent limits concurrent WebSockets', async (t) => {
   const { url } = await withVoice(t, { voice: { callsMax: 1 } });
-  const lines = await Promise.all(Array.from({ length: 101 }, () => openLine(url)));
-  const more = new WebSocket(url, ['voice-agent']);
-  const [, response] = (await once(more, 'unexpected-response')) as [
+  const sockets = await Promise.all(Array.from({ length: 101 }, () => openSignaling(url)));
+  const refused = new WebSocket(url, ['voice-agent']);
+  const [, response] = (await once(refused, 'unexpected-response')) as [
     unknown,
     { statusCode: number },
   ];
   t.equal(response.statusCode, 429);
-  more.on('error', () => undefined).terminate();
-  for (const { socket } of lines) socket.terminate();
+  refused.on('error', () => undefined).terminate();
+  for (const { socket } of sockets) socket.terminate();
 });
 
-void t.test('an agent that stops hangs up', async (t) => {
+void t.test('an agent that stops closes its calls', async (t) => {
   const { agent, url } = await withVoice(t);
   const call = await withCall(t, url);
-  const waiting = await openLine(url);
+  const waiting = await openSignaling(url);
   await agent.stop();
   t.equal(await call.closed, 1001);
   t.equal(await waiting.closed, 1001);
@@ -196,15 +213,15 @@ void t.test('an agent that stops hangs up', async (t) => {
   await t.rejects(placeCall(url), /ECONNREFUSED/);
 });
 
-void t.test('an agent stops in time also where the caller does not close', async (t) => {
+void t.test('an agent stops after 2 s even if a caller does not close its WebSocket', async (t) => {
   const clock = manualClock(0);
   const { agent, url } = await withVoice(t, { clock });
-  const line = await openLine(url);
-  // A socket that reads nothing never sees the agent's close frame, and answers none.
-  line.socket.pause();
+  const signaling = await openSignaling(url);
+  // A paused socket does not receive the agent's close frame, so it does not reply to it.
+  signaling.socket.pause();
   const stopping = agent.stop();
   clock.advance(2_000);
   await stopping;
-  line.socket.resume();
-  t.ok([1001, 1006].includes(await line.closed));
+  signaling.socket.resume();
+  t.ok([1001, 1006].includes(await signaling.closed));
 });

@@ -1,4 +1,4 @@
-/** One end of a WebRTC call; each test is named for what werift, by itself, leaves open. */
+/** The WebRTC peer, especially behavior that werift alone does not provide. */
 import { execFileSync } from 'node:child_process';
 import dgram from 'node:dgram';
 import t, { type Test } from 'tap';
@@ -11,22 +11,22 @@ import { until } from '../helpers/until.ts';
 
 const CONNECT_MS_MAX = 10_000;
 
-/** A peer that ends with the test, and what it heard. */
+/** Creates a peer, records its packets and states, and closes it after the test. */
 function withPeer(t: Test, options: Partial<PeerOptions> = {}) {
-  const heard: AudioPacket[] = [];
+  const received: AudioPacket[] = [];
   const states: string[] = [];
   const peer = createPeer({
     clock: systemClock,
-    onPacket: (packet) => heard.push(packet),
+    onPacket: (packet) => received.push(packet),
     onState: (state) => states.push(state),
     ...options,
   });
   t.teardown(() => peer.close());
-  return { peer, heard, states };
+  return { peer, received, states };
 }
 
-/** Two peers, connected; the texts of offer and answer may be changed on their way. */
-async function call(
+/** Connects two peers; `change` rewrites the offer and the answer between them. */
+async function connectPeers(
   t: Test,
   change: { offer?: (sdp: string) => string; answer?: (sdp: string) => string } = {},
 ) {
@@ -51,81 +51,87 @@ const without = (pattern: RegExp) => (sdp: string) =>
 const candidatesOf = (sdp: string): string[] =>
   sdp.split('\r\n').filter((line) => line.startsWith('a=candidate:'));
 
-void t.test('audio goes both ways, in order, and is counted', async (t) => {
-  const { agent, caller } = await call(t);
+void t.test('audio flows in both directions, in order, and is counted', async (t) => {
+  const { agent, caller } = await connectPeers(t);
   for (let nth = 0; nth < 20; nth += 1) {
     t.ok(agent.peer.send(silentFrame, nth * 960, nth === 0));
     t.ok(caller.peer.send(Buffer.from([0xf8, nth]), nth * 960));
   }
-  await until('all came', () => agent.heard.length === 20 && caller.heard.length === 20);
-  const [first] = caller.heard;
+  await until(
+    'all packets have arrived',
+    () => agent.received.length === 20 && caller.received.length === 20,
+  );
+  const [first] = caller.received;
   t.match(first, { payloadType: 111, timestamp: 0, marker: true, payload: silentFrame });
   t.same(
-    agent.heard.map(({ payload }) => payload[1]),
+    agent.received.map(({ payload }) => payload[1]),
     Array.from({ length: 20 }, (_, nth) => nth),
   );
   t.same(
-    new Set(agent.heard.slice(1).map((p, n) => p.sequence - (agent.heard[n]?.sequence ?? 0))),
+    new Set(agent.received.slice(1).map((p, n) => p.sequence - (agent.received[n]?.sequence ?? 0))),
     new Set([1]),
   );
   t.match(agent.peer.statistics(), { packetsSent: 20, packetsReceived: 20 });
   t.same(agent.states.slice(-1), ['connected']);
 });
 
-void t.test(
-  'no server is asked: an empty list of them means the public one to werift',
-  async (t) => {
-    const asked: string[] = [];
-    // eslint-disable-next-line @typescript-eslint/unbound-method -- put back and called as it was
-    const send = dgram.Socket.prototype.send;
-    t.teardown(() => (dgram.Socket.prototype.send = send));
-    dgram.Socket.prototype.send = function (this: dgram.Socket, ...given: unknown[]) {
-      asked.push(String(given.find((value) => typeof value === 'string')));
-      return Reflect.apply(send, this, given) as undefined;
-    } as typeof send;
-    const { offer, answer } = await call(t);
-    t.ok(asked.length > 0, 'packets were seen');
-    t.same([...new Set(asked)], ['127.0.0.1']);
-    for (const sdp of [offer, answer]) {
-      t.ok(candidatesOf(sdp).length > 0);
-      for (const line of candidatesOf(sdp)) t.match(line, / udp \d+ 127\.0\.0\.1 \d+ typ host/);
-    }
-  },
-);
+void t.test('the peer contacts no STUN server, although werift has a default one', async (t) => {
+  const addresses: string[] = [];
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- restored after the test and called with its own `this`
+  const send = dgram.Socket.prototype.send;
+  t.teardown(() => (dgram.Socket.prototype.send = send));
+  dgram.Socket.prototype.send = function (this: dgram.Socket, ...parameters: unknown[]) {
+    addresses.push(String(parameters.find((value) => typeof value === 'string')));
+    return Reflect.apply(send, this, parameters) as undefined;
+  } as typeof send;
+  const { offer, answer } = await connectPeers(t);
+  t.ok(addresses.length > 0, 'packets were sent');
+  t.same([...new Set(addresses)], ['127.0.0.1']);
+  for (const sdp of [offer, answer]) {
+    t.ok(candidatesOf(sdp).length > 0);
+    for (const line of candidatesOf(sdp)) t.match(line, / udp \d+ 127\.0\.0\.1 \d+ typ host/);
+  }
+});
 
-void t.test('a sender without a=ssrc is heard, and told how well', async (t) => {
-  const { agent, caller } = await call(t, {
+void t.test('a description without a=ssrc connects', async (t) => {
+  const { agent, caller } = await connectPeers(t, {
     offer: without(/^a=ssrc/),
     answer: without(/^a=ssrc/),
   });
   agent.peer.send(silentFrame, 0);
   caller.peer.send(silentFrame, 0);
-  await until('both heard', () => agent.heard.length === 1 && caller.heard.length === 1);
+  await until(
+    'both peers have received a packet',
+    () => agent.received.length === 1 && caller.received.length === 1,
+  );
 });
 
-void t.test('candidates that come apart from the description are waited for', async (t) => {
-  const [agent, caller] = [withPeer(t), withPeer(t)];
-  const offer = await agent.peer.createOffer();
-  const answering = caller.peer.createAnswer(without(/^a=(candidate|end-of)/)(offer));
-  for (const line of candidatesOf(offer)) await caller.peer.addCandidate(line);
-  const answer = await answering;
-  const accepting = agent.peer.acceptAnswer(without(/^a=(candidate|end-of)/)(answer));
-  for (const line of candidatesOf(answer)) await agent.peer.addCandidate(line.replace(/^a=/, ''));
-  await accepting;
-  const signal = AbortSignal.timeout(CONNECT_MS_MAX);
-  await Promise.all([
-    agent.peer.waitUntilConnected(signal),
-    caller.peer.waitUntilConnected(signal),
-  ]);
-});
+void t.test(
+  'a peer waits for candidates that are sent separately from the description',
+  async (t) => {
+    const [agent, caller] = [withPeer(t), withPeer(t)];
+    const offer = await agent.peer.createOffer();
+    const answering = caller.peer.createAnswer(without(/^a=(candidate|end-of)/)(offer));
+    for (const line of candidatesOf(offer)) await caller.peer.addCandidate(line);
+    const answer = await answering;
+    const accepting = agent.peer.acceptAnswer(without(/^a=(candidate|end-of)/)(answer));
+    for (const line of candidatesOf(answer)) await agent.peer.addCandidate(line.replace(/^a=/, ''));
+    await accepting;
+    const signal = AbortSignal.timeout(CONNECT_MS_MAX);
+    await Promise.all([
+      agent.peer.waitUntilConnected(signal),
+      caller.peer.waitUntilConnected(signal),
+    ]);
+  },
+);
 
-void t.test('a description without any candidate is answered at once', async (t) => {
+void t.test('a description without candidates is answered immediately', async (t) => {
   const [agent, caller] = [withPeer(t), withPeer(t)];
   const answer = await caller.peer.createAnswer(
     without(/^a=(candidate|end-of)/)(await agent.peer.createOffer()),
   );
   await agent.peer.acceptAnswer(answer);
-  // The caller knows of no address. It learns one from the check that comes.
+  // The caller knows no address until the agent's connectivity check arrives.
   const signal = AbortSignal.timeout(CONNECT_MS_MAX);
   await Promise.all([
     agent.peer.waitUntilConnected(signal),
@@ -133,20 +139,26 @@ void t.test('a description without any candidate is answered at once', async (t)
   ]);
   agent.peer.send(silentFrame, 0);
   caller.peer.send(silentFrame, 0);
-  await until('both heard', () => agent.heard.length === 1 && caller.heard.length === 1);
+  await until(
+    'both peers have received a packet',
+    () => agent.received.length === 1 && caller.received.length === 1,
+  );
 });
 
-void t.test('an answer that names no address is no hindrance to the one who calls', async (t) => {
-  // What a browser says that has no leave to show its addresses.
-  const { agent, caller } = await call(t, {
+void t.test('an answer whose address is hidden behind a host name still connects', async (t) => {
+  // Browsers hide their addresses unless the page may use the microphone.
+  const { agent, caller } = await connectPeers(t, {
     answer: (sdp) => sdp.replace(/(a=candidate:.*) 127\.0\.0\.1 /, '$1 5f5b.local '),
   });
   agent.peer.send(silentFrame, 0);
   caller.peer.send(silentFrame, 0);
-  await until('both heard', () => agent.heard.length === 1 && caller.heard.length === 1);
+  await until(
+    'both peers have received a packet',
+    () => agent.received.length === 1 && caller.received.length === 1,
+  );
 });
 
-void t.test('where no candidate comes and nobody calls, that is said in time', async (t) => {
+void t.test('a peer without candidates and without incoming checks fails after 5 s', async (t) => {
   const clock = manualClock(0);
   const [agent, caller] = [withPeer(t), withPeer(t, { clock })];
   await caller.peer.createAnswer(without(/^a=candidate/)(await agent.peer.createOffer()));
@@ -158,14 +170,14 @@ void t.test('where no candidate comes and nobody calls, that is said in time', a
   await t.rejects(connected, { name: 'PeerError', message });
 });
 
-void t.test('addresses hidden behind a name are not looked up', async (t) => {
+void t.test('host names of candidates are not looked up', async (t) => {
   for (const name of ['5c3e2f5b-5f5b-4f5b-8f5b-5f5b5f5b5f5b.local', 'turn.example.com']) {
     const hidden = `a=candidate:1 1 udp 2122260223 ${name} 50000 typ host`;
-    let seen = '';
-    const { caller } = await call(t, {
-      offer: (sdp) => (seen = sdp.replace('a=end-of', `${hidden}\r\na=end-of`)),
+    let changedOffer = '';
+    const { caller } = await connectPeers(t, {
+      offer: (sdp) => (changedOffer = sdp.replace('a=end-of', `${hidden}\r\na=end-of`)),
     });
-    t.ok(seen.includes(name));
+    t.ok(changedOffer.includes(name));
     await caller.peer.addCandidate(hidden);
     t.equal(caller.peer.state, 'connected');
 
@@ -174,11 +186,15 @@ void t.test('addresses hidden behind a name are not looked up', async (t) => {
     const onlyHidden = offer.replace(/^a=candidate:.*$/gm, hidden);
     await peer.createAnswer(onlyHidden);
     const connected = peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
-    await t.rejects(connected, { message: /no usable candidate/ }, 'there is no other');
+    await t.rejects(
+      connected,
+      { message: /no usable candidate/ },
+      'the hidden candidate is the only one',
+    );
   }
 });
 
-void t.test('an address that this machine has not is a failure, not the end of it', async (t) => {
+void t.test('an address that this machine does not have is a PeerError', async (t) => {
   const { peer } = withPeer(t, { network: { address: '192.0.2.1' } });
   await t.rejects(peer.createOffer(), { name: 'PeerError', message: /192\.0\.2\.1 can't be used/ });
 });
@@ -189,21 +205,21 @@ void t.test('ports are chosen from a range', async (t) => {
   t.ok(port >= 42_000 && port <= 42_100, `port ${port}`);
 });
 
-void t.test('the round trip is measured on the path of the media', async (t) => {
-  const { agent, caller } = await call(t);
+void t.test('the round trip is measured on the media path', async (t) => {
+  const { agent, caller } = await connectPeers(t);
   for (const { peer } of [agent, caller]) {
     const ms = await peer.measureRoundTripMs();
     t.ok(ms !== undefined && ms > 0 && ms < 1_000, `${ms} ms`);
   }
   const { peer } = withPeer(t);
-  t.equal(await peer.measureRoundTripMs(), undefined, 'there is no path yet');
+  t.equal(await peer.measureRoundTripMs(), undefined, 'not connected yet');
   await agent.peer.close();
-  t.equal(await caller.peer.measureRoundTripMs(50), undefined, 'nobody answers');
+  t.equal(await caller.peer.measureRoundTripMs(50), undefined, 'the other peer is closed');
 });
 
-void t.test('headers are read and written as werift does it, only sooner', (t) => {
+void t.test('the fast RTP header code gives the same results as werift', (t) => {
   const chance = seededRandom('headers');
-  const lean = createPlainHeader();
+  const plainHeader = createPlainHeader();
   for (let nth = 0; nth < 500; nth += 1) {
     const fields = {
       marker: chance.integer(0, 1) === 1,
@@ -212,11 +228,11 @@ void t.test('headers are read and written as werift does it, only sooner', (t) =
       timestamp: chance.integer(0, 0xffffffff),
       ssrc: chance.integer(0, 0xffffffff),
     };
-    const written = Object.assign(lean, fields);
-    const bytes = written.serialize(written.serializeSize);
-    const byWerift = Object.getPrototypeOf(written) as { serialize: () => Buffer };
-    t.same(bytes, Reflect.apply(byWerift.serialize, written, [written.serializeSize]));
-    // One byte more is an extension or a contributor, or too short for it: not read in haste.
+    const header = Object.assign(plainHeader, fields);
+    const bytes = header.serialize(header.serializeSize);
+    const weriftHeader = Object.getPrototypeOf(header) as { serialize: () => Buffer };
+    t.same(bytes, Reflect.apply(weriftHeader.serialize, header, [header.serializeSize]));
+    // Other first bytes announce extensions or contributors, which the fast code leaves to werift.
     bytes[0] = chance.integer(0, 3) === 0 ? chance.integer(0, 255) : 0x80;
     const packet = bytes.subarray(0, chance.integer(0, 2) === 0 ? chance.integer(0, 12) : 12);
     t.same(
@@ -227,18 +243,19 @@ void t.test('headers are read and written as werift does it, only sooner', (t) =
   t.end();
 });
 
+/** Returns the result of a function, or the error that it throws. */
 function attempt(read: () => object): object {
   try {
     return read();
   } catch (error) {
-    return { thrown: String(error) };
+    return { error: String(error) };
   }
 }
 
-void t.test('nothing is sent before the connection and after it', async (t) => {
+void t.test('a peer sends nothing before it is connected and after it is closed', async (t) => {
   const { peer } = withPeer(t);
   t.notOk(peer.send(silentFrame, 0));
-  const { agent } = await call(t);
+  const { agent } = await connectPeers(t);
   await agent.peer.close();
   await agent.peer.close();
   t.notOk(agent.peer.send(silentFrame, 0));
@@ -248,16 +265,16 @@ void t.test('nothing is sent before the connection and after it', async (t) => {
   });
 });
 
-void t.test('waiting for the connection ends with its signal', async (t) => {
+void t.test('an abort signal ends the wait for the connection', async (t) => {
   const { peer } = withPeer(t);
   await peer.createOffer();
-  const over = new AbortController();
-  const waiting = peer.waitUntilConnected(over.signal);
-  over.abort(new Error('time is up'));
+  const abort = new AbortController();
+  const waiting = peer.waitUntilConnected(abort.signal);
+  abort.abort(new Error('time is up'));
   await t.rejects(waiting, new Error('time is up'));
 });
 
-void t.test('what is no description is refused by name', async (t) => {
+void t.test('an invalid description is refused with a PeerError', async (t) => {
   const { peer } = withPeer(t);
   const offer = await peer.createOffer();
   const broken = ['', 'v=0', 'a=candidate:', '\0', offer.replace(/a=fingerprint.*\r\n/, '')];
@@ -271,11 +288,13 @@ void t.test('what is no description is refused by name', async (t) => {
   }
 });
 
-void t.test('a peer knows that it had a path when the DTLS handshake fails', async (t) => {
+void t.test('after a failed DTLS handshake, hasPath is true', async (t) => {
   const [agent, caller] = [withPeer(t), withPeer(t)];
   const offer = await agent.peer.createOffer();
-  const others = `$1 ${Array(32).fill('00').join(':')}`;
-  const answer = await caller.peer.createAnswer(offer.replace(/^(a=fingerprint:\S+) .*$/m, others));
+  const wrongFingerprint = `$1 ${Array(32).fill('00').join(':')}`;
+  const answer = await caller.peer.createAnswer(
+    offer.replace(/^(a=fingerprint:\S+) .*$/m, wrongFingerprint),
+  );
   t.notOk(caller.peer.hasPath);
   await agent.peer.acceptAnswer(answer);
   const connected = caller.peer.waitUntilConnected(AbortSignal.timeout(CONNECT_MS_MAX));
@@ -283,7 +302,7 @@ void t.test('a peer knows that it had a path when the DTLS handshake fails', asy
   t.ok(caller.peer.hasPath);
 });
 
-void t.test('a handshake that nobody answers ends with the peer', (t) => {
+void t.test('closing the peers ends a handshake that cannot succeed', (t) => {
   const program = `
     import { createPeer } from '${new URL('../../src/voice/peer/index.ts', import.meta.url).href}';
     import { systemClock as clock } from '${new URL('../../src/platform/clock.ts', import.meta.url).href}';

@@ -6,11 +6,15 @@ import type { EndReason } from '../../../src/contract/index.ts';
 import { scaledClock } from '../../../src/platform/clock.ts';
 import { makeCallerScenario, failedSession, simulateSession } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
-import { withVoiceDouble, type CallAct, type UpgradeAct } from '../../helpers/voice-double.ts';
+import {
+  withVoiceDouble,
+  type CallHandler,
+  type UpgradeHandler,
+} from '../../helpers/voice-double.ts';
 
 /** Rejects the WebSocket upgrade. */
 const refuse =
-  (status: number): UpgradeAct =>
+  (status: number): UpgradeHandler =>
   (socket) =>
     socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
 
@@ -38,7 +42,7 @@ void t.test(
   },
 );
 
-const waits: [what: string, act: CallAct, end: EndReason, says: RegExp][] = [
+const waits: [what: string, act: CallHandler, end: EndReason, says: RegExp][] = [
   ['never answers start_call', () => undefined, 'timeout', /no call_ready within 15 s/],
   [
     'offers an unreachable address',
@@ -56,7 +60,7 @@ for (const [what, act, end, says] of waits) {
       await simulateSession(t, double.url, makeCallerScenario('a'), { clock }),
       failedSession(end, says),
     );
-    await double.untilNone();
+    await double.waitForNoCalls();
   });
 }
 
@@ -98,14 +102,14 @@ void t.test('Aborting a run during a call hangs up and reports it', async (t) =>
   const stop = new AbortController();
   const double = await withVoiceDouble(t, async (call) => {
     await call.connect();
-    await call.spokenTo();
+    await call.waitForSpeech();
     stop.abort();
   });
   const session = await simulateSession(t, double.url, makeCallerScenario('a'), {
     signal: stop.signal,
   });
   t.match(session, { status: 'cancelled', end_reason: 'cancelled' });
-  await double.untilNone();
+  await double.waitForNoCalls();
   t.match(double.messages.at(-1), { type: 'end_call', call_id: 'call_1' });
 });
 
@@ -114,7 +118,7 @@ void t.test('A call that takes longer than max_duration_ms is ended', async (t) 
   const limits = { max_duration_ms: 1_200 };
   const session = await simulateSession(t, double.url, makeCallerScenario('a', { limits }));
   t.match(session, failedSession('timeout', /longer than max_duration_ms \(1200 ms\)/));
-  await double.untilNone();
+  await double.waitForNoCalls();
 });
 
 void t.test('No socket and no thread is left after the run', async (t) => {

@@ -8,15 +8,15 @@ import { start } from '../../helpers/command.ts';
 import { withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
-import { withVoiceDouble, type CallAct } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type CallHandler } from '../../helpers/voice-double.ts';
 
 /** The first line of `serve --json`. */
 type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;
 
 /** Replies to one line, and waits for the caller to hang up. */
-const answerOnce: CallAct = async (call) => {
+const answerOnce: CallHandler = async (call) => {
   await call.connect();
-  await call.heard();
+  await call.waitForEndOfSpeech();
   call.update('Yes.');
   await call.speak();
 };
@@ -64,7 +64,7 @@ void t.test(
     const inCall = Promise.withResolvers<undefined>();
     const double = await withVoiceDouble(t, async (call) => {
       await call.connect();
-      await call.heard();
+      await call.waitForEndOfSpeech();
       inCall.resolve(undefined);
       call.update('Yes.');
       await call.speak();

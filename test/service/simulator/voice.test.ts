@@ -9,7 +9,7 @@ import {
   simulateOn,
 } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
-import { withVoiceDouble, type CallAct, type DoubleCall } from '../../helpers/voice-double.ts';
+import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../helpers/voice-double.ts';
 
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
 const aToolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
@@ -25,17 +25,17 @@ async function answer(call: DoubleCall, text: string, more = {}): Promise<void> 
 
 /** Connects, and acts after the first line of the user. */
 const afterLine =
-  (act: CallAct): CallAct =>
+  (act: CallHandler): CallHandler =>
   async (call) => {
     await call.connect();
-    await call.heard();
+    await call.waitForEndOfSpeech();
     await act(call);
   };
 
 /** Replies to each line until the caller hangs up. */
 async function answerAll(call: DoubleCall, more = {}): Promise<void> {
   for (let nth = 1; ; nth += 1) {
-    await call.heard();
+    await call.waitForEndOfSpeech();
     await answer(call, `Answer ${nth}.`, more);
   }
 }
@@ -45,7 +45,7 @@ async function speakForEver(call: DoubleCall): Promise<void> {
 }
 
 interface Row {
-  act: CallAct;
+  act: CallHandler;
   scenario?: Partial<Scenario>;
   /** The expected session. */
   is: object;
@@ -122,9 +122,9 @@ const rows: Record<string, Row> = {
     act: async (call) => {
       await call.connect();
       for (let nth = 1; ; nth += 1) {
-        await call.spokenTo();
+        await call.waitForSpeech();
         call.update(`Over ${nth}.`);
-        await Promise.all([call.speak(), call.heard()]);
+        await Promise.all([call.speak(), call.waitForEndOfSpeech()]);
       }
     },
     is: { end_reason: 'goal_achieved', notes: [/spoke over the user \(line 1\)/, /line 2/] },
@@ -157,7 +157,7 @@ const rows: Record<string, Row> = {
     act: async (call) => {
       await call.connect();
       for (const user of ['Oh, hi!', 'Cheese', '']) {
-        await call.heard();
+        await call.waitForEndOfSpeech();
         await answer(call, '', { transcript: { user, agent: 'Right.' } });
       }
     },
@@ -204,7 +204,7 @@ const rows: Record<string, Row> = {
   'hangs up instead of a reply': {
     act: afterLine(async (call) => {
       await answer(call, 'Anything else?');
-      await call.heard();
+      await call.waitForEndOfSpeech();
       call.socket.close(1000);
     }),
     is: { status: 'completed', end_reason: 'agent_ended' },
@@ -262,7 +262,7 @@ void t.test("The sandbox's behavior in a call decides how the session ends", asy
     t.match(session, row.is, `a sandbox that ${name}`);
     row.also?.(t, session);
   }
-  await double.untilNone();
+  await double.waitForNoCalls();
 });
 
 void t.test('No socket and no thread is left after the run', async (t) => {

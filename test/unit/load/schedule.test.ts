@@ -1,4 +1,4 @@
-/** When requests are due, and that none is left out. On a clock that the test moves. */
+/** Due times, pacing, deadlines, and markers of requests. */
 import t from 'tap';
 import { planLoad } from '../../../load/index.ts';
 import { createDeadlines } from '../../../load/engines/deadlines.ts';
@@ -13,7 +13,7 @@ const steady = (durationMs: number, rate: number) => [
   { durationMs, fromPerSecond: rate, toPerSecond: rate },
 ];
 
-void t.test('uniform arrivals keep their gaps from absolute times, and do not drift', (t) => {
+void t.test('uniform arrivals have equal gaps and do not drift', (t) => {
   const times = [...dueTimes(steady(60_000, 100), 'uniform', seededRandom('a'))];
   t.equal(times.length, 6_000);
   t.same(times.slice(0, 3), [0, 10, 20]);
@@ -23,7 +23,7 @@ void t.test('uniform arrivals keep their gaps from absolute times, and do not dr
   t.end();
 });
 
-void t.test('a ramp rises without a jump, and goes over into the window', (t) => {
+void t.test('the rate of a ramp rises steadily up to the steady state', (t) => {
   const ramp = { durationMs: 10_000, fromPerSecond: 10, toPerSecond: 100 };
   const times = [...dueTimes([ramp, ...steady(1_000, 100)], 'uniform', seededRandom('a'))];
   t.equal(times.length, 550 + 100);
@@ -33,67 +33,67 @@ void t.test('a ramp rises without a jump, and goes over into the window', (t) =>
   t.end();
 });
 
-void t.test('Poisson arrivals have the same mean, and follow from the seed', (t) => {
-  const drawn = (seed: string): number[] => [
+void t.test('Poisson arrivals have the same mean rate and depend only on the seed', (t) => {
+  const drawTimes = (seed: string): number[] => [
     ...dueTimes(steady(60_000, 100), 'poisson', seededRandom(seed)),
   ];
-  const times = drawn('a');
+  const times = drawTimes('a');
   t.ok(Math.abs(times.length - 6_000) < 300, `${times.length} of about 6000`);
   const gaps = times.slice(1).map((time, nth) => time - (times[nth] ?? 0));
-  const empty = gaps.filter((gap) => gap > 10).length / gaps.length;
-  t.ok(Math.abs(empty - Math.exp(-1)) < 0.03, 'gaps are exponential');
-  t.equal(drawn('a').join(), times.join());
-  t.not(drawn('b').join(), times.join());
+  const longShare = gaps.filter((gap) => gap > 10).length / gaps.length;
+  t.ok(Math.abs(longShare - Math.exp(-1)) < 0.03, 'gaps are exponential');
+  t.equal(drawTimes('a').join(), times.join());
+  t.not(drawTimes('b').join(), times.join());
   t.end();
 });
 
-void t.test('what is late is sent at once, and nothing is left out', async (t) => {
+void t.test('late requests are sent immediately, and none is skipped', async (t) => {
   const clock = manualClock(0);
-  const fired: number[] = [];
-  const dueOf = (atMs: number): Due => ({ atMs, fire: () => fired.push(atMs) });
-  const odd = [1, 3, 5, 700].map(dueOf);
-  const even = [2, 4, 6, 800].map(dueOf);
+  const firedMs: number[] = [];
+  const createDue = (atMs: number): Due => ({ atMs, fire: () => firedMs.push(atMs) });
+  const odd = [1, 3, 5, 700].map(createDue);
+  const even = [2, 4, 6, 800].map(createDue);
   const done = pace(mergeByTime([odd, even]), clock, new AbortController().signal);
-  const turn = async (): Promise<void> => {
+  const flushMicrotasks = async (): Promise<void> => {
     for (let n = 0; n < 20; n++) await Promise.resolve();
   };
-  await turn();
-  t.same(fired, [], 'none is early');
+  await flushMicrotasks();
+  t.same(firedMs, [], 'no request is early');
   clock.advance(4);
-  await turn();
-  t.same(fired, [1, 2, 3, 4]);
-  // The machine slept: four are late, and leave one right after the other.
+  await flushMicrotasks();
+  t.same(firedMs, [1, 2, 3, 4]);
+  // After a long sleep of the machine, the four late requests are sent in order.
   clock.advance(10_000);
   await done;
-  t.same(fired, [1, 2, 3, 4, 5, 6, 700, 800]);
+  t.same(firedMs, [1, 2, 3, 4, 5, 6, 700, 800]);
 });
 
-void t.test('deadlines pass in order, each once, and not after they were called off', async (t) => {
+void t.test('deadlines fire once, in order, unless they are canceled', async (t) => {
   const clock = manualClock(0);
-  const passed: number[] = [];
+  const firedMs: number[] = [];
   const deadlines = createDeadlines(clock);
-  const turn = async (): Promise<void> => {
+  const flushMicrotasks = async (): Promise<void> => {
     for (let n = 0; n < 20; n++) await Promise.resolve();
   };
-  for (const atMs of [300, 100, 200]) deadlines.at(atMs, () => passed.push(atMs));
-  const calledOff = deadlines.at(150, () => passed.push(150));
-  await turn();
+  for (const atMs of [300, 100, 200]) deadlines.at(atMs, () => firedMs.push(atMs));
+  const canceled = deadlines.at(150, () => firedMs.push(150));
+  await flushMicrotasks();
   clock.advance(100);
-  await turn();
-  t.same(passed, [100]);
-  calledOff.cancel();
+  await flushMicrotasks();
+  t.same(firedMs, [100]);
+  canceled.cancel();
   clock.advance(500);
-  await turn();
-  t.same(passed, [100, 200, 300]);
-  deadlines.at(5_000, () => passed.push(5_000));
-  await turn();
+  await flushMicrotasks();
+  t.same(firedMs, [100, 200, 300]);
+  deadlines.at(5_000, () => firedMs.push(5_000));
+  await flushMicrotasks();
   deadlines.close();
   clock.advance(10_000);
-  await turn();
-  t.same(passed, [100, 200, 300], 'closed, it forgets');
+  await flushMicrotasks();
+  t.same(firedMs, [100, 200, 300], 'closing cancels the rest');
 });
 
-void t.test('a plan says beforehand how much is sent, and how much of it costs', (t) => {
+void t.test('a plan has the numbers of requests and model calls', (t) => {
   const plan = planLoad(
     loadOptions('', { ratePerSecond: 100, windowMs: 60_000, warmUpMs: undefined }),
   );
@@ -107,17 +107,20 @@ void t.test('a plan says beforehand how much is sent, and how much of it costs',
   t.end();
 });
 
-void t.test('names are of one request alone, and those of others are found in an answer', (t) => {
-  const names = createMarkers('ab12');
-  const ids = new Set(Array.from({ length: 5_000 }, (_, nth) => names.session(nth)));
-  t.equal(ids.size, 5_000);
-  const own = [names.session(7), names.reference(7)];
-  t.equal(names.findForeign(`{"session_id":"${names.session(7)}"}`, own), undefined);
-  t.equal(names.findForeign(`for ${names.reference(8)}, hello`, own), names.reference(8));
-  t.equal(
-    names.findForeign(`for ${createMarkers('cd34').session(8)}`, own),
-    undefined,
-    'of another run',
-  );
-  t.end();
-});
+void t.test(
+  'markers are unique per request, and markers of other requests are found in a response',
+  (t) => {
+    const markers = createMarkers('ab12');
+    const ids = new Set(Array.from({ length: 5_000 }, (_, nth) => markers.session(nth)));
+    t.equal(ids.size, 5_000);
+    const own = [markers.session(7), markers.reference(7)];
+    t.equal(markers.findForeign(`{"session_id":"${markers.session(7)}"}`, own), undefined);
+    t.equal(markers.findForeign(`for ${markers.reference(8)}, hello`, own), markers.reference(8));
+    t.equal(
+      markers.findForeign(`for ${createMarkers('cd34').session(8)}`, own),
+      undefined,
+      'markers of another run are ignored',
+    );
+    t.end();
+  },
+);

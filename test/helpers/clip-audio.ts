@@ -1,8 +1,8 @@
-/** Sound outside of packets: samples of clips, and the files that they are kept in. */
+/** Clips as samples and as WAV files. */
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 
-/** What a clip decodes to: mono, 48 000 samples a second, 16 bits. */
-export async function samplesOf({ packets }: Clip): Promise<Int16Array> {
+/** Decodes a clip to mono samples of 16 bits at 48 kHz. */
+export async function decodeClip({ packets }: Clip): Promise<Int16Array> {
   const decoder = await createDecoder();
   const parts = packets.map((packet) => decoder.decode(packet) ?? new Float32Array(960));
   decoder.free();
@@ -12,8 +12,8 @@ export async function samplesOf({ packets }: Clip): Promise<Int16Array> {
   );
 }
 
-/** A WAV file of samples, with so much silence behind them. */
-export function wavOf(samples: Int16Array, silentMs: number): Buffer {
+/** Returns a WAV file with the samples, followed by silence. */
+export function encodeWav(samples: Int16Array, silentMs: number): Buffer {
   const data = Buffer.alloc((samples.length + silentMs * 48) * 2);
   for (const [nth, sample] of samples.entries()) data.writeInt16LE(sample, nth * 2);
   const header = Buffer.alloc(44);

@@ -1,31 +1,31 @@
 /**
- * One end of a call that is not ours: libwebrtc, as browsers have it, encoder and all. A program of
- * its own, since libwebrtc may end the process that it leaves; `libwebrtc.ts` talks to it.
+ * A peer with the WebRTC stack of browsers, including its encoder. It runs in its own process,
+ * because libwebrtc may crash the process on exit. `libwebrtc-peer.ts` starts it and sends commands.
  */
 import wrtc from '@roamhq/wrtc';
 import { systemClock } from '../../src/platform/clock.ts';
-import { clipOf } from './caller.ts';
-import { samplesOf } from './sound.ts';
+import { loadClip } from './caller.ts';
+import { decodeClip } from './clip-audio.ts';
 
-/** What is asked of an end, by name. */
-export interface EndAsks {
-  offer: () => Promise<Described>;
-  answer: (offer: string) => Promise<Described>;
-  accept: (answer: string) => Promise<void>;
+/** The commands that the process accepts, by name. */
+export interface PeerCommands {
+  createOffer: () => Promise<DescriptionWithCandidates>;
+  createAnswer: (offer: string) => Promise<DescriptionWithCandidates>;
+  acceptAnswer: (answer: string) => Promise<void>;
   addCandidate: (candidate: string) => Promise<void>;
-  /** Says a clip; silence before and after. */
+  /** Plays a clip, with silence before and after it. */
   say: (clipId: string) => Promise<void>;
-  /** Frames of 10 ms that were heard, and those that were loud. */
-  heard: () => Heard;
+  countFrames: () => FrameCounts;
 }
 
-/** A description with all candidates in it, and these by themselves. */
-export interface Described {
+/** A session description that contains all candidates, and the list of them. */
+export interface DescriptionWithCandidates {
   sdp: string;
   candidates: string[];
 }
 
-export interface Heard {
+/** Received frames of 10 ms, and how many of them were loud. */
+export interface FrameCounts {
   frames: number;
   loud: number;
 }
@@ -42,7 +42,7 @@ interface Connection {
   addIceCandidate: (candidate: { candidate: string; sdpMLineIndex: number }) => Promise<void>;
 }
 
-// Its own types are those of a browser, which are not there in Node.
+// The package's own types need the DOM types, which are not available in Node.
 const { RTCPeerConnection, nonstandard } = wrtc as unknown as {
   RTCPeerConnection: new () => Connection;
   nonstandard: {
@@ -65,57 +65,57 @@ const gathered = new Promise<void>((resolve) => {
     if (!candidate) resolve();
   };
 });
-const heard: Heard = { frames: 0, loud: 0 };
+const counts: FrameCounts = { frames: 0, loud: 0 };
 connection.ontrack = ({ track }) => {
   const sink = new nonstandard.RTCAudioSink(track);
   sink.ondata = ({ samples }) => {
-    heard.frames += 1;
-    if (samples.some((sample) => Math.abs(sample) > LOUD_SAMPLE)) heard.loud += 1;
+    counts.frames += 1;
+    if (samples.some((sample) => Math.abs(sample) > LOUD_SAMPLE)) counts.loud += 1;
   };
 };
 const source = new nonstandard.RTCAudioSource();
 connection.addTrack(source.createTrack());
-let said = new Int16Array(0);
+let unspoken = new Int16Array(0);
 
-async function speak(): Promise<void> {
+async function sendFrames(): Promise<never> {
   const startMs = systemClock.monotonicMs();
   for (let nth = 0; ; nth += 1) {
     const samples = new Int16Array(FRAME_SAMPLES);
-    samples.set(said.subarray(0, FRAME_SAMPLES));
-    said = said.subarray(FRAME_SAMPLES);
+    samples.set(unspoken.subarray(0, FRAME_SAMPLES));
+    unspoken = unspoken.subarray(FRAME_SAMPLES);
     source.onData({ samples, sampleRate: 48_000 });
     await systemClock.sleep(Math.max(0, startMs + nth * FRAME_MS - systemClock.monotonicMs()));
   }
 }
 
-async function described(): Promise<Described> {
+async function describe(): Promise<DescriptionWithCandidates> {
   await gathered;
   return { sdp: connection.localDescription?.sdp ?? '', candidates };
 }
 
-const asks: EndAsks = {
-  async offer() {
+const commands: PeerCommands = {
+  async createOffer() {
     await connection.setLocalDescription(await connection.createOffer());
-    return described();
+    return describe();
   },
-  async answer(sdp) {
+  async createAnswer(sdp) {
     await connection.setRemoteDescription({ type: 'offer', sdp });
     await connection.setLocalDescription(await connection.createAnswer());
-    return described();
+    return describe();
   },
-  accept: (sdp) => connection.setRemoteDescription({ type: 'answer', sdp }),
+  acceptAnswer: (sdp) => connection.setRemoteDescription({ type: 'answer', sdp }),
   addCandidate: (candidate) => connection.addIceCandidate({ candidate, sdpMLineIndex: 0 }),
   async say(clipId) {
-    said = new Int16Array(await samplesOf(await clipOf(clipId)));
+    unspoken = new Int16Array(await decodeClip(await loadClip(clipId)));
   },
-  heard: () => heard,
+  countFrames: () => counts,
 };
 
-process.on('message', ({ id, name, given }: { id: number; name: string; given: string }) => {
-  const ask = asks[name as keyof EndAsks] as (given: string) => unknown;
-  Promise.resolve(ask(given)).then(
+process.on('message', ({ id, name, argument }: { id: number; name: string; argument: string }) => {
+  const command = commands[name as keyof PeerCommands] as (argument: string) => unknown;
+  Promise.resolve(command(argument)).then(
     (value) => process.send?.({ id, value }),
     (error: unknown) => process.send?.({ id, error: String(error) }),
   );
 });
-void speak();
+void sendFrames();

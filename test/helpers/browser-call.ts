@@ -1,26 +1,25 @@
-/** A page in a browser that calls an agent, with the browser's own WebRTC and microphone. */
+/** A web page that calls an agent with the browser's own WebRTC and microphone. */
 import type { Browser, Page } from 'playwright-core';
 
-/** What the browser says of the sound that it gets; times in seconds. */
-export interface HeardByBrowser {
+/** The browser's statistics of the audio that it receives; times in seconds. */
+export interface InboundAudioStats {
   packetsReceived: number;
   packetsLost: number;
   jitter: number;
-  /** Samples that it had to invent, and those of them that it invented as silence. */
+  /** Samples that replaced missing audio, and how many of them are silence. */
   concealedSamples: number;
   silentConcealedSamples: number;
   totalSamplesReceived: number;
   totalAudioEnergy: number;
 }
 
-/** A call of a browser. */
 export interface BrowserCall {
   page: Page;
   messages: () => Promise<Record<string, unknown>[]>;
-  /** `connected` once media can flow. */
+  /** Returns `connected` once media can flow. */
   state: () => Promise<string>;
-  heard: () => Promise<HeardByBrowser | undefined>;
-  answer: () => Promise<string>;
+  inboundStats: () => Promise<InboundAudioStats | undefined>;
+  answerSdp: () => Promise<string>;
   hangUp: () => Promise<void>;
 }
 
@@ -28,7 +27,7 @@ export interface BrowserCall {
 const SCRIPT = `
 const messages = [];
 let socket, connection, stream;
-async function begin(url, trickles) {
+async function start(url, trickles) {
   stream = await navigator.mediaDevices.getUserMedia({
     audio: { echoCancellation: false, noiseSuppression: false, autoGainControl: false },
   });
@@ -49,28 +48,28 @@ async function begin(url, trickles) {
     const { call_id } = message;
     const early = [];
     let isAnswered = false;
-    const name = (candidate) =>
+    const sendCandidate = (candidate) =>
       send({ type: 'ice_candidate', call_id, candidate: candidate.toJSON() });
     connection.onicecandidate = ({ candidate }) => {
       if (!trickles || !candidate?.candidate) return;
-      if (isAnswered) name(candidate);
+      if (isAnswered) sendCandidate(candidate);
       else early.push(candidate);
     };
     await connection.setRemoteDescription(message.webrtc_offer);
-    const described = await connection.createAnswer();
-    await connection.setLocalDescription(described);
+    const answer = await connection.createAnswer();
+    await connection.setLocalDescription(answer);
     while (!trickles && connection.iceGatheringState !== 'complete') {
       await new Promise((resolve) => (connection.onicegatheringstatechange = resolve));
     }
-    const { sdp } = trickles ? described : connection.localDescription;
+    const { sdp } = trickles ? answer : connection.localDescription;
     send({ type: 'webrtc_answer', call_id, webrtc_answer: { type: 'answer', sdp } });
     isAnswered = true;
-    early.forEach(name);
+    early.forEach(sendCandidate);
   };
 }
-async function heard() {
-  const found = [...(await connection.getStats()).values()];
-  return found.find(({ type }) => type === 'inbound-rtp');
+async function inboundStats() {
+  const stats = [...(await connection.getStats()).values()];
+  return stats.find(({ type }) => type === 'inbound-rtp');
 }
 function hangUp() {
   socket.close();
@@ -79,10 +78,10 @@ function hangUp() {
 `;
 
 /**
- * Places a call from a page of this address, which must be one that may use a microphone.
- * `trickles`: names its candidates only after the answer.
+ * Places a call from the page at `pageUrl`, which must be allowed to use a microphone. With
+ * `trickles`, the page sends its candidates after the answer.
  */
-export async function browserCall(
+export async function placeBrowserCall(
   browser: Browser,
   pageUrl: string,
   voiceUrl: string,
@@ -91,13 +90,13 @@ export async function browserCall(
   const page = await browser.newPage();
   await page.goto(pageUrl);
   await page.addScriptTag({ content: SCRIPT });
-  await page.evaluate(`begin(${JSON.stringify(voiceUrl)}, ${String(trickles)})`);
+  await page.evaluate(`start(${JSON.stringify(voiceUrl)}, ${String(trickles)})`);
   return {
     page,
     messages: () => page.evaluate('messages'),
     state: () => page.evaluate('connection.connectionState'),
-    heard: () => page.evaluate('heard()'),
-    answer: () => page.evaluate('connection.localDescription.sdp'),
+    inboundStats: () => page.evaluate('inboundStats()'),
+    answerSdp: () => page.evaluate('connection.localDescription.sdp'),
     hangUp: () => page.evaluate('hangUp()'),
   };
 }

@@ -1,10 +1,147 @@
-import { resolvePointer, type ObservedBehaviors } from '../../../src/contract/index.ts';
-import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
-import { observeAuthentication } from './authentication/observed.ts';
-import { observeClose } from './close/observed.ts';
-import { observeIngest } from './ingest/observed.ts';
-import { observeLateSpans } from './late/observed.ts';
-import { observeResults } from './results/observed.ts';
+import { objectsAt, resultsEndpoints } from './results-api.ts';
+import { isStep, type ResultsStep, type TracesStep } from './steps.ts';
+import {
+  conversationIdOf,
+  findSession,
+  lastAccepted,
+  sessionsById,
+  sessionsOf,
+  turnsOf,
+} from './transcript.ts';
+import { observeEach } from '../../engine/judge/observed.ts';
+import {
+  type Exchange,
+  isAccepted,
+  toPrintable,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import {
+  formatValue,
+  type ObservedBehaviors,
+  resolvePointer,
+} from '../../../src/contract/index.ts';
+
+const isTraces =
+  (step: TracesStep) =>
+  (exchange: Exchange): boolean =>
+    isStep(exchange, 'traces', step);
+
+/** Returns how the service responds to unspecified trace requests. */
+export const observeIngest = observeEach([
+  { name: 'POST /v1/traces with no spans', of: isTraces('no spans') },
+  { name: 'messages that are not JSON', of: isTraces('messages not JSON') },
+  { name: 'messages as structured values', of: isTraces('messages as values') },
+  { name: 'span ids in base64', of: isTraces('ids in base64') },
+  { name: 'a trace body that is not JSON', of: isTraces('body not JSON') },
+  { name: 'an empty trace body', of: isTraces('body empty') },
+  { name: 'a trace body that is not protobuf', of: isTraces('body not protobuf') },
+  { name: 'a trace body that is not gzip', of: isTraces('body not gzip') },
+  { name: 'an unknown content encoding', of: isTraces('encoding unknown') },
+  { name: 'a body that inflates to over 10 MB', of: isTraces('inflates to over 10 MB') },
+]);
+
+/** Returns how the service refuses keys. */
+export const observeAuthentication = observeEach([
+  {
+    name: 'a trace request without a key',
+    of: (exchange) => isStep(exchange, 'traces', 'none key'),
+  },
+  { name: 'a read without a key', of: (exchange) => isStep(exchange, 'production', 'none key') },
+  { name: 'a wrong key', of: (exchange) => isStep(exchange, 'traces', 'wrong key') },
+]);
+
+/** Returns how the service responds to unspecified end calls. */
+export const observeClose = observeEach([
+  {
+    name: 'an end call with a content type alone',
+    of: (exchange) => isStep(exchange, 'end', 'content type alone'),
+  },
+  {
+    name: 'an end call with a body',
+    of: (exchange) => isStep(exchange, 'end', 'a body', 'a body that is not JSON'),
+  },
+  {
+    name: 'evaluations_queued of a repeat',
+    of: (exchange) => isStep(exchange, 'end', 'close again') && isAccepted(exchange),
+    describe: ({ json }) => formatValue(resolvePointer(json, '/evaluations_queued')),
+  },
+]);
+
+const observeRequests = observeEach([
+  {
+    name: 'spans after the close',
+    of: (exchange) => isStep(exchange, 'traces', 'late again'),
+  },
+]);
+
+/** Returns what the service does with late spans. */
+export function observeLateSpans(transcript: Transcript): ObservedBehaviors {
+  const page = lastAccepted(transcript, 'production', 'after late spans');
+  if (!page) return observeRequests(transcript);
+  const request = transcript.exchanges.find((exchange) => isStep(exchange, 'traces', 'late again'));
+  const [session] = sessionsById(page, request && conversationIdOf(request));
+  const lateTurns = session && turnsOf(session).length > 1 ? 'shown' : 'not shown';
+  return {
+    ...observeRequests(transcript),
+    'turns after late spans': session ? lateTurns : 'not listed',
+  };
+}
+
+const isProduction =
+  (step: ResultsStep) =>
+  (exchange: Exchange): boolean =>
+    isStep(exchange, 'production', step);
+
+const isAcceptedRead = (exchange: Exchange): boolean =>
+  resultsEndpoints.some((endpoint) => exchange.endpoint === endpoint) && isAccepted(exchange);
+
+const observeReads = observeEach([
+  { name: 'limit=0', of: isProduction('limit 0') },
+  { name: 'limit=many', of: isProduction('limit not a number') },
+  { name: 'skip=-1', of: isProduction('skip negative') },
+  { name: 'failed_only=perhaps', of: isProduction('boolean unreadable') },
+  { name: 'started_after=yesterday', of: isProduction('time unreadable') },
+  { name: 'an unknown parameter', of: isProduction('parameter unknown') },
+  { name: 'results without the slash at the end', of: isProduction('no slash at the end') },
+  { name: 'success of a read', of: isAcceptedRead },
+  {
+    name: 'limit echoed for 501',
+    of: (exchange) => isProduction('over the cap')(exchange) && isAccepted(exchange),
+    describe: ({ json }) => formatValue(resolvePointer(json, '/limit')),
+  },
+]);
+
+const WORDS_MAX = 8;
+
+/** Lists the different strings among some values, up to a limit. */
+function listWords(values: unknown[]): string {
+  const words = [...new Set(values.filter((value) => typeof value === 'string'))].sort();
+  const listed = words.slice(0, WORDS_MAX).map((word) => toPrintable(word, 40) || '""');
+  return [...listed, ...(words.length > WORDS_MAX ? ['...'] : [])].join(', ');
+}
+
+/** Returns the values of fields whose possible values the specification does not list. */
+function observeWords({ exchanges }: Transcript): ObservedBehaviors {
+  const sessions = exchanges.filter(isAcceptedRead).flatMap(sessionsOf);
+  const outcomes = sessions.flatMap((session) => objectsAt(session, 'eval_outcomes'));
+  const words = {
+    'status of a session': listWords(sessions.map(({ status }) => status)),
+    outcome: listWords(outcomes.map(({ outcome }) => outcome)),
+    eval_type: listWords(outcomes.map(({ eval_type: type }) => type)),
+    eval_category: listWords(outcomes.map(({ eval_category: category }) => category)),
+  };
+  return Object.fromEntries(Object.entries(words).filter(([, list]) => list !== ''));
+}
+
+/** Returns what the service does where the results are unspecified. */
+export function observeResults(transcript: Transcript): ObservedBehaviors {
+  const wrapped = findSession(transcript, 'wrapper');
+  return {
+    ...observeReads(transcript),
+    ...observeWords(transcript),
+    ...(wrapped && { 'turns of a wrapped chat span': String(turnsOf(wrapped).length) }),
+  };
+}
 
 function describeBody({ response, json }: Exchange): string {
   if ((response?.body ?? '') === '') return 'empty';

@@ -1,20 +1,38 @@
-import { authenticationRequirements } from './authentication/requirements.ts';
 import { closeRequirements } from './close/requirements.ts';
-import { idRequirements } from './ids/requirements.ts';
-import { ingestRequirements } from './ingest/requirements.ts';
-import { lateRequirements } from './late/requirements.ts';
-import { rateRequirements } from './rate/requirements.ts';
+import { conversationRequirements } from './conversations/requirements.ts';
 import { productionRequirements } from './results/requirements/production.ts';
 import { simulationRequirements } from './results/requirements/simulations.ts';
+import { tracesRequirements } from './traces/requirements.ts';
+import type { Ledger } from '../../engine/requirement.ts';
+
+const OPEN_ACCESS = 'Anyone could write conversations into the account or read them.';
+
+/** Requirements of the service key (spec 5). */
+export const authenticationRequirements = {
+  'SERVICE-029': {
+    level: 'must',
+    section: '5',
+    statements: ['4.1.2', '4.2.3', '5.a1'],
+    rule: 'The service refuses requests without the API key header.',
+    reason: OPEN_ACCESS,
+    seen: 'black-box',
+  },
+  'SERVICE-030': {
+    level: 'must',
+    section: '5',
+    statements: ['5.a1'],
+    rule: 'The service refuses requests with an unknown API key.',
+    reason: OPEN_ACCESS,
+    seen: 'black-box',
+  },
+} as const satisfies Ledger;
 
 /** Requirements of the service (spec area A), in the order of reports. */
 export const serviceRequirements = {
-  ...ingestRequirements,
-  ...rateRequirements,
+  ...tracesRequirements,
   ...authenticationRequirements,
   ...closeRequirements,
-  ...lateRequirements,
-  ...idRequirements,
+  ...conversationRequirements,
   ...productionRequirements,
   ...simulationRequirements,
 } as const;

@@ -54,6 +54,9 @@ export type ControlStep =
   | ('evals for bare' | 'evals for backlog' | 'score no evals' | 'score backlog' | 'ingest log')
   | ('clock' | 'clock of the rate' | 'clock as moved' | 'clock put back');
 
+/** The step that sets the service clock back to real time. */
+export const CLOCK_RESET_STEP: ControlStep = 'clock put back';
+
 export type ServiceStep = TracesStep | EndStep | ResultsStep | ControlStep;
 
 /** The steps of each endpoint of a service run. */

@@ -4,7 +4,7 @@ import { explainNoValidResponse, type Check } from '../../../engine/checks/check
 import { checkRefused } from '../../../engine/checks/responses.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../../engine/transcript/reading.ts';
 import { isStep, type BadKey } from '../steps.ts';
-import type { authenticationRequirements } from './requirements.ts';
+import type { authenticationRequirements } from '../requirements.ts';
 
 const keyHint: RefusalHint = {
   accepted: 'Check the API key before anything else, on every path of the interface.',

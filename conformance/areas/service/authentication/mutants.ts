@@ -1,7 +1,15 @@
+import {
+  hasKey,
+  hasValidKey,
+  hasWrongKey,
+  isUnauthorized,
+  mutant,
+  not,
+  variant,
+} from '../transforms.ts';
+import { jsonResponse, respondInstead, to } from '../../../engine/mutants/combinators.ts';
+import type { Mutant, Transform, Variant } from '../../../engine/mutants/mutant.ts';
 import { SERVICE_API_KEY_HEADER } from '../../../../src/contract/index.ts';
-import { respondInstead, jsonResponse, to } from '../../../engine/mutants/combinators.ts';
-import type { Mutant, Transform } from '../../../engine/mutants/mutant.ts';
-import { hasKey, hasValidKey, hasWrongKey, mutant, not } from '../transforms.ts';
 
 /** A body that every endpoint could return for an accepted request. */
 const acceptance = jsonResponse(200, {
@@ -47,5 +55,28 @@ export const authenticationMutants: readonly Mutant[] = [
     'Redirects unauthorized callers but stores their spans.',
     ['SERVICE-029', 'SERVICE-030'],
     redirectAndKeep,
+  ),
+];
+
+/** Legal ways to refuse a key; the specification does not show one. */
+export const authenticationVariants: readonly Variant[] = [
+  variant(
+    'keys-403',
+    'Refuses keys with 403 and an empty body.',
+    respondInstead(isUnauthorized, () => ({ status: 403, headers: {}, body: '' })),
+  ),
+  variant(
+    'keys-404',
+    'Hides every route from unauthorized callers.',
+    respondInstead(isUnauthorized, () => jsonResponse(404, { detail: 'Not Found' })),
+  ),
+  variant(
+    'keys-to-login',
+    'Redirects unauthorized callers to a login page.',
+    respondInstead(isUnauthorized, () => ({
+      status: 302,
+      headers: { location: '/login' },
+      body: '',
+    })),
   ),
 ];

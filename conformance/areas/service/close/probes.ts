@@ -1,7 +1,17 @@
 import { cost, type Step } from '../../../engine/probe.ts';
-import { advanceClock } from '../clock.ts';
 import type { OwnerName, ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { expectedSessions, waitUntilScored, type ExpectedSession } from '../results-polling.ts';
+import {
+  createControlStep,
+  createEndStep,
+  createResultsStep,
+  createTracesStep,
+  type ExpectedSession,
+  expectedSessions,
+  ownerQuery,
+  runPeriod,
+  waitUntilScored,
+  advanceClock,
+} from '../requests.ts';
 import { seedLiveEvals, uploadSessionId } from '../seeds.ts';
 import {
   createChatSpan,
@@ -14,14 +24,6 @@ import {
   type Conversation,
   type Encoding,
 } from '../spans.ts';
-import {
-  createControlStep,
-  createEndStep,
-  createResultsStep,
-  createTracesStep,
-  ownerQuery,
-  runPeriod,
-} from '../requests.ts';
 import type { ConversationName, ResultsStep, ServiceStep } from '../steps.ts';
 
 const HOUR_MS = 3_600_000;

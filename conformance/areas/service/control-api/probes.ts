@@ -1,5 +1,6 @@
 import { conversations } from '../close/probes.ts';
-import type { ServiceStep } from '../steps.ts';
+import { CLOCK_RESET_STEP, type ServiceStep } from '../steps.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 import { isObject } from '../../../../src/platform/json.ts';
 import { cost, type Step } from '../../../engine/probe.ts';
 import { PREFLIGHT, isAccepted } from '../../../engine/transcript/reading.ts';
@@ -86,5 +87,32 @@ export const ingestLog: ServiceProbe = {
     if (!service.hasControlApi) return;
     const path = `/ingest-log${ownerQuery(service, 'main')}`;
     await context.send(createControlStep('ingest log', path, undefined, 'GET'));
+  },
+};
+
+/**
+ * Sets the service clock back by as much as the run advanced it, and keeps any other offset. It also
+ * runs after an interruption.
+ */
+export const clockReset: ServiceProbe = {
+  id: 'service/clock',
+  area: 'service',
+  phase: 'end',
+  intrusive: true,
+  cleansUp: true,
+  exercises: [],
+  cost: cost(3),
+  async run(context) {
+    const { service } = context;
+    if (service.clockAdvancedMs === 0) return;
+    // Scoring that is due now would otherwise be due a day after the reset.
+    await context.send(createControlStep('drain', '/drain'));
+    const clock = await context.send(
+      createControlStep('clock as moved', '/clock', undefined, 'GET'),
+    );
+    const nowMs = resolvePointer(clock?.json, '/now_ms');
+    if (typeof nowMs !== 'number') return;
+    const resetMs = nowMs - service.clockAdvancedMs;
+    await context.send(createControlStep(CLOCK_RESET_STEP, '/clock', { set_ms: resetMs }, 'PUT'));
   },
 };

@@ -12,7 +12,7 @@ import {
   WRONG_COUNTS,
   WRONG_FILTER,
   WRONG_TYPE,
-} from './reasons.ts';
+} from './production.ts';
 
 /** Requirements of the simulation results (spec 2.4, 2.6, 4.3). */
 export const simulationRequirements = {

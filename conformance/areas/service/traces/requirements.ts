@@ -2,8 +2,8 @@ import type { Ledger } from '../../../engine/requirement.ts';
 
 const LOST_SPANS = 'Exporters drop refused spans, so parts of the conversation are never scored.';
 
-/** Requirements of `POST /v1/traces` (spec 2.1, 4.1, 7, 8). */
-export const ingestRequirements = {
+/** Requirements of `POST /v1/traces` (spec 2.1, 4.1, 5, 7, 8). */
+export const tracesRequirements = {
   'SERVICE-001': {
     level: 'must',
     section: '4.1',
@@ -142,6 +142,38 @@ export const ingestRequirements = {
     statements: ['8.a1'],
     rule: '`POST /v1/traces` accepts a body just under 10 MB.',
     reason: LOST_SPANS,
+    seen: 'provoked',
+  },
+  'SERVICE-026': {
+    level: 'must',
+    section: '7',
+    statements: ['4.1.9', '5.a4', '7.a8', '8.a2'],
+    rule: '`POST /v1/traces` returns 429 after 120 requests per minute with one key.',
+    reason: 'One exporter that floods the service would slow down ingestion for every other key.',
+    seen: 'provoked',
+  },
+  'SERVICE-027': {
+    level: 'must',
+    section: '7',
+    statements: ['7.a9'],
+    rule: 'A 429 response has a `Retry-After` header with a number of seconds or a future date.',
+    reason: 'Without the header, exporters guess how long to wait or give up and lose spans.',
+    seen: 'provoked',
+  },
+  'SERVICE-028': {
+    level: 'must',
+    section: '8',
+    statements: ['5.a4', '8.a2'],
+    rule: '`POST /v1/traces` never returns 429 for the first 120 requests per minute with one key.',
+    reason: 'Exporters that keep to the documented rate would lose spans.',
+    seen: 'provoked',
+  },
+  'SERVICE-031': {
+    level: 'must',
+    section: '7',
+    statements: ['7.a9', '8.a2'],
+    rule: 'A request that is sent after the time in `Retry-After` does not get another 429.',
+    reason: 'Exporters that wait as told would lose spans.',
     seen: 'provoked',
   },
 } as const satisfies Ledger;

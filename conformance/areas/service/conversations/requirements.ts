@@ -1,7 +1,10 @@
 import type { Ledger } from '../../../engine/requirement.ts';
 
-/** Requirements of shared trace requests, late spans, and the unscored backlog (spec 1, 3.1). */
-export const lateRequirements = {
+const MIXED_TURNS =
+  'Turns would be scored as part of another conversation, or the conversation could never be closed.';
+
+/** Requirements of conversation ids, their owners, late spans, and the backlog (spec 1, 2.1, 3.1, 4.2, 5). */
+export const conversationRequirements = {
   'SERVICE-060': {
     level: 'must',
     section: '3.1',
@@ -40,6 +43,31 @@ export const lateRequirements = {
     statements: ['3.1.15'],
     rule: 'A conversation that closed without configured evals keeps its turns until it is scored.',
     reason: 'There would be nothing left to score.',
+    seen: 'provoked',
+  },
+  'SERVICE-065': {
+    level: 'must',
+    section: '2.1',
+    statements: ['2.1.1', '4.2.2'],
+    rule: 'Conversation ids that differ only in case identify different conversations.',
+    reason: MIXED_TURNS,
+    seen: 'provoked',
+  },
+  'SERVICE-066': {
+    level: 'must',
+    section: '4.2',
+    statements: ['2.1.1', '4.2.2'],
+    rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, slashes, percent signs, and non-ASCII letters.',
+    reason: MIXED_TURNS,
+    seen: 'provoked',
+  },
+  'SERVICE-067': {
+    level: 'must',
+    section: '5',
+    statements: ['5.a3'],
+    rule: 'A key cannot close a conversation of another owner.',
+    reason:
+      'Later spans are not scored, so any customer could cut off the conversations of others.',
     seen: 'provoked',
   },
 } as const satisfies Ledger;

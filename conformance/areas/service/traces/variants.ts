@@ -1,19 +1,23 @@
+import { limitRate } from './mutants.ts';
+import { intrusiveOnly, variant } from '../transforms.ts';
 import {
   changeResponse,
   editBody,
-  respondInstead,
   jsonResponse,
   replaceParts,
+  respondInstead,
   set,
   to,
 } from '../../../engine/mutants/combinators.ts';
 import type { Variant } from '../../../engine/mutants/mutant.ts';
-import { variant } from '../transforms.ts';
+import { httpDate } from '../../../../src/platform/clock.ts';
 
 const traces = to('traces');
 
+const MINUTE_MS = 60_000;
+
 /** Legal variants of `POST /v1/traces` and of requests that the specification does not mention. */
-export const ingestVariants: readonly Variant[] = [
+export const tracesVariants: readonly Variant[] = [
   variant(
     'json-empty-body',
     'Returns an empty body for JSON trace requests.',
@@ -49,5 +53,23 @@ export const ingestVariants: readonly Variant[] = [
       ({ path }) => path === '/api/prod-evaluations/sessions',
       () => jsonResponse(404, {}),
     ),
+  ),
+  variant(
+    'rate-in-fixed-minutes',
+    'Counts requests in fixed instead of sliding minutes.',
+    limitRate({ max: 120 }),
+    intrusiveOnly,
+  ),
+  variant(
+    'retry-after-date',
+    'Returns a date in Retry-After.',
+    () => async (request, forward, clock) => {
+      const response = await forward(request);
+      const headers = { 'retry-after': httpDate(clock.nowMs() + MINUTE_MS) };
+      return request.endpoint === 'traces' && response.status === 429
+        ? { ...response, headers }
+        : response;
+    },
+    intrusiveOnly,
   ),
 ];

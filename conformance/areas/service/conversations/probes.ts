@@ -1,20 +1,27 @@
-import { production } from '../results/probes.ts';
 import { conversations } from '../close/probes.ts';
 import type { ServiceProbe, ServiceProbeContext } from '../context.ts';
-import { resolvePointer } from '../../../../src/contract/index.ts';
-import { cost } from '../../../engine/probe.ts';
-import { isAccepted } from '../../../engine/transcript/reading.ts';
-import { expectedSessions, waitUntilScored } from '../results-polling.ts';
-import { seedLiveEvals } from '../seeds.ts';
-import { createChatSpan, createConversation, createTraceExport } from '../spans.ts';
 import {
   createControlStep,
   createEndStep,
   createResultsStep,
   createTracesStep,
+  type ExpectedSession,
+  expectedSessions,
   ownerQuery,
   runPeriod,
+  waitUntilScored,
 } from '../requests.ts';
+import { production } from '../results/probes.ts';
+import { seedLiveEvals } from '../seeds.ts';
+import {
+  type Conversation,
+  createChatSpan,
+  createConversation,
+  createTraceExport,
+} from '../spans.ts';
+import { cost } from '../../../engine/probe.ts';
+import { isAccepted } from '../../../engine/transcript/reading.ts';
+import { resolvePointer } from '../../../../src/contract/index.ts';
 
 const DAY_MS = 86_400_000;
 const OWNER = 'apart';
@@ -101,4 +108,49 @@ async function closeUnscored(
   const request = createTraceExport([createChatSpan(context.service, conversation)]);
   await context.send(createTracesStep(context, name, request, { owner: 'backlog' }));
   await context.send(createEndStep(context, `close ${name}`, conversation.id, 'backlog'));
+}
+
+/** Uses ids that are easy to confuse: by case, by encoding in the path, and by owner. */
+export const ids: ServiceProbe = {
+  id: 'service/ids',
+  area: 'service',
+  phase: 'accepted',
+  exercises: ['SERVICE-065', 'SERVICE-066', 'SERVICE-067'],
+  cost: cost(13),
+  async run(context) {
+    const { service } = context;
+    const first = createConversation(service, 'case', { offsetMs: 20_000, idSuffix: '-Ab' });
+    const conversations: Conversation[] = [
+      first,
+      { ...first, name: 'other case', id: first.id.replace(/-Ab$/, '-aB') },
+      createConversation(service, 'reserved', {
+        offsetMs: 21_000,
+        idSuffix: ' ?#&+%41 \u00e9\u6ce8',
+      }),
+      createConversation(service, 'slash', { offsetMs: 22_000, idSuffix: '/a' }),
+    ];
+    for (const conversation of conversations) await send(context, conversation);
+    const expected: ExpectedSession[] = [];
+    for (const { name, id } of conversations) {
+      const close = await context.send(createEndStep(context, `close ${name}`, id, OWNER));
+      if (close && isAccepted(close)) expected.push(...expectedSessions(id, close));
+    }
+    if (expected.length > 0) await waitUntilScored(context, expected, 'ids', OWNER);
+    if (service.hasControlApi) await closeAsAnotherOwner(context);
+  },
+};
+
+async function send(context: ServiceProbeContext, conversation: Conversation): Promise<void> {
+  const request = createTraceExport([createChatSpan(context.service, conversation)]);
+  await context.send(createTracesStep(context, conversation.name, request, { owner: OWNER }));
+}
+
+/** Another owner tries to close a conversation; then its own owner closes it. */
+async function closeAsAnotherOwner(context: ServiceProbeContext): Promise<void> {
+  const conversation = createConversation(context.service, 'own', { offsetMs: 23_000 });
+  await send(context, conversation);
+  const { id } = conversation;
+  const foreignClose = createEndStep(context, 'close of another', id, 'limits');
+  await context.send({ ...foreignClose, intent: 'open' });
+  await context.send(createEndStep(context, 'close own', id, OWNER));
 }

@@ -34,7 +34,7 @@ function summaryOf(exchange: Exchange): CallSummary {
     ...setupOf(exchange),
     turns: eventsOf(exchange, 'speech').length,
     ...(isConnected(exchange) && {
-      turnResponsesMs: (figures?.turnResponsesMs ?? []).map(rounded),
+      turnResponsesMs: (figures?.turnResponsesMs ?? []).map(roundMs),
     }),
     ...(stated.length > 0 && { statedResponsesMs: stated }),
     packets: figures?.stream.packets ?? 0,
@@ -42,7 +42,7 @@ function summaryOf(exchange: Exchange): CallSummary {
     ...measured('gapMaxMs', figures?.stream.intervalMaxMs),
     ...measured('transitP99Ms', figures?.stream.transitP99Ms),
     ...measured('roundTripP95Ms', figures?.roundTripP95Ms),
-    soundMs: rounded(sounds.reduce((sum, { atMs, untilMs = atMs }) => sum + untilMs - atMs, 0)),
+    soundMs: roundMs(sounds.reduce((sum, { atMs, untilMs = atMs }) => sum + untilMs - atMs, 0)),
     ...measured('kitLateMs', figures?.kitLateMs),
     ...measured('closeCode', close?.code),
   };
@@ -67,7 +67,7 @@ function setupOf(exchange: Exchange): Partial<CallSummary> {
 }
 
 function measured(name: keyof CallSummary, ms: number | undefined): Partial<CallSummary> {
-  return ms === undefined ? {} : { [name]: rounded(ms) };
+  return ms === undefined ? {} : { [name]: roundMs(ms) };
 }
 
-const rounded = (ms: number): number => Math.round(ms * 100) / 100;
+const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

@@ -18,10 +18,16 @@ export function requestCommand(
  * command runs a check; its comment says where the report shows the finding.
  */
 export function callCommand(exchange: ExchangeRecord, { target, voiceUrl }: RunRecord): string {
-  const own = voiceUrl === deriveVoiceUrl(target) ? [] : ['--voice-url', quoted(voiceUrl ?? '')];
-  const where = `# needs a call; see exchange ${exchange.id} in the --html report`;
-  const line = ['sandbox-kit check', quoted(target), ...own, '--area voice --save-audio calls'];
-  return [...line, where].join(' ');
+  const voiceOption =
+    voiceUrl === deriveVoiceUrl(target) ? [] : ['--voice-url', quote(voiceUrl ?? '')];
+  const comment = `# needs a call; see exchange ${exchange.id} in the --html report`;
+  const line = [
+    'sandbox-kit check',
+    quote(target),
+    ...voiceOption,
+    '--area voice --save-audio calls',
+  ];
+  return [...line, comment].join(' ');
 }
 
 /** Returns a wscat command that sends the first message of a call again. */
@@ -31,41 +37,41 @@ function wscatLine({ request, call }: ExchangeRecord, voiceUrl: string): string 
     ({ from, kind, isBinary }) => from === 'kit' && kind === 'message' && !isBinary,
   );
   const options = [
-    ...(protocol === undefined ? [] : ['-s', quoted(protocol)]),
+    ...(protocol === undefined ? [] : ['-s', quote(protocol)]),
     ...Object.entries(headers).flatMap(([name, value]) => ['-H', headerWithoutKey(name, value)]),
-    ...(first?.text === undefined ? [] : ['-w 10 -x', quoted(first.text)]),
+    ...(first?.text === undefined ? [] : ['-w 10 -x', quote(first.text)]),
   ];
   const url = new URL(request.path, voiceUrl).href;
-  return ['npx wscat', ...options, '-c', quoted(url)].join(' ');
+  return ['npx wscat', ...options, '-c', quote(url)].join(' ');
 }
 
 const headerWithoutKey = (name: string, value: string): string =>
   value === 'Bearer <redacted>'
     ? `"${name}: Bearer $SANDBOX_KIT_API_KEY"`
-    : quoted(`${name}: ${value}`);
+    : quote(`${name}: ${value}`);
 
 function curlLine({ request }: ExchangeRecord, target: string): string {
   const headers = Object.entries(request.headers).map(([name, value]) => {
     if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
     if (value === '<redacted>') return `-H "${name}: $SANDBOX_KIT_SERVICE_API_KEY"`;
     // curl removes a header without a value unless a semicolon ends it.
-    return `-H ${quoted(value === '' ? `${name};` : `${name}: ${value}`)}`;
+    return `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`;
   });
   const method = request.method === 'GET' ? [] : [`-X ${request.method}`];
   // --data-binary would treat a body that starts with @ as a file name.
   const { body: text, bodyBase64, bodyBytes } = request;
-  const data = bodyBase64 === undefined ? `--data-raw ${quoted(text ?? '')}` : '--data-binary @-';
+  const data = bodyBase64 === undefined ? `--data-raw ${quote(text ?? '')}` : '--data-binary @-';
   const body = text === undefined ? [] : [data];
   if (body.length > 0 && request.headers['content-type'] === undefined) {
     // Otherwise curl would add its own content type.
     headers.push("-H 'content-type:'");
   }
-  const url = quoted(`${target.replace(/\/+$/, '')}${request.path}`);
+  const url = quote(`${target.replace(/\/+$/, '')}${request.path}`);
   const line = ['curl -i', ...method, ...headers, ...body, url].join(' ');
   if (bodyBase64 !== undefined) return `printf %s ${bodyBase64} | base64 -d | ${line}`;
   return bodyBytes === undefined ? line : `${line} # the body had ${bodyBytes} bytes`;
 }
 
-function quoted(text: string): string {
+function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,5 +1,5 @@
 import type { CheckReport, EvidenceItem, RequirementVerdict } from '../../src/contract/index.ts';
-import { html, type Html } from '../../src/report-kit/html.ts';
+import { html, Html } from '../../src/report-kit/html.ts';
 import { filterClasses, verdictsInOrder } from './html-filters.ts';
 import { cut } from './html-timeline.ts';
 
@@ -26,14 +26,14 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
     <details ${isOpen ? 'open' : ''}>
       <summary>
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
-        <a class="id" href="#${id}">${id}</a> <span class="says">${rule}</span>
+        <a class="id" href="#${id}">${id}</a> <span>${withCode(rule)}</span>
       </summary>
       <dl>
         ${field('spec', `${section} (${statements.join(', ')}), ${level}`)}
-        ${field('known failure', row.accepted)} ${field('reason', row.reason)}
+        ${field('known failure', row.accepted)} ${field('reason', row.reason, withCode)}
         ${field('at', row.pointer === '' ? undefined : row.pointer)}
         ${field('expected', row.expected)} ${field('received', row.received)}
-        ${field('hint', row.hint)} ${count > 1 ? field('places', `${count}`) : undefined}
+        ${field('hint', row.hint, withCode)} ${count > 1 ? field('places', `${count}`) : undefined}
         ${exchanges(row.evidence, shown)}
       </dl>
       ${curl === undefined ? undefined : html`<pre>${cut(curl, CURL_LENGTH_MAX)}</pre>`}
@@ -41,10 +41,22 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
   </article>`;
 }
 
-function field(name: string, text: string | undefined): Html | undefined {
+function field(
+  name: string,
+  text: string | undefined,
+  render: (text: string) => Html = (plain) => html`${plain}`,
+): Html | undefined {
   if (text === undefined) return undefined;
   return html`<dt>${name}</dt>
-    <dd>${cut(text, FIELD_LENGTH_MAX)}</dd>`;
+    <dd>${render(cut(text, FIELD_LENGTH_MAX))}</dd>`;
+}
+
+/** Renders the parts of a text in backticks as code. */
+export function withCode(text: string): Html {
+  const parts = text
+    .split(/`([^`]+)`/)
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+  return new Html(parts.map((part) => part.text).join(''));
 }
 
 function exchanges(items: readonly EvidenceItem[], shown: ReadonlySet<number>): Html | undefined {

@@ -15,9 +15,9 @@ h3 { color: var(--soft-ink); font-size: 0.875rem; margin: 0.75rem 0 0.25rem; }
   padding: 0; }
 nav { background: var(--page); border-bottom: 1px solid var(--line); display: flex; gap: 1rem;
   padding: 0.5rem 0; position: sticky; top: 0; z-index: 1; }
-.gate, .waiver { border-left: 4px solid var(--warn); margin: 1rem 0; padding: 0.5rem 1rem;
+.blocking, .waiver { border-left: 4px solid var(--warn); margin: 1rem 0; padding: 0.5rem 1rem;
   background: var(--box); }
-.gate { border-color: var(--bad); }
+.blocking { border-color: var(--bad); }
 .filters { display: flex; flex-wrap: wrap; gap: 0.5rem 1rem; margin: 1.5rem 0 0; }
 fieldset { border: 1px solid var(--line); border-radius: 0.375rem; display: flex; flex-wrap: wrap;
   gap: 0.25rem 1rem; margin: 0; min-width: 0; padding: 0.25rem 0.75rem 0.5rem; }

@@ -4,7 +4,7 @@ import { renderPage } from '../../src/report-kit/page.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import { filterRules, filters } from './html-filters.ts';
-import { findings } from './html-findings.ts';
+import { findings, withCode } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';
 import {
@@ -57,18 +57,18 @@ function remarks(report: CheckReport): Html {
   const causes = openCauses(report);
   return html`${
     blockedBy &&
-    html`<section class="gate" aria-label="Cause">
+    html`<section class="blocking" aria-label="Cause">
       <p><b>${blockedBy.message}</b></p>
-      <p>${blockedBy.cure}</p>
+      <p>${withCode(blockedBy.cure)}</p>
       ${blockedBy.evidence.map(
         ({ exchange, request, outcome }) =>
           html`<p><a href="#e${exchange}">#${exchange}</a> ${request} &rarr; ${outcome}</p>`,
       )}
     </section>`
   }
-  ${waived.map((waiver) => html`<p class="waiver">Waived: ${waiver}</p>`)}
-  ${notices.map((notice) => html`<p class="waiver">${notice}</p>`)}
-  ${stale.length > 0 ? html`<p class="gate">${staleSentence(stale)}</p>` : undefined}
+  ${waived.map((waiver) => html`<p class="waiver">Waived: ${waiver}.</p>`)}
+  ${notices.map((notice) => html`<p class="waiver">${withCode(notice)}</p>`)}
+  ${stale.length > 0 ? html`<p class="blocking">${staleSentence(stale)}</p>` : undefined}
   ${
     causes.length > 0
       ? html`<section class="causes" aria-labelledby="causes">
@@ -77,7 +77,8 @@ function remarks(report: CheckReport): Html {
             ${causes.map(
               ({ description, clears }) =>
                 html`<li>
-                  ${description}: clears ${clears.map((id) => html`<a href="#${id}">${id}</a>`)}
+                  ${withCode(description)}: clears
+                  ${clears.map((id) => html`<a href="#${id}">${id}</a>`)}
                 </li>`,
             )}
           </ol>

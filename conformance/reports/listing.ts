@@ -98,10 +98,10 @@ export function requirementList(areas: readonly Area[], { style, width }: TextLa
   return `${lines.join('\n')}\n`;
 }
 
-/** Explains a requirement; `caughtOn` lists the mutants that it must catch. */
+/** Explains a requirement and lists the mutants that it must catch. */
 export function requirementText(
   id: RequirementId,
-  caughtOn: readonly { id: string; description: string }[],
+  mutants: readonly { id: string; description: string }[],
   { style, width }: TextLayout,
 ): string {
   const { level, section, statements, rule, reason, seen } = requirement(id);
@@ -117,8 +117,8 @@ export function requirementText(
   return [
     ...labeled(`${style('bold', id)}  `, rule, width),
     ...fields.flatMap(([name, text]) => labeled(`  ${style('dim', name.padEnd(9))} `, text, width)),
-    ...(caughtOn.length === 0 ? [] : [`  ${style('dim', 'catches')}`]),
-    ...caughtOn.flatMap(({ id: mutant, description }) =>
+    ...(mutants.length === 0 ? [] : [`  ${style('dim', 'catches')}`]),
+    ...mutants.flatMap(({ id: mutant, description }) =>
       labeled('    - ', `${mutant}: ${description}`, width),
     ),
     '',

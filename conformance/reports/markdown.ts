@@ -21,7 +21,7 @@ export function markdownReport(original: CheckReport): string {
     `## sandbox-kit check: ${headlines[headlineOf(report)].toLowerCase()}`,
     '',
     `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(report.suite)}, seed ${escapeMarkdown(report.seed)}: ${counts.join(', ')}.`,
-    ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}`),
+    ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}.`),
     ...notices.map((notice) => `\n> ${escapeMarkdown(notice)}`),
     ...(stale.length === 0 ? [] : ['', `**${escapeMarkdown(staleSentence(stale))}**`]),
     ...(blockedBy

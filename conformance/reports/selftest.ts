@@ -53,7 +53,7 @@ function tally({ rows, ms, unkilled, seed, ok }: SelftestResult, { style }: Text
   return [...lines, ...rest, `${verdict}  ${formatDuration(ms)}, seed ${seed}`];
 }
 
-// The functions below load the mutants on demand, because a check needs none of them.
+// The functions below load the mutants on demand, because `check` doesn't need them.
 
 /** Returns the ids of all mutants of a sandbox or of the service that traffic can show. */
 export async function mutantIds(of: 'sandbox' | 'service'): Promise<string[]> {

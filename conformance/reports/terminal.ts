@@ -201,7 +201,7 @@ function verdictLines(report: CheckReport, { style, width, tookMs }: TerminalOpt
   const headline = headlineOf(report);
   const heading = headlines[headline].toUpperCase();
   const { staleKnownFailures: stale = [], notices = [], waived } = report;
-  const remarks = [...waived.map((waiver) => `Waived: ${waiver}`), ...notices];
+  const remarks = [...waived.map((waiver) => `Waived: ${waiver}.`), ...notices];
   const counts = [
     ...countVerdicts(report).map(([verdict, text]) =>
       style(verdictStyles[verdict as Verdict], text),

@@ -57,7 +57,7 @@ function listStatements(targets: readonly LoadTarget[], verdict: 'FAIL' | 'NOT P
   const statements = targets
     .filter((target) => target.verdict === verdict)
     .map(({ statement }) => statement.replace(/\.$/, ''));
-  return `${verdict === 'FAIL' ? 'Target missed' : 'Not proven'}: ${statements.join('; ')}.`;
+  return `${verdict === 'FAIL' ? 'Target missed' : 'The run could not decide'}: ${statements.join('; ')}.`;
 }
 
 const countedVerdicts = [

@@ -91,7 +91,7 @@ void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failu
   const pattern = `${FOLDER}/**/*.scenario.yaml`;
   const ran = await run(['simulate', url, '--scenario', pattern, '--junit', junit]);
   t.equal(ran.code, 1, ran.stderr);
-  t.match(ran.stdout, /failed hello, sample 1: completed, goal_achieved/);
+  t.match(ran.stdout, /failed hello, sample 1: ended with goal_achieved/);
   t.match(ran.stdout, /- Is kind: Looked for "welcome" .*none of 1 message/s);
   t.match(ran.stdout, /FAILED {2}0 of 1 scenario passed, 1 failed\./);
   assertPlain(ran);
@@ -108,7 +108,7 @@ void t.test(
     const junit = join(FOLDER, 'crash.xml');
     const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
     t.equal(ran.code, 3, ran.stderr);
-    t.match(ran.stdout, /undecided hello, sample 1: failed, agent_error/);
+    t.match(ran.stdout, /undecided hello, sample 1: stopped by agent_error/);
     t.match(ran.stdout, /UNDECIDED {2}0 of 1 scenario passed, 1 undecided\./);
     t.match(readFileSync(junit, 'utf8'), /failures="0" errors="1"/);
     assertPlain(ran);
@@ -222,7 +222,7 @@ void t.test('sessions that failed for the same reason are reported once', async 
   const path = file('mine/hello.scenario.yaml', HELLO);
   const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
   t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);
-  t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: failed, agent_error$/m);
+  t.match(ran.stdout, /^undecided hello, sample 1 and 3 more: stopped by agent_error$/m);
   assertPlain(ran);
 });
 

@@ -105,7 +105,7 @@ void t.test('notices and waivers are shown next to the verdict', (t) => {
   const given = report([row('CHAT-001')], { notices: [notice], waived: ['plain HTTP'] });
   t.same(findViolations('CheckReport', given), []);
   const text = terminalReport(given, { style: plainStyle, width: 80 });
-  t.equal(text, `Waived: plain HTTP\n${notice}\nCONFORMING  1 pass\n`);
+  t.equal(text, `Waived: plain HTTP.\n${notice}\nCONFORMING  1 pass\n`);
   t.match(markdownReport(given), /> Media was not judged/);
   t.match(htmlReport(given, NO_TRANSCRIPT), `<p class="waiver">${notice}</p>`);
   t.end();

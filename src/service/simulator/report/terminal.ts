@@ -107,12 +107,12 @@ function reasonLines(sessions: readonly SimulatedSessionReport[], layout: TextLa
   const lines = groups.slice(0, GROUPS_MAX).flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const { verdict, status, end_reason: reason } = first;
+    const { verdict } = first;
     const head = `${layout.style(styles[verdict], verdict)} ${namesOf(group)}`;
     const reasons = sessionReasons(first).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
-    return [`${head}: ${status}, ${reason}`, ...reasons];
+    return [`${head}: ${describeEnd(first)}`, ...reasons];
   });
   const more = groups.slice(GROUPS_MAX).reduce((sum, group) => sum + group.length, 0);
   return more > 0 ? [...lines, `and ${more} more sessions; --json FILE writes all of them`] : lines;
@@ -129,6 +129,12 @@ function failedTranscriptLines(
     others.length > 0 ? ['--json FILE writes the transcripts of the other failed sessions.'] : [];
   const head = `Transcript of ${toPrintable(first.scenario_id)}, sample ${first.sample}:`;
   return [...wrap(head, width), ...transcriptLines(first, width), ...more];
+}
+
+/** Describes how a session ended. Its status `failed` would read like the verdict. */
+function describeEnd({ status, end_reason: reason }: SimulatedSessionReport): string {
+  if (status === 'completed') return `ended with ${reason}`;
+  return status === 'failed' ? `stopped by ${reason}` : status;
 }
 
 /** Names a group of sessions by its first session. */

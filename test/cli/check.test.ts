@@ -13,8 +13,6 @@ import { findViolations, type CheckReport, type ExchangeRecord } from '../../src
 import { run, type Ran } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
-t.setTimeout(150_000);
-
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
 

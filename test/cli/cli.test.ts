@@ -11,8 +11,6 @@ import { startService } from '../../src/service/index.ts';
 import { run, start } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
-t.setTimeout(180_000);
-
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
 void t.test(
@@ -118,10 +116,13 @@ void t.test(
 );
 
 void t.test('selftest: the result, as text and as JSON', async (t) => {
-  const { code, stdout, stderr } = await run(
-    ['selftest', '--only', 'health/status-', '--json', '-'],
-    { timeoutMs: 60_000 },
-  );
+  const { code, stdout, stderr } = await run([
+    'selftest',
+    '--only',
+    'health/status-',
+    '--json',
+    '-',
+  ]);
   t.equal(code, 0, stderr);
   t.match(JSON.parse(stdout), { ok: true, matrix: { 'HEALTH-010': ['health/status-missing'] } });
   t.match(
@@ -134,7 +135,7 @@ void t.test('selftest: the result, as text and as JSON', async (t) => {
 
 void t.test('selftest --area service: proves and lists only the service', async (t) => {
   const args = ['selftest', '--area', 'service', '--only', 'service/traces-'];
-  const { code, stdout, stderr } = await run([...args, '--json', '-'], { timeoutMs: 60_000 });
+  const { code, stdout, stderr } = await run([...args, '--json', '-']);
   t.equal(code, 0, stderr);
   const { rows } = JSON.parse(stdout) as SelftestResult;
   t.ok(rows.length > 3 && rows.every(({ id, ok }) => ok && id.startsWith('service/traces-')));
@@ -147,7 +148,7 @@ void t.test('selftest --area service: proves and lists only the service', async 
 });
 
 void t.test('demo: every step gives the expected result', async (t) => {
-  const { code, stdout, stderr } = await run(['demo'], { timeoutMs: 60_000 });
+  const { code, stdout, stderr } = await run(['demo']);
   t.equal(code, 0, stdout + stderr);
   t.match(
     stdout,

@@ -16,8 +16,6 @@ import { run, start } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { ROOT } from '../helpers/repository.ts';
 
-t.setTimeout(115_000);
-
 const CONCURRENCY = 4;
 const generatedPages = ['cli.md', 'requirements.md'];
 const guides = readdirSync(join(ROOT, 'docs'))
@@ -156,7 +154,7 @@ void t.test('every command in the documentation runs', async (t) => {
       if (name === 'scenario') words.push('--service', service.url);
       if (name === 'exec')
         words.splice(words.indexOf('--') + 1, Infinity, process.execPath, '-e', '');
-      const { code, stdout, stderr } = await run(words, { cwd, env, timeoutMs: 90_000 });
+      const { code, stdout, stderr } = await run(words, { cwd, env });
       const codes = adaptation?.codes ?? [0];
       t.ok(codes.includes(code ?? -1), `${command.page}: ${line}: exits with ${String(code)}`, {
         stdout,

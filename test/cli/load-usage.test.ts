@@ -6,8 +6,6 @@ import { run } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 
-t.setTimeout(110_000);
-
 const NOWHERE = 'http://127.0.0.1:1';
 
 const wrong: [args: string[], message: RegExp][] = [

@@ -12,8 +12,6 @@ import { withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 import { until } from '../helpers/until.ts';
 
-t.setTimeout(110_000);
-
 const ESCAPE = '\u001B';
 const NOWHERE = 'http://127.0.0.1:1';
 /** A short run with few requests: too few for any verdict but NOT PROVEN. */

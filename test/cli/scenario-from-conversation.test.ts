@@ -8,8 +8,6 @@ import { run } from '../helpers/command.ts';
 import { makeSpan } from '../helpers/otlp.ts';
 import { makeContainsEval, assertError, withService } from '../helpers/service.ts';
 
-t.setTimeout(60_000);
-
 const lookUpEval = {
   id: 'looks',
   name: 'Looks',

@@ -5,8 +5,6 @@ import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { run, start } from '../helpers/command.ts';
 
-t.setTimeout(180_000);
-
 const SERVICE = ['--area', 'service'];
 
 void t.test(

@@ -5,8 +5,6 @@ import t from 'tap';
 import { run } from '../helpers/command.ts';
 import { withSandboxDouble } from '../helpers/sandbox-double.ts';
 
-t.setTimeout(120_000);
-
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);

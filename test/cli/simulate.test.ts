@@ -12,8 +12,6 @@ import { run, start, type Ran } from '../helpers/command.ts';
 import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 
-t.setTimeout(120_000);
-
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);

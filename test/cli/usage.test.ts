@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import t from 'tap';
 import { run, type RunOptions } from '../helpers/command.ts';
 
-t.setTimeout(120_000);
-
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
   const path = join(FOLDER, name);
@@ -248,7 +246,7 @@ for (const [name, rows] of Object.entries(tables)) {
   void t.test(`wrong usage: ${name}`, { jobs: 4 }, (t) => {
     for (const [args, message, env = {}] of rows) {
       void t.test(args.join(' ').replaceAll(FOLDER, '…'), { buffered: true }, async (t) => {
-        const options: RunOptions = { env, timeoutMs: 20_000, cwd: FOLDER };
+        const options: RunOptions = { env, cwd: FOLDER };
         const { code, stdout, stderr } = await run(args, options);
         t.equal(code, 2, stderr);
         t.equal(stdout, '', 'nothing on stdout');

@@ -30,8 +30,6 @@ import { damageJson, randomJson } from '../helpers/random-json.ts';
 const prompts = ['Where is my order A-1001?', 'What are your opening hours?'];
 
 // A run with calls takes as long as it takes to speak.
-t.setTimeout(600_000);
-
 /** A run against the reference agent, the same for every test that needs one. */
 let run: Promise<Transcript> | undefined;
 const recorded = (): Promise<Transcript> => (run ??= driven());

@@ -14,8 +14,6 @@ import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordedRun, withCheckedService } from '../helpers/checked-service.ts';
 import { start } from '../helpers/command.ts';
 
-t.setTimeout(120_000);
-
 /** Returns the recording of a run whose peer became unreachable at exchange `id`. */
 function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
   const lost = (one: Exchange): Exchange => {

@@ -10,8 +10,6 @@ import type { Area, CheckReport, RequirementVerdict } from '../../src/contract/i
 import { isoTime, systemClock } from '../../src/platform/clock.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
 
-t.setTimeout(120_000);
-
 async function reportThrough(
   t: Test,
   transform: TransformFactory,

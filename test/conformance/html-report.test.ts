@@ -16,8 +16,6 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { openPage, withBrowser } from '../helpers/browser.ts';
 import { run } from '../helpers/command.ts';
 
-t.setTimeout(120_000);
-
 const EVIL = [
   '</pre></details></style><script>window.ran = 1</script>',
   '<img src="http://127.0.0.1:9/beacon" onerror="window.ran = 2">',

@@ -17,8 +17,6 @@ import type { Area } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 
-t.setTimeout(600_000);
-
 const areas = httpAreas;
 
 const assertExpected =

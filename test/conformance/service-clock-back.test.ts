@@ -6,8 +6,6 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
 import { withCheckedService } from '../helpers/checked-service.ts';
 
-t.setTimeout(120_000);
-
 const HOUR_MS = 3_600_000;
 
 void t.test('the clock is reset after a run and after an interrupted run', async (t) => {

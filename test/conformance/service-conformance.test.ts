@@ -24,8 +24,6 @@ import { recordedRun, withCheckedService, withoutControl } from '../helpers/chec
 import { run } from '../helpers/command.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 
-t.setTimeout(600_000);
-
 /** No server listens at this address. */
 const UNUSED_URL = 'http://127.0.0.1:1';
 

@@ -8,8 +8,6 @@ import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { scaledClock } from '../../src/platform/clock.ts';
 
-t.setTimeout(120_000);
-
 const NOWHERE = 'ws://127.0.0.1:1/voice';
 
 /** A server of this test, as the address of a WebSocket. */

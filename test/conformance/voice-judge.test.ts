@@ -16,8 +16,6 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { run } from '../helpers/command.ts';
 
-t.setTimeout(240_000);
-
 /** One call with two turns. */
 const CONVERSATION = [conversation];
 const KEY = 'sk-Very/secret~key.0123456789';

@@ -8,8 +8,6 @@ import type { CheckReport, ExchangeRecord } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { scaledClock } from '../../src/platform/clock.ts';
 
-t.setTimeout(120_000);
-
 /** What becomes of a WebSocket that has opened. */
 type Serve = (socket: WebSocket) => void;
 

@@ -16,6 +16,7 @@ export interface RunOptions {
   env?: Record<string, string>;
   /** The input on stdin. */
   input?: string | Uint8Array;
+  /** Ends a command that hangs (default: 5 minutes, so that a slow machine fails no test). */
   timeoutMs?: number;
   cwd?: string;
   /** Size limit of written files; a write beyond it fails like a write to a full disk. */
@@ -34,7 +35,7 @@ export interface Ran {
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
   const child = launch(args, options);
   child.stdin.end(options.input ?? '');
-  using deadline = systemClock.deadline(options.timeoutMs ?? 30_000);
+  using deadline = systemClock.deadline(options.timeoutMs ?? 300_000);
   deadline.signal.addEventListener('abort', () => child.kill('SIGKILL'));
   const [stdout, stderr, code] = await Promise.all([
     textOf(child.stdout),

@@ -8,8 +8,6 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { runLoad, findTarget, testedVerdicts, withTarget } from '../helpers/load.ts';
 
-t.setTimeout(60_000);
-
 const member = (): void => {};
 const client = {
   ...{ _doRequest: member, _connect: member, _destroyConnection: member },

@@ -6,8 +6,6 @@ import { scaledClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { callAfter, runLoad, findTarget, withTarget, type ReceivedChat } from '../helpers/load.ts';
 
-t.setTimeout(110_000);
-
 const SERVICE_MS = 50;
 const isTwentieth = ({ nth }: ReceivedChat): boolean => nth % 20 === 0;
 

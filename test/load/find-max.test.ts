@@ -4,8 +4,6 @@ import { searchRate, type Bracket } from '../../load/find-max/search.ts';
 import { scaledClock } from '../../src/platform/clock.ts';
 import { runLoad, findTarget, withTarget, workers } from '../helpers/load.ts';
 
-t.setTimeout(110_000);
-
 const BOUNDS = { startPerSecond: 10, minPerSecond: 1, maxPerSecond: 2_000 };
 
 /** Searches for a known capacity, and records the rates that the search tries. */

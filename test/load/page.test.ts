@@ -9,8 +9,6 @@ import { openPage, withBrowser } from '../helpers/browser.ts';
 import { createTwoCallVoice } from '../helpers/voice-load.ts';
 import { runLoad, withTarget } from '../helpers/load.ts';
 
-t.setTimeout(110_000);
-
 const EVIL = '</svg></style><script>window.ran = 1</script><img src="http://127.0.0.1:9/x">';
 
 /** Returns a report with every section: faults, all streams, voice, a comparison, and a search. */

@@ -4,8 +4,6 @@ import { scaledClock } from '../../src/platform/clock.ts';
 import { load } from '../../load/index.ts';
 import { runLoad, loadOptions, findTarget, testedVerdicts, withTarget } from '../helpers/load.ts';
 
-t.setTimeout(90_000);
-
 // Long enough for the run to end early. The clock runs ten times as fast as real time.
 const fast = { ratePerSecond: 10, windowMs: 300_000 };
 

@@ -11,8 +11,6 @@ import type { LoadReport } from '../../src/contract/index.ts';
 import { callAfter, runLoad, withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 
-t.setTimeout(200_000);
-
 const SERVICE_MS = 50;
 const EVERY_MS = 10_000;
 const STALL_MS = 2_000;

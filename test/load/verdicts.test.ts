@@ -12,7 +12,6 @@ import {
   workers,
 } from '../helpers/load.ts';
 
-t.setTimeout(110_000);
 const engines = ['open', 'autocannon'] as const;
 
 void t.test(

@@ -16,8 +16,6 @@ import {
 import { testedVerdicts } from '../helpers/load.ts';
 import { until } from '../helpers/until.ts';
 
-t.setTimeout(110_000);
-
 const untilTalking = (url: string, calls: number): Promise<void> =>
   until(`${calls} connected calls`, async () => {
     const all = await fetchCalls(url);

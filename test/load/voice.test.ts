@@ -9,8 +9,6 @@ import { withAgent } from '../helpers/agent.ts';
 import { runVoiceLoad, waitForNoCalls, getVoice } from '../helpers/voice-load.ts';
 import { findTarget, testedVerdicts } from '../helpers/load.ts';
 
-t.setTimeout(110_000);
-
 const bounds = { errorCounts: '', ranMs: 60_000 };
 const chance = () => seededRandom('test');
 const latencies = (met: number, unknown: number, missed: number) => [

@@ -30,8 +30,6 @@ const updatesOf = ({ messages }: ConnectedCall): Message[] =>
   messages.filter(({ type }) => type === 'conversation_update');
 
 // The calls run in real time: about 30 s.
-t.setTimeout(120_000);
-
 const fullStart = {
   user_id: 'sim_user_1',
   session_id: 'session-1',

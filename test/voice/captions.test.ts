@@ -22,8 +22,6 @@ const agentVoice = createSpeechSynthesizer({ kind: 'agent' });
 t.teardown(() => Promise.all([userVoice.close(), agentVoice.close()]));
 
 // The calls run in real time: about 40 s.
-t.setTimeout(120_000);
-
 /** A caller that sends captions. */
 interface Caller {
   call: ConnectedCall;

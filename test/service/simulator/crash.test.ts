@@ -14,8 +14,6 @@ import { makeUserScenario } from '../../helpers/simulation.ts';
 
 const { CRASH_ROUNDS = '3', CRASH_SEED = randomSeed() } = process.env;
 const ROUNDS = Number(CRASH_ROUNDS);
-t.setTimeout(30_000 + ROUNDS * 10_000);
-
 const evals = [
   { id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } },
   { id: 'says', name: 'Says yes', kind: 'contains', params: { text: 'yes' } },

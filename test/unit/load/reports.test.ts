@@ -19,8 +19,6 @@ import {
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { runLoad, withTarget } from '../../helpers/load.ts';
 
-t.setTimeout(60_000);
-
 const EVIL =
   '</script><b>\u001B[31m\u202E\u0000 [a](http://x) `c` |--| <img src=x> @all $x$ "q" \'';
 

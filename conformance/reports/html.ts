@@ -1,4 +1,5 @@
 import type { CheckReport } from '../../src/contract/index.ts';
+import { formatInstant } from '../../src/report-kit/format.ts';
 import { html, type Html } from '../../src/report-kit/html.ts';
 import { renderPage } from '../../src/report-kit/page.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
@@ -47,7 +48,8 @@ function head(report: CheckReport): Html {
       ${tally}
     </ul>
     <p class="soft">
-      Suite ${suite}, seed ${seed}, sandbox-kit ${kitVersion}, from ${startedAt} to ${endedAt}.
+      Suite ${suite}, seed ${seed}, sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to
+      ${formatInstant(endedAt)}.
     </p>`;
 }
 

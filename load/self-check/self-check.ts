@@ -1,5 +1,5 @@
 import type { CallerCosts, SelfCheck, SelfCheckFigure } from '../../src/contract/index.ts';
-import { formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
+import { formatQuantity } from '../../src/report-kit/format.ts';
 import type { Cost } from './meter.ts';
 
 /** Measurements of the load generator itself. */
@@ -119,7 +119,7 @@ function selfCheckOf(
 ): SelfCheck {
   const measured = exceeded.map(
     ({ name, value, limit, unit }) =>
-      `${name} ${formatQuantity(value, unit)} (limit ${formatNumber(limit, 1)})`,
+      `${name} ${formatQuantity(value, unit)} (limit ${formatQuantity(limit, unit)})`,
   );
   const reasons = [
     ...otherReasons,

@@ -9,7 +9,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[] | undefined;
 
-/** HTML from a template: whatever is put in is escaped, unless it is HTML already. */
+/** A template tag for HTML. Escapes values that are not HTML already; joins arrays with line breaks. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const pieces = strings.map((text, index) => text + textOf(parts[index]));
   return new Html(pieces.join(''));
@@ -30,7 +30,7 @@ const entities: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** Fit to stand between tags and in quoted attributes. */
+/** Escapes text for the content of elements and for quoted attributes. */
 function escape(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '');
 }

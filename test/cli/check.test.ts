@@ -100,8 +100,12 @@ void t.test(
 void t.test(
   'a broken sandbox gives exit code 1, the requirement, the exchange, and the reason',
   async (t) => {
-    const ran = await run(['check', await startTestMutant(t, 'chat/content-null')]);
+    const page = join(t.testdir({}), 'check.html');
+    const ran = await run(['check', await startTestMutant(t, 'chat/content-null'), '--html', page]);
     t.equal(ran.code, 1, ran.stderr);
+    const source = readFileSync(page, 'utf8');
+    t.match(source, '<code>choices[].message.content</code> is a string');
+    t.match(source, /seed \w+, sandbox-kit \S+, [-\d]+ [:\d]+ UTC to\s+[-\d]+ [:\d]+ UTC\./);
     t.match(ran.stdout, /FAIL {2}CHAT-024\n/);
     t.match(ran.stdout, /expected {2}a string\n +received {2}null\n/);
     t.match(ran.stdout, /\n +curl -i -X POST /);

@@ -53,7 +53,11 @@ void t.test('the page shows every section, makes no requests, and runs no script
   t.same(requests, [url], 'the only request is for the page');
   t.same(errors, []);
   t.equal(await page.evaluate('window.ran'), undefined);
-  t.equal(await page.innerText('h1'), report.sentence.replaceAll(/\s+/g, ' '));
+  t.equal(await page.innerText('h1'), `Load test of ${report.sandbox}`);
+  t.equal(await page.innerText('.sentence'), report.sentence.replaceAll(/\s+/g, ' '));
+  const limits = await page.locator('h2:text("Load generator") ~ table >> nth=0').innerText();
+  t.match(limits, /send lag p99\s+\S+ ms\s+\S+ m?s\s/, 'limits have units');
+  t.match(limits, /event loop busy\s+\S+%\s+\S+%\s/);
   t.match(await page.innerText('.badge.big'), report.verdict);
   for (const { statement, verdict } of report.targets) {
     t.match(await page.locator('tr', { hasText: statement }).first().innerText(), verdict);
@@ -92,7 +96,7 @@ void t.test('the page fits desktops and phones, in light and dark mode, and prin
       const shown = width > 640 ? 'wide' : 'narrow';
       t.ok(await page.locator(`svg.${shown}`).first().isVisible(), `${shown} charts`);
       await page.emulateMedia({ media: 'print' });
-      t.ok(await page.locator('h1').isVisible(), 'the print version shows the verdict');
+      t.ok(await page.locator('.badge.big').isVisible(), 'the print version shows the verdict');
     }
   }
   t.equal(backgrounds.size, 2, 'light and dark mode differ');

@@ -105,10 +105,10 @@ for (const engine of engines) {
       t.equal(report.exitCode, 3);
       t.match(
         report.sentence,
-        /^Not judged: The load generator could not keep up: send lag p99 \d.* \(limit 50\)/,
+        /^Not judged: The load generator could not keep up: send lag p99 \d.* \(limit 50 ms\)/,
       );
       t.equal(report.selfCheck.valid, false);
-      t.match(report.selfCheck.reasons.join(), /send lag max \d.* \(limit 250\)/);
+      t.match(report.selfCheck.reasons.join(), /send lag max \d.* \(limit 250 ms\)/);
       t.match(testedVerdicts(report), {
         'chat-latency': 'INVALID RUN',
         availability: 'INVALID RUN',

@@ -4,7 +4,7 @@ import {
   type LoadReport,
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
-import { formatInstant, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
+import { formatInstant, formatQuantity } from '../../../src/report-kit/format.ts';
 import { renderPage } from '../../../src/report-kit/page.ts';
 import { toPrintable } from '../../../src/report-kit/printable.ts';
 import {
@@ -43,8 +43,9 @@ export function htmlReport(original: LoadReport): string {
   const { verdict, sentence, sandbox, startedAt, targets } = report;
   const body = html`<main>
     ${badge(verdict, 'big')}
-    <h1>${sentence}</h1>
-    <p class="soft">${sandbox}, ${formatInstant(startedAt)}. ${planSentence(report)}</p>
+    <h1>Load test of ${sandbox}</h1>
+    <p class="sentence">${sentence}</p>
+    <p class="soft">${formatInstant(startedAt)}. ${planSentence(report)}</p>
     ${callouts(report)}
     ${
       hasRun(report)
@@ -90,7 +91,7 @@ function selfCheckSection(report: LoadReport): Html {
       html`<tr>
         <td>${name}</td>
         <td class="number">${formatQuantity(value, unit)}</td>
-        <td class="number">${formatNumber(limit, 1)}</td>
+        <td class="number">${formatQuantity(limit, unit)}</td>
         <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓' : '✗'}</td>
       </tr>`,
   );

@@ -6,6 +6,7 @@ export const LOAD_PAGE_CSS = `${CHART_CSS}
   font-size: 0.85rem; white-space: nowrap; border: 1px solid currentColor; }
 .badge.big { font-size: 1rem; padding: 0.2rem 1rem; }
 .unknown { color: var(--warn); } .untested { color: var(--soft-ink); }
+.sentence { margin: 0.4rem 0; }
 h3 { font-size: 0.95rem; margin: 1.6rem 0 0; }
 .callout { border-left: 4px solid var(--warn); background: var(--box); margin: 1rem 0;
   padding: 0.6rem 0.9rem; border-radius: 0 0.4rem 0.4rem 0; }

@@ -61,7 +61,9 @@ type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 export const agent = defineCommand({
   name: 'agent',
   summary: 'Run the reference sandbox, or one with faults',
-  description: ['Runs until it is stopped with Ctrl-C.'],
+  description: [
+    'Runs until you press Ctrl-C. It then finishes the open requests within 5 s; a second Ctrl-C ends it immediately.',
+  ],
   arguments: {},
   options,
   examples: [

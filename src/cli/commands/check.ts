@@ -75,7 +75,8 @@ export const check = defineCommand({
   name: 'check',
   summary: 'Check a sandbox against the interface specification',
   description: [
-    'Sends valid and invalid requests, places calls, and reports which requirements hold. With --area service, checks an evaluation service instead.',
+    'Sends valid and invalid requests, places calls, and reports which requirements hold. Creates users and deletes them at the end. Some requests reach the model of the sandbox and may cost money; --dry-run lists them.',
+    'With --area service, checks an evaluation service instead.',
   ],
   arguments: positionals,
   options,

@@ -42,7 +42,7 @@ export const serve = defineCommand({
   name: 'serve',
   summary: 'Run the complete evaluation service',
   description: [
-    'The service ingests traces, closes conversations, scores them, runs simulations, and serves results and pages. It runs until it is stopped with Ctrl-C.',
+    'The service ingests traces, closes conversations, scores them, runs simulations, and serves results and pages. It runs until you press Ctrl-C, and then finishes the open requests within 5 s.',
   ],
   arguments: {},
   options,

@@ -147,7 +147,7 @@ export class LoadCall {
 
   #hear(packet: AudioPacket): void {
     this.#tally.hear(packet);
-    this.#activity?.hear(packet);
+    this.#activity?.addPacket(packet);
   }
 
   /** Ends the call; only the first failure is reported. */

@@ -51,7 +51,7 @@ export class MediaStatistics {
     const isGap = gapMs > GAP_MS_MIN;
     this.#counts.received(isGap);
     if (!this.#meter) return;
-    this.#meter.hear(packet);
+    this.#meter.addPacket(packet);
     if (isGap) this.#gaps += 1;
     this.#longestGapMs = Math.max(this.#longestGapMs, gapMs);
   }

@@ -67,7 +67,7 @@ export class TurnListener {
     if (!isOpus || this.#isFlooded(packet.arrivedAtMs) || !this.#advance(packet)) return;
     for (const [index, { atMs, levelDb }] of this.#meter.measure(packet).entries()) {
       const atTicks = this.#ticks + index * LEVEL_WINDOW_TICKS;
-      this.#handle(this.#detector.hear({ isLoud: levelDb > SPEECH_LEVEL_DB, atTicks, atMs }));
+      this.#handle(this.#detector.addWindow({ isLoud: levelDb > SPEECH_LEVEL_DB, atTicks, atMs }));
     }
     if (this.#detector.isOpen) this.#count(packet);
   }

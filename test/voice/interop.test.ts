@@ -59,7 +59,7 @@ async function callLibwebrtcAgent(t: Test, options: LibwebrtcAgentOptions): Prom
     clock: systemClock,
     onPacket: (packet) => {
       received.push(packet);
-      meter.hear(packet);
+      meter.addPacket(packet);
     },
   });
   t.teardown(() => peer.close());

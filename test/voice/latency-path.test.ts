@@ -39,7 +39,7 @@ async function measurePath(
 ): Promise<PathStatistics> {
   const relay = await withRelay(t, delayMs);
   const meter = new PathMeter(systemClock);
-  const peer = createPeer({ clock: systemClock, onPacket: (packet) => meter.hear(packet) });
+  const peer = createPeer({ clock: systemClock, onPacket: (packet) => meter.addPacket(packet) });
   const signaling = await openSignaling(url);
   t.teardown(async () => {
     signaling.socket.terminate();
@@ -121,7 +121,7 @@ async function judgeCall(t: Test, fault?: string) {
     await until('the reply', () => call.received.length > from + PACKETS_OF_REPLY);
   }
   await roundTrips;
-  for (const packet of call.received) meter.hear(packet);
+  for (const packet of call.received) meter.addPacket(packet);
   const onsets = findOnsets(await measurePackets(call.received));
   const turnResponsesMs = findResponseLatencies(turns, onsets).filter((ms) => ms !== undefined);
   const pathMs = meter.statistics().latencyMs;

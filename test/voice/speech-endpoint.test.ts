@@ -145,10 +145,10 @@ void t.test('temporary failures are retried, within limits', async (t) => {
   await voice.speak('one');
   t.equal(server.requests.length, 3);
   server.respondWith(speechResponses.status(503));
-  await t.rejects(voice.speak('two'), { message: /fails \(503\), 3 times$/ });
+  await t.rejects(voice.speak('two'), { message: /returned HTTP 503 in 3 attempts$/ });
   t.equal(server.requests.length, 6);
   server.respondWith(speechResponses.status(429, { 'retry-after': '3600' }));
-  await t.rejects(voice.speak('three'), { message: /is asked too often \(429\)$/ });
+  await t.rejects(voice.speak('three'), { message: /returned HTTP 429$/ });
   t.equal(server.requests.length, 7, 'a Retry-After of an hour is too long');
 });
 
@@ -195,7 +195,7 @@ void t.test('closing a synthesizer aborts its requests', async (t) => {
 });
 
 void t.test('the cache keeps no more lines than fit', async (t) => {
-  const { server, voice } = await withSynthesizer(t, { keptBytesMax: 12_000 });
+  const { server, voice } = await withSynthesizer(t, { cacheBytesMax: 12_000 });
   server.respondWith(speechResponses.wav(createToneWav(300, { rate: 24_000 })));
   for (const text of ['one', 'two', 'one', 'three', 'four', 'five', 'six', 'one']) {
     await voice.speak(text);

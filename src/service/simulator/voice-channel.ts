@@ -103,7 +103,7 @@ class VoiceChannel implements Channel {
       ...options,
       onPacket: (packet) => {
         if (this.#ending) return;
-        this.#activity.hear(packet);
+        this.#activity.addPacket(packet);
         if (options.onAudio && packet.payloadType === this.#call.payloadType) {
           this.#recording.addReceived(packet);
         }

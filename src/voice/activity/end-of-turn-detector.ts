@@ -7,8 +7,9 @@ export interface Speech {
   endMs: number;
 }
 
-/** Whether a window of 10 ms is loud enough for speech, and where it belongs. */
+/** A window of 10 ms of received audio. */
 export interface SpeechWindow {
+  /** Whether it is loud enough for speech. */
   isLoud: boolean;
   /** Position in the stream, in ticks of 1/48000 s from any origin; never decreases. */
   atTicks: number;
@@ -19,7 +20,7 @@ export interface SpeechWindow {
 /** What a window, or time without packets, changed. */
 export type TurnEvent = { kind: 'speaking' } | { kind: 'ended'; speech: Speech } | undefined;
 
-/** Less sound than this in total is a click, not speech: 100 ms. */
+/** Less sound than this is a click, not speech: 100 ms. */
 const SPEECH_WINDOWS_MIN = 10;
 
 /** A turn ends after this in any case: the line is noisy, or the speaker never stops. */
@@ -57,7 +58,7 @@ export class EndOfTurnDetector {
     return this.#loudWindows > 0;
   }
 
-  hear({ isLoud, atTicks, atMs }: SpeechWindow): TurnEvent {
+  addWindow({ isLoud, atTicks, atMs }: SpeechWindow): TurnEvent {
     this.#receivedMs = atMs;
     this.#idleMs = 0;
     if (!isLoud) {

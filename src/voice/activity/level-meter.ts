@@ -69,7 +69,7 @@ export function measureLevels(samples: Float32Array): number[] {
   });
 }
 
-/** Returns the level of samples in dB relative to the loudest possible sine; -Infinity: silence. */
+/** Returns the level of samples in dB relative to the loudest possible sine; -Infinity for silence. */
 export function measureLevelDb(samples: Float32Array, from = 0, to = samples.length): number {
   let energy = 0;
   for (let at = from; at < to; at += 1) energy += (samples[at] ?? 0) ** 2;

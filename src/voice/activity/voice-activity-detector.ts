@@ -77,7 +77,7 @@ export class VoiceActivityDetector {
     return findOnsets(this.#turn ?? []);
   }
 
-  hear(packet: AudioPacket): void {
+  addPacket(packet: AudioPacket): void {
     if (packet.payloadType !== this.#payloadType) return;
     this.#lastPacketAtMs = packet.arrivedAtMs;
     this.#packets += 1;

@@ -2,13 +2,13 @@
 export type CallFailure =
   /** The WebSocket did not open. */
   | 'unreachable'
-  /** It was refused: for some reason, for the key, as one call too many. */
+  /** The upgrade of the WebSocket was refused. */
   | 'refused'
   | 'unauthorized'
   | 'too_many_calls'
-  /** No `call_ready` came in time. */
+  /** No `call_ready` arrived in time. */
   | 'no_offer'
-  /** The sandbox said that there was an error. */
+  /** The sandbox sent an `error` message. */
   | 'call_error'
   | 'bad_offer'
   /** No path for the media was found in time. */

@@ -3,23 +3,23 @@ import type { AudioPacket } from '../peer/index.ts';
 
 /** The recorded audio of a call. */
 export interface CallAudio {
-  /** What the sandbox sent, in stream order; a missing packet is an empty buffer. */
+  /** The packets of the sandbox in stream order; a missing packet is an empty buffer. */
   sandbox: readonly Buffer[];
-  /** What the kit sent. */
+  /** The packets of the kit. */
   kit: readonly Buffer[];
 }
 
-type Heard = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>;
+type RecordedPacket = Pick<AudioPacket, 'timestamp' | 'payload' | 'ssrc'>;
 
 const PACKETS_MAX = 20_000;
 
 /** Records the audio of a call, up to several minutes. */
 export class CallRecording {
-  readonly #heard: Heard[] = [];
+  readonly #received: RecordedPacket[] = [];
   readonly #sent: Buffer[] = [];
 
-  addReceived({ timestamp, payload, ssrc }: Heard): void {
-    if (this.#heard.length < PACKETS_MAX) this.#heard.push({ timestamp, payload, ssrc });
+  addReceived({ timestamp, payload, ssrc }: RecordedPacket): void {
+    if (this.#received.length < PACKETS_MAX) this.#received.push({ timestamp, payload, ssrc });
   }
 
   addSent(payload: Buffer): void {
@@ -27,7 +27,7 @@ export class CallRecording {
   }
 
   audio(): CallAudio {
-    return { sandbox: inTime(this.#heard), kit: this.#sent };
+    return { sandbox: orderByTime(this.#received), kit: this.#sent };
   }
 }
 
@@ -35,15 +35,15 @@ export class CallRecording {
  * Returns the packets of one stream in order of their timestamps, with an empty packet for each
  * missing 20 ms.
  */
-function inTime(heard: readonly Heard[]): Buffer[] {
-  const [first] = heard;
+function orderByTime(packets: readonly RecordedPacket[]): Buffer[] {
+  const [first] = packets;
   if (!first) return [];
   const ticksOf = ({ timestamp }: { timestamp: number }): number =>
     (timestamp - first.timestamp) | 0;
-  const own = heard.filter(({ ssrc }) => ssrc === first.ssrc);
+  const ownPackets = packets.filter(({ ssrc }) => ssrc === first.ssrc);
   const frames: Buffer[] = [];
   let endTicks = 0;
-  for (const packet of own.sort((one, other) => ticksOf(one) - ticksOf(other))) {
+  for (const packet of ownPackets.sort((a, b) => ticksOf(a) - ticksOf(b))) {
     const missing = Math.floor((ticksOf(packet) - endTicks) / FRAME_TICKS);
     for (let nth = 0; nth < missing && frames.length < PACKETS_MAX; nth += 1) {
       frames.push(Buffer.alloc(0));

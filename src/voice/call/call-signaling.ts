@@ -30,7 +30,7 @@ export class CallSignaling {
   /** The local address that reached the sandbox. */
   localAddress = '';
   /** Called once when the sandbox ends the call. */
-  onEnd: (why: CallError) => void = () => {};
+  onEnd: (error: CallError) => void = () => {};
   onCandidate: (candidate: string) => void = () => {};
   /** Called for each valid message. */
   onMessage: (message: CallMessage) => void = () => {};
@@ -50,23 +50,23 @@ export class CallSignaling {
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     };
     const request = { url, headers, ca, deadlineMs: OPEN_MS_MAX };
-    const asked = await openSocket(request, this.#clock, {
-      onMessage: (data) => this.#hear(data.toString('utf8')),
+    const outcome = await openSocket(request, this.#clock, {
+      onMessage: (data) => this.#handleMessage(data.toString('utf8')),
       onClose: (code, reason) => this.#end(code, reason),
     });
-    if (!asked.socket) throw refusalOf(asked);
-    if (this.#isOver) asked.socket.terminate();
-    this.#socket = asked.socket;
-    this.localAddress = asked.localAddress ?? '';
+    if (!outcome.socket) throw createRefusalError(outcome);
+    if (this.#isOver) outcome.socket.terminate();
+    this.#socket = outcome.socket;
+    this.localAddress = outcome.localAddress ?? '';
   }
 
-  /** Requests a call and returns the `call_ready` message. @throws CallError. */
-  async start(asked: CallMessage): Promise<CallMessage> {
-    this.send({ type: 'start_call', ...asked });
+  /** Requests a call with the fields of `start_call`, and returns `call_ready`. @throws CallError. */
+  async start(fields: CallMessage): Promise<CallMessage> {
+    this.send({ type: 'start_call', ...fields });
     using deadline = this.#clock.deadline(READY_MS_MAX);
     deadline.signal.addEventListener('abort', () => {
-      const says = `no call_ready within ${READY_MS_MAX / 1000} s of start_call`;
-      this.#ready.reject(new CallError('no_offer', says));
+      const message = `no call_ready within ${READY_MS_MAX / 1000} s of start_call`;
+      this.#ready.reject(new CallError('no_offer', message));
     });
     return await this.#ready.promise;
   }
@@ -87,8 +87,8 @@ export class CallSignaling {
     this.send({ type: 'end_call', ...this.#ids });
     socket.close(1000);
     const over = new AbortController();
-    const late = this.#clock.sleep(CLOSE_MS_MAX, over.signal).catch(() => undefined);
-    await Promise.race([this.#closed.promise, late]);
+    const timeout = this.#clock.sleep(CLOSE_MS_MAX, over.signal).catch(() => undefined);
+    await Promise.race([this.#closed.promise, timeout]);
     over.abort(new Error('closed'));
     socket.terminate();
   }
@@ -105,11 +105,11 @@ export class CallSignaling {
 
   send(message: CallMessage): void {
     this.#socket?.send(JSON.stringify(message), () => {
-      // What can't be sent is on a WebSocket that is closed, which is told on its own.
+      // Sending fails only if the WebSocket is closed, which is reported separately.
     });
   }
 
-  #hear(text: string): void {
+  #handleMessage(text: string): void {
     this.#messages += 1;
     const message = this.#messages > MESSAGES_MAX ? undefined : parseMessage(text);
     if (!message) return;
@@ -118,7 +118,7 @@ export class CallSignaling {
       this.#isReady = true;
       this.#ready.resolve(message);
     }
-    if (type === 'error') void this.#refused(errorIn(message));
+    if (type === 'error') void this.#handleError(formatError(message));
     const candidate = type === 'ice_candidate' ? readCandidate(message) : undefined;
     if (candidate !== undefined) this.onCandidate(candidate);
     this.onMessage(message);
@@ -128,7 +128,7 @@ export class CallSignaling {
    * An error is usually followed by a close frame with a more specific code, so this waits for it.
    * Before the offer, an error ends the call in any case; after it, the call may continue.
    */
-  async #refused(error: string): Promise<void> {
+  async #handleError(error: string): Promise<void> {
     this.#error = error;
     await this.#clock.sleep(CLOSE_AFTER_ERROR_MS_MAX).catch(() => undefined);
     if (!this.#isReady) this.#fail(new CallError('call_error', error));
@@ -142,20 +142,20 @@ export class CallSignaling {
         : this.#error === ''
           ? 'dropped'
           : 'call_error';
-    const why = [this.#error, reason.slice(0, DETAIL_LENGTH_MAX)].filter((text) => text !== '');
-    const says = `the sandbox closed the WebSocket (${[code, ...why].join(', ')})`;
-    this.#fail(new CallError(kind, says, code));
+    const details = [this.#error, reason.slice(0, DETAIL_LENGTH_MAX)].filter(Boolean);
+    const message = `the sandbox closed the WebSocket (${[code, ...details].join(', ')})`;
+    this.#fail(new CallError(kind, message, code));
   }
 
-  #fail(why: CallError): void {
+  #fail(error: CallError): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#ready.reject(why);
-    this.onEnd(why);
+    this.#ready.reject(error);
+    this.onEnd(error);
   }
 }
 
-function errorIn({ error }: CallMessage): string {
+function formatError({ error }: CallMessage): string {
   const { code, message } = (
     typeof error === 'object' && error !== null ? error : {}
   ) as CallMessage;
@@ -163,24 +163,26 @@ function errorIn({ error }: CallMessage): string {
   return ['error', ...words].join(' ').slice(0, DETAIL_LENGTH_MAX);
 }
 
-function refusalOf({ answer, error }: SocketOutcome): CallError {
+function createRefusalError({ response, error }: SocketOutcome): CallError {
   if (error instanceof DeadlinePassed) {
     return new CallError('unreachable', `the WebSocket did not open: ${error.message}`);
   }
-  if (error !== undefined || !answer) {
-    const { code = '', message } = innermost(error);
+  if (error !== undefined || !response) {
+    const { code = '', message } = findFirstCause(error);
     const isLocal = /^(EMFILE|ENFILE|EADDRNOTAVAIL|ENOBUFS|ENOMEM)$/.test(code);
-    const says = `the WebSocket did not open: ${message || code || 'no response'}`;
-    return new CallError(isLocal ? 'local' : 'unreachable', says);
+    const detail = message || code || 'no response';
+    const kind = isLocal ? 'local' : 'unreachable';
+    return new CallError(kind, `the WebSocket did not open: ${detail}`);
   }
-  const isKey = answer.status === 401 || answer.status === 403;
-  const says = `the WebSocket was refused with HTTP ${answer.status}`;
-  if (isKey) return new CallError('unauthorized', says);
-  return new CallError(answer.status === 429 ? 'too_many_calls' : 'refused', says);
+  const { status } = response;
+  const message = `the WebSocket was refused with HTTP ${status}`;
+  if (status === 401 || status === 403) return new CallError('unauthorized', message);
+  return new CallError(status === 429 ? 'too_many_calls' : 'refused', message);
 }
 
-/** An AggregateError has one error per address tried; the first one is reported. */
-function innermost(error: unknown): { code?: string; message: string } {
-  if (error instanceof AggregateError && error.errors.length > 0) return innermost(error.errors[0]);
+/** Returns the first error of an AggregateError, which has one error for each address. */
+function findFirstCause(error: unknown): { code?: string; message: string } {
+  if (error instanceof AggregateError && error.errors.length > 0)
+    return findFirstCause(error.errors[0]);
   return error instanceof Error ? error : { message: 'no response' };
 }

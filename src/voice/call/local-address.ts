@@ -14,22 +14,24 @@ const CANDIDATES_MAX = 16;
  * the fallback. No packet is sent to find out.
  */
 export async function findLocalAddress(localAddress: string, offer: string): Promise<string> {
-  const own = localAddress.replace(/^::ffff:/i, '');
-  if (!isLoopbackHost(own) && own !== '') return own;
-  const offered = addressesIn(offer);
-  for (const address of inOrder(offered).slice(0, CANDIDATES_MAX)) {
-    const towards = isLoopbackHost(address) ? anyLoopback(address) : await addressTowards(address);
-    if (towards !== undefined) return towards;
+  const socketAddress = localAddress.replace(/^::ffff:/i, '');
+  if (!isLoopbackHost(socketAddress) && socketAddress !== '') return socketAddress;
+  const candidates = sortByPreference(findAddresses(offer));
+  for (const candidate of candidates.slice(0, CANDIDATES_MAX)) {
+    const source = isLoopbackHost(candidate)
+      ? loopbackOfFamily(candidate)
+      : await findSourceAddress(candidate);
+    if (source !== undefined) return source;
   }
   return '127.0.0.1';
 }
 
 /**
- * Loopback first, because then no packet leaves the machine; IPv4 before IPv6, which is often
- * configured but not routed.
+ * Puts loopback first, because then no packet leaves the machine, and IPv4 before IPv6, which is
+ * often configured but not routed.
  */
-function inOrder(offered: readonly string[]): string[] {
-  const [ipv4, ipv6] = [offered.filter(isIPv4), offered.filter(isIPv6)];
+function sortByPreference(addresses: readonly string[]): string[] {
+  const [ipv4, ipv6] = [addresses.filter(isIPv4), addresses.filter(isIPv6)];
   return [ipv4, ipv6].flatMap((family) => [
     ...family.filter(isLoopbackHost),
     ...family.filter((address) => !isLoopbackHost(address)),
@@ -37,20 +39,18 @@ function inOrder(offered: readonly string[]): string[] {
 }
 
 /** Returns the UDP addresses of the offer in order, without relays and host names. */
-function addressesIn(offer: string): string[] {
+function findAddresses(offer: string): string[] {
   const lines = offer.matchAll(/^a=candidate:\S+ 1 udp \d+ (\S+) \d+ typ (?:host|srflx)/gim);
   return [...new Set(Array.from(lines, ([, address = '']) => address))];
 }
 
-/**
- * Returns the local address that would be used to reach an address; undefined if there is no route.
- */
-function addressTowards(address: string): Promise<string | undefined> {
+/** Returns the local address that reaches an address; undefined if there is no route. */
+function findSourceAddress(address: string): Promise<string | undefined> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   return new Promise((resolve) => {
-    const done = (own?: string): void => {
+    const done = (source?: string): void => {
       socket.close();
-      resolve(own);
+      resolve(source);
     };
     socket.once('error', () => done());
     socket.once('connect', () => done(socket.address().address));
@@ -61,4 +61,4 @@ function addressTowards(address: string): Promise<string | undefined> {
 
 const DISCARD_PORT = 9;
 
-const anyLoopback = (address: string): string => (isIPv6(address) ? '::1' : '127.0.0.1');
+const loopbackOfFamily = (address: string): string => (isIPv6(address) ? '::1' : '127.0.0.1');

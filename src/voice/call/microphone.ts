@@ -9,7 +9,6 @@ export interface SpeechSpan {
   endMs: number;
 }
 
-/** What a microphone sends to, and how it is paced. */
 export interface MicrophoneOptions {
   peer: Peer;
   clock: Clock;
@@ -29,8 +28,8 @@ export class Microphone implements Paced {
   #nth = 0;
   #clip: Clip | undefined;
   #at = 0;
-  #saidFromMs = 0;
-  #said: ((said: SpeechSpan | undefined) => void) | undefined;
+  #speechStartMs = 0;
+  #endSpeech: ((span: SpeechSpan | undefined) => void) | undefined;
 
   constructor(options: MicrophoneOptions) {
     this.#options = options;
@@ -44,16 +43,16 @@ export class Microphone implements Paced {
 
   /** Plays a clip. Resolves when its speech has ended; with undefined if the call ends first. */
   say(clip: Clip): Promise<SpeechSpan | undefined> {
-    this.#said?.(undefined);
+    this.#endSpeech?.(undefined);
     this.#clip = clip;
     this.#at = 0;
-    return new Promise((resolve) => (this.#said = resolve));
+    return new Promise((resolve) => (this.#endSpeech = resolve));
   }
 
   stop(): void {
     this.#options.pacer.remove(this);
-    this.#said?.(undefined);
-    this.#said = undefined;
+    this.#endSpeech?.(undefined);
+    this.#endSpeech = undefined;
   }
 
   beat(): void {
@@ -67,15 +66,15 @@ export class Microphone implements Paced {
     if (!clip) return;
     const ticks = this.#at * FRAME_TICKS;
     this.#at += 1;
-    const isIn = (at: number): boolean => at > ticks && at <= ticks + FRAME_TICKS;
+    const isInFrame = (at: number): boolean => at > ticks && at <= ticks + FRAME_TICKS;
     // A clip that starts with its first sample has no earlier tick.
-    if (isIn(clip.speechStartTicks) || (this.#at === 1 && clip.speechStartTicks === 0)) {
-      this.#saidFromMs = sentMs + (clip.speechStartTicks - ticks) / TICKS_PER_MS;
+    if (isInFrame(clip.speechStartTicks) || (this.#at === 1 && clip.speechStartTicks === 0)) {
+      this.#speechStartMs = sentMs + (clip.speechStartTicks - ticks) / TICKS_PER_MS;
     }
-    if (isIn(clip.speechEndTicks)) {
+    if (isInFrame(clip.speechEndTicks)) {
       const endMs = sentMs + (clip.speechEndTicks - ticks) / TICKS_PER_MS;
-      this.#said?.({ startMs: this.#saidFromMs, endMs });
-      this.#said = undefined;
+      this.#endSpeech?.({ startMs: this.#speechStartMs, endMs });
+      this.#endSpeech = undefined;
     }
     if (this.#at >= clip.packets.length) this.#clip = undefined;
   }

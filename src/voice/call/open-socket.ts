@@ -22,10 +22,10 @@ export interface UpgradeResponse {
   body: string;
 }
 
-/** An open WebSocket, or why it is not open: a refusal or an error. */
+/** The open WebSocket, or the response or error that prevented it. */
 export interface SocketOutcome {
   socket?: WebSocket;
-  answer?: UpgradeResponse;
+  response?: UpgradeResponse;
   /** The local address that reached the sandbox. */
   localAddress?: string;
   error?: unknown;
@@ -39,7 +39,7 @@ export interface SocketListener {
   onMessage(data: Buffer, isBinary: boolean): void;
   onClose(code: number, reason: string): void;
   /** Called for a message above the size limit; the WebSocket is then closed with code 1009. */
-  onTooLarge?(says: string): void;
+  onTooLarge?(message: string): void;
 }
 
 const MESSAGE_BYTES_MAX = 1024 * 1024;
@@ -53,8 +53,8 @@ export function openSocket(
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
-  const { [PROTOCOL_HEADER]: asked = '', ...others } = headers;
-  const protocols = asked.split(',').flatMap((name) => name.trim() || []);
+  const { [PROTOCOL_HEADER]: protocolHeader = '', ...others } = headers;
+  const protocols = protocolHeader.split(',').flatMap((name) => name.trim() || []);
   const socket = new WebSocket(url, protocols, {
     headers: others,
     perMessageDeflate: false,
@@ -63,42 +63,42 @@ export function openSocket(
     ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
   });
   const deadline = clock.deadline(deadlineMs);
-  let passed: Error | undefined;
-  let broken = '';
+  let timeoutError: Error | undefined;
+  let errorText = '';
   deadline.signal.addEventListener('abort', () => {
-    passed = deadline.signal.reason as Error;
+    timeoutError = deadline.signal.reason as Error;
     socket.terminate();
   });
   return new Promise((resolve) => {
-    const done = (came: SocketOutcome): void => {
+    const settle = (outcome: SocketOutcome): void => {
       deadline[Symbol.dispose]();
-      resolve(came);
+      resolve(outcome);
     };
-    let upgraded: Pick<SocketOutcome, 'answer' | 'localAddress'> = {};
-    socket.on('upgrade', (answer: IncomingMessage) => {
-      const { localAddress } = answer.socket;
-      upgraded = {
-        answer: { status: 101, headers: { ...answer.headers }, body: '' },
+    let upgrade: Pick<SocketOutcome, 'response' | 'localAddress'> = {};
+    socket.on('upgrade', (response: IncomingMessage) => {
+      const { localAddress } = response.socket;
+      upgrade = {
+        response: { status: 101, headers: { ...response.headers }, body: '' },
         ...(localAddress !== undefined && { localAddress }),
       };
-      nameProtocol(answer, protocols);
+      replaceProtocol(response, protocols);
     });
-    socket.on('open', () => done({ ...upgraded, socket }));
-    socket.on('unexpected-response', (_request, answer: IncomingMessage) => {
-      void readRefusal(answer).then((refusal) => {
+    socket.on('open', () => settle({ ...upgrade, socket }));
+    socket.on('unexpected-response', (_request, message: IncomingMessage) => {
+      void readRefusal(message).then((response) => {
         socket.terminate();
-        done({ answer: refusal });
+        settle({ response });
       });
     });
     socket.on('error', (error) => {
       const isTooLarge = codeOf(error) === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
-      broken = isTooLarge ? TOO_LARGE_MESSAGE : error.message;
+      errorText = isTooLarge ? TOO_LARGE_MESSAGE : error.message;
       if (isTooLarge) listener.onTooLarge?.(TOO_LARGE_MESSAGE);
-      const { answer } = upgraded;
-      done({ error: passed ?? error, ...(answer && { answer }) });
+      const { response } = upgrade;
+      settle({ error: timeoutError ?? error, ...(response && { response }) });
     });
     socket.on('message', (data: Buffer, isBinary) => listener.onMessage(data, isBinary));
-    socket.on('close', (code, reason) => listener.onClose(code, reason.toString() || broken));
+    socket.on('close', (code, reason) => listener.onClose(code, reason.toString() || errorText));
   });
 }
 
@@ -108,28 +108,28 @@ const codeOf = (error: Error): string | undefined => (error as NodeJS.ErrnoExcep
  * Replaces an unexpected subprotocol in the response with the requested one. ws would reject the
  * response otherwise; whether the subprotocol is right is for the conformance checks to judge.
  */
-function nameProtocol({ headers }: IncomingMessage, asked: readonly string[]): void {
-  const [first] = asked;
-  if (asked.includes(headers[PROTOCOL_HEADER] ?? '')) return;
+function replaceProtocol({ headers }: IncomingMessage, requested: readonly string[]): void {
+  const [first] = requested;
+  if (requested.includes(headers[PROTOCOL_HEADER] ?? '')) return;
   if (first === undefined) Reflect.deleteProperty(headers, PROTOCOL_HEADER);
   else headers[PROTOCOL_HEADER] = first;
 }
 
-async function readRefusal(answer: IncomingMessage): Promise<UpgradeResponse> {
+async function readRefusal(message: IncomingMessage): Promise<UpgradeResponse> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {
-    for await (const chunk of answer as AsyncIterable<Buffer>) {
+    for await (const chunk of message as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       bytes += chunk.length;
       if (bytes > REFUSAL_BYTES_MAX) break;
     }
   } catch {
-    // What came of the body is enough: the status is what counts.
+    // A partial body is enough, because the status matters most.
   }
   return {
-    status: answer.statusCode ?? 0,
-    headers: answer.headers,
+    status: message.statusCode ?? 0,
+    headers: message.headers,
     body: Buffer.concat(chunks).toString('utf8').slice(0, REFUSAL_BYTES_MAX),
   };
 }

@@ -13,7 +13,7 @@ export interface OutgoingCallOptions {
   target: VoiceTarget;
   onPacket: (packet: AudioPacket) => void;
   /** Called once when the call ends and we did not hang up. */
-  onEnd: (why: CallError) => void;
+  onEnd: (error: CallError) => void;
   /** Called for each valid message of the sandbox. */
   onMessage?: (message: CallMessage) => void;
 }
@@ -26,7 +26,7 @@ const CONNECT_MS_MAX = 15_000;
  */
 export class OutgoingCall {
   readonly #options: OutgoingCallOptions;
-  readonly #signalling: CallSignaling;
+  readonly #signaling: CallSignaling;
   readonly #life = new AbortController();
   #ready: CallMessage | undefined;
   #peer: Peer | undefined;
@@ -36,9 +36,9 @@ export class OutgoingCall {
 
   constructor(options: OutgoingCallOptions) {
     this.#options = options;
-    this.#signalling = new CallSignaling(options.clock, options.target);
-    this.#signalling.onEnd = options.onEnd;
-    if (options.onMessage) this.#signalling.onMessage = options.onMessage;
+    this.#signaling = new CallSignaling(options.clock, options.target);
+    this.#signaling.onEnd = options.onEnd;
+    if (options.onMessage) this.#signaling.onMessage = options.onMessage;
   }
 
   /** Whether media flows, as far as is known. */
@@ -53,19 +53,18 @@ export class OutgoingCall {
 
   /** The last error that the sandbox sent; empty if there was none. */
   get error(): string {
-    return this.#signalling.error;
+    return this.#signaling.error;
   }
 
   /**
-   * Opens the WebSocket and requests a call. Returns `call_ready` and how long it took after the
-   * WebSocket opened. `asked` contains the fields of `start_call` except its type. @throws
-   * CallError.
+   * Opens the WebSocket and requests a call with the fields of `start_call`. Returns `call_ready`
+   * and how long it took after the WebSocket opened. @throws CallError.
    */
-  async place(asked: CallMessage): Promise<{ ready: CallMessage; readyMs: number }> {
+  async place(fields: CallMessage): Promise<{ ready: CallMessage; readyMs: number }> {
     const { clock } = this.#options;
-    await this.#signalling.open();
+    await this.#signaling.open();
     const startedMs = clock.monotonicMs();
-    const ready = (this.#ready = await this.#signalling.start(asked));
+    const ready = (this.#ready = await this.#signaling.start(fields));
     return { ready, readyMs: clock.monotonicMs() - startedMs };
   }
 
@@ -78,29 +77,30 @@ export class OutgoingCall {
     if (readOpusPayloadType(offer) === undefined) {
       throw new CallError('bad_offer', 'the offer does not include Opus');
     }
-    const { createPeer } = await peerRoom();
-    if (this.#life.signal.aborted) throw hungUp();
+    // WebRTC takes a moment to load, so it is loaded only for a call with an offer.
+    const { createPeer } = await import('../peer/index.ts');
+    if (this.#life.signal.aborted) throw createEndedError();
     const address =
-      target.mediaAddress ?? (await findLocalAddress(this.#signalling.localAddress, offer));
+      target.mediaAddress ?? (await findLocalAddress(this.#signaling.localAddress, offer));
     const peer = (this.#peer = createPeer({
       clock,
       network: { address },
       onPacket,
       onState: (state) => {
-        if (state === 'failed' && this.#isUp) onEnd(pathLost());
+        if (state === 'failed' && this.#isUp) onEnd(createPathLostError());
       },
     }));
-    this.#signalling.onCandidate = (candidate) => void peer.addCandidate(candidate);
+    this.#signaling.onCandidate = (candidate) => void peer.addCandidate(candidate);
     const answer = await peer.createAnswer(offer).catch((error: unknown) => {
-      throw new CallError('bad_offer', messageOf(error));
+      throw new CallError('bad_offer', errorMessage(error));
     });
     this.#payloadType = readOpusPayloadType(answer) ?? -1;
-    this.#signalling.answer(ready, answer);
+    this.#signaling.answer(ready, answer);
     using deadline = clock.deadline(CONNECT_MS_MAX);
-    const until = AbortSignal.any([deadline.signal, this.#life.signal]);
+    const signal = AbortSignal.any([deadline.signal, this.#life.signal]);
     // Errors of the peer and the timeout both concern the media path.
-    await peer.waitUntilConnected(until).catch((error: unknown) => {
-      throw new CallError('no_path', messageOf(error));
+    await peer.waitUntilConnected(signal).catch((error: unknown) => {
+      throw new CallError('no_path', errorMessage(error));
     });
     this.#isUp = true;
     return peer;
@@ -109,7 +109,7 @@ export class OutgoingCall {
   /** Sends a message with the ids of the call. */
   send(message: CallMessage): void {
     const { type, ...rest } = message;
-    this.#signalling.send({ type, ...this.#signalling.ids, ...rest });
+    this.#signaling.send({ type, ...this.#signaling.ids, ...rest });
   }
 
   /** Hangs up. Never rejects. */
@@ -119,15 +119,11 @@ export class OutgoingCall {
 
   async #end(): Promise<void> {
     this.#isUp = false;
-    this.#life.abort(hungUp());
-    await Promise.all([this.#signalling.hangUp(), this.#peer?.close()]);
+    this.#life.abort(createEndedError());
+    await Promise.all([this.#signaling.hangUp(), this.#peer?.close()]);
   }
 }
 
-/** Loading WebRTC takes a moment, so only a call with an offer does. */
-const peerRoom = () => import('../peer/index.ts');
-
-const hungUp = (): CallError => new CallError('local', 'the call is over');
-const pathLost = (): CallError => new CallError('path_lost', 'the media connection was lost');
-
-const messageOf = (error: unknown): string => errorMessage(error);
+const createEndedError = (): CallError => new CallError('local', 'the call is over');
+const createPathLostError = (): CallError =>
+  new CallError('path_lost', 'the media connection was lost');

@@ -1,4 +1,4 @@
-import { findPercentile } from './percentile.ts';
+import { findPercentile } from './received-stream.ts';
 
 /** The components of the network path latency, in milliseconds. */
 export interface NetworkPath {
@@ -22,9 +22,7 @@ export function computePathLatencyMs({
   return roundTripP95Ms / 2 + packetMs + transitP99Ms;
 }
 
-/**
- * A turn of ours, from its first sound to its last, on the clock that timestamps received audio.
- */
+/** A turn of the kit, from its first to its last sound, on the clock that timestamps received audio. */
 export interface SpokenTurn {
   startMs: number;
   endMs: number;
@@ -62,7 +60,7 @@ export interface LatencyEvidence {
   /** The response latency of each turn that got a response, including negative ones. */
   turnResponsesMs: readonly number[];
   /**
-   * 95th percentile of the time from our audio to its echo; undefined for an agent without an echo.
+   * 95th percentile of the time from the kit's audio to its echo; undefined for an agent without an echo.
    */
   echoMs?: number | undefined;
   /** Why delays of this process make the measurement unreliable; undefined if they don't. */
@@ -90,31 +88,35 @@ export function judgeAudioLatency(evidence: LatencyEvidence): LatencyJudgment {
   if (pathMs === undefined) return notProven('the network path latency was not measured');
   if (pathMs >= AUDIO_LATENCY_MS_MAX) {
     return localDelay === undefined
-      ? { verdict: 'missed', reason: `the network path latency alone is ${shown(pathMs)}` }
-      : notProven(`the network path latency was ${shown(pathMs)}, but ${localDelay}`);
+      ? { verdict: 'missed', reason: `the network path latency alone is ${formatMs(pathMs)}` }
+      : notProven(`the network path latency was ${formatMs(pathMs)}, but ${localDelay}`);
   }
-  const path = `path ${shown(pathMs)}`;
+  const path = `path ${formatMs(pathMs)}`;
   if (echoMs !== undefined && echoMs >= AUDIO_LATENCY_MS_MAX) {
-    return notProven(`${path}; its echo takes ${shown(echoMs)} round trip`);
+    return notProven(`${path}; its echo takes ${formatMs(echoMs)} round trip`);
   }
   if (echoMs !== undefined && echoMs > 0) {
-    return { verdict: 'met', reason: `${path}; its echo takes ${shown(echoMs)} round trip` };
+    return { verdict: 'met', reason: `${path}; its echo takes ${formatMs(echoMs)} round trip` };
   }
-  const [soonestMs = Infinity, medianMs = Infinity] = [0, 50].map((percent) =>
+  const [earliestMs = Infinity, medianMs = Infinity] = [0, 50].map((percent) =>
     findPercentile(turnResponsesMs, percent),
   );
-  if (soonestMs < 0) {
-    return notProven(`${path}; it spoke ${shown(-soonestMs)} before the end of a turn`);
+  if (earliestMs < 0) {
+    return notProven(`${path}; it spoke ${formatMs(-earliestMs)} before the end of a turn`);
   }
   if (medianMs < AUDIO_LATENCY_MS_MAX) {
-    return { verdict: 'met', reason: `${path}; half of the turns took ${shown(medianMs)} or less` };
+    return {
+      verdict: 'met',
+      reason: `${path}; half of the turns took ${formatMs(medianMs)} or less`,
+    };
   }
-  return notProven(`${path}; ${HIDDEN}`);
+  return notProven(`${path}; ${BUFFERING_IS_HIDDEN}`);
 }
 
 /** A packet shows when it left the agent, but not how long the agent held its audio before that. */
-const HIDDEN = "how long the agent buffers audio before it sends it can't be measured from outside";
+const BUFFERING_IS_HIDDEN =
+  "how long the agent buffers audio before it sends it can't be measured from outside";
 
 const notProven = (reason: string): LatencyJudgment => ({ verdict: 'not_proven', reason });
 
-const shown = (ms: number): string => `${Math.round(ms)} ms`;
+const formatMs = (ms: number): string => `${Math.round(ms)} ms`;

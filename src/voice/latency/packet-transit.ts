@@ -18,20 +18,20 @@ const NEIGHBORS_MIN = 5;
  *
  * A packet counts as late only if it is late compared with the packets before it and with those
  * after it. A single delayed packet is late compared with both. If the sender's timestamps pause,
- * or its clock runs slightly faster or slower than ours, no packet is late, because all later
+ * or its clock runs slightly faster or slower than the local one, no packet is late, because all later
  * packets shift as well.
  */
 export function measureTransitDelays(packets: readonly Transit[]): number[] {
-  const ordered = packets.toSorted((one, other) => one.mediaMs - other.mediaMs);
-  const before = soonest(ordered);
+  const ordered = packets.toSorted((a, b) => a.mediaMs - b.mediaMs);
+  const before = findFastest(ordered);
   // In reverse order, the packets after a packet come before it.
-  const after = soonest(
+  const after = findFastest(
     ordered.toReversed().map((packet) => ({ ...packet, mediaMs: -packet.mediaMs })),
     (packet) => packet.arrivedAtMs + packet.mediaMs,
   ).toReversed();
   return ordered.map((packet, nth) => {
     const sides = [before[nth], after[nth]].filter((side) => side !== undefined);
-    const trusted = sides.filter(({ neighbours }) => neighbours >= NEIGHBORS_MIN);
+    const trusted = sides.filter(({ neighbors }) => neighbors >= NEIGHBORS_MIN);
     const bases = (trusted.length > 0 ? trusted : sides).map(({ transitMs }) => transitMs);
     const base = trusted.length > 0 ? Math.max(...bases) : Math.min(...bases);
     return transitOf(packet) - base;
@@ -44,24 +44,24 @@ const transitOf = ({ mediaMs, arrivedAtMs }: Transit): number => arrivedAtMs - m
  * Returns the shortest transit among each packet and those up to `NEIGHBOR_WINDOW_MS` before it,
  * and how many those are.
  */
-function soonest(
+function findFastest(
   ordered: readonly Transit[],
   transit: (packet: Transit) => number = transitOf,
-): { transitMs: number; neighbours: number }[] {
+): { transitMs: number; neighbors: number }[] {
   // The candidates for the fastest packet of a later window, in order of increasing transit.
-  const waiting: { mediaMs: number; transitMs: number }[] = [];
+  const candidates: { mediaMs: number; transitMs: number }[] = [];
   let head = 0;
   let oldest = 0;
   return ordered.map((packet, nth) => {
     const fromMs = packet.mediaMs - NEIGHBOR_WINDOW_MS;
     const transitMs = transit(packet);
     while ((ordered[oldest]?.mediaMs ?? Infinity) < fromMs) oldest += 1;
-    while (waiting.length > head && (waiting.at(-1)?.transitMs ?? -Infinity) >= transitMs) {
-      waiting.pop();
+    while (candidates.length > head && (candidates.at(-1)?.transitMs ?? -Infinity) >= transitMs) {
+      candidates.pop();
     }
-    waiting.push({ mediaMs: packet.mediaMs, transitMs });
-    while ((waiting[head]?.mediaMs ?? Infinity) < fromMs) head += 1;
-    return { transitMs: waiting[head]?.transitMs ?? transitMs, neighbours: nth - oldest };
+    candidates.push({ mediaMs: packet.mediaMs, transitMs });
+    while ((candidates[head]?.mediaMs ?? Infinity) < fromMs) head += 1;
+    return { transitMs: candidates[head]?.transitMs ?? transitMs, neighbors: nth - oldest };
   });
 }
 
@@ -80,10 +80,10 @@ export function dropBacklog<Packet extends Transit>(packets: readonly Packet[]):
   const [first] = packets;
   if (!first) return [];
   const transitMs = ({ arrivedAtMs, mediaMs }: Transit): number => arrivedAtMs - mediaMs;
-  const atOnce = packets.filter(
+  const initial = packets.filter(
     ({ arrivedAtMs }) => arrivedAtMs <= first.arrivedAtMs + BACKLOG_ARRIVAL_MS_MAX,
   );
-  const soonest = Math.min(...atOnce.map(transitMs));
-  if (transitMs(first) - soonest < BACKLOG_AUDIO_MS_MIN) return [...packets];
-  return packets.slice(packets.findIndex((packet) => transitMs(packet) === soonest));
+  const fastest = Math.min(...initial.map(transitMs));
+  if (transitMs(first) - fastest < BACKLOG_AUDIO_MS_MIN) return [...packets];
+  return packets.slice(packets.findIndex((packet) => transitMs(packet) === fastest));
 }

@@ -1,4 +1,3 @@
-import { findPercentile } from './percentile.ts';
 import { measureTransitDelays, type Transit } from './packet-transit.ts';
 
 /** The header fields and arrival time of an audio packet. */
@@ -35,7 +34,7 @@ const PACKETS_MAX = 200_000;
 
 const TICKS_PER_MS = 48;
 
-interface Kept extends Transit {
+interface NumberedTransit extends Transit {
   /** The sequence number, continued beyond 65535. */
   number: number;
 }
@@ -43,68 +42,78 @@ interface Kept extends Transit {
 /** Records the arrival of each packet of a call, and computes statistics at the end. */
 export class ReceivedStream {
   /** Segments from one sender without timestamp jumps. */
-  readonly #stretches: Kept[][] = [];
+  readonly #segments: NumberedTransit[][] = [];
   #last: Arrival | undefined;
   #mediaMs = 0;
   #number = 0;
-  #kept = 0;
+  #packets = 0;
 
   add(arrival: Arrival): void {
-    if (this.#kept >= PACKETS_MAX) return;
-    this.#kept += 1;
+    if (this.#packets >= PACKETS_MAX) return;
+    this.#packets += 1;
     const { sequence, timestamp, ssrc, arrivedAtMs } = arrival;
     const last = this.#last;
-    const moved = last ? (timestamp - last.timestamp) | 0 : 0;
-    if (last?.ssrc !== ssrc || Math.abs(moved) > TIMESTAMP_JUMP_TICKS_MAX) {
-      this.#stretches.push([]);
+    const elapsedTicks = last ? (timestamp - last.timestamp) | 0 : 0;
+    if (last?.ssrc !== ssrc || Math.abs(elapsedTicks) > TIMESTAMP_JUMP_TICKS_MAX) {
+      this.#segments.push([]);
       [this.#mediaMs, this.#number] = [0, 0];
     } else {
-      this.#mediaMs += moved / TICKS_PER_MS;
+      this.#mediaMs += elapsedTicks / TICKS_PER_MS;
       this.#number += ((sequence - last.sequence) << 16) >> 16;
     }
     this.#last = { sequence, timestamp, ssrc, arrivedAtMs };
-    const kept = { mediaMs: this.#mediaMs, number: this.#number, arrivedAtMs };
-    this.#stretches.at(-1)?.push(kept);
+    const packet = { mediaMs: this.#mediaMs, number: this.#number, arrivedAtMs };
+    this.#segments.at(-1)?.push(packet);
   }
 
   statistics(): StreamStatistics {
-    const stretches = this.#stretches.map(withoutDoubles);
-    const intervals = stretches.flatMap((packets) =>
+    const segments = this.#segments.map(removeDuplicates);
+    const intervals = segments.flatMap((packets) =>
       packets.slice(1).map((packet, nth) => packet.arrivedAtMs - (packets[nth]?.arrivedAtMs ?? 0)),
     );
-    const all = stretches.flatMap(measureTransitDelays);
+    const delaysMs = segments.flatMap(measureTransitDelays);
     return {
-      packets: all.length,
-      lost: sum(stretches.map((packets) => spanOf(packets) - packets.length)),
-      reordered: sum(stretches.map(reorderedIn)),
-      transitP99Ms: findPercentile(all, 99),
+      packets: delaysMs.length,
+      lost: sum(segments.map((packets) => countSent(packets) - packets.length)),
+      reordered: sum(segments.map(countReordered)),
+      transitP99Ms: findPercentile(delaysMs, 99),
       intervalP99Ms: findPercentile(intervals, 99),
       intervalMaxMs: findPercentile(intervals, 100),
     };
   }
 }
 
-function withoutDoubles(packets: readonly Kept[]): Kept[] {
+function removeDuplicates(packets: readonly NumberedTransit[]): NumberedTransit[] {
   const seen = new Set<number>();
   return packets.filter(({ number }) => !seen.has(number) && seen.add(number));
 }
 
 /** Returns how many packets were sent between the first and the last one that arrived. */
-function spanOf(packets: readonly Kept[]): number {
-  let [least, most] = [Infinity, -Infinity];
+function countSent(packets: readonly NumberedTransit[]): number {
+  let [first, last] = [Infinity, -Infinity];
   for (const { number } of packets)
-    [least, most] = [Math.min(least, number), Math.max(most, number)];
-  return packets.length === 0 ? 0 : most - least + 1;
+    [first, last] = [Math.min(first, number), Math.max(last, number)];
+  return packets.length === 0 ? 0 : last - first + 1;
 }
 
-function reorderedIn(packets: readonly Kept[]): number {
-  let most = -Infinity;
+function countReordered(packets: readonly NumberedTransit[]): number {
+  let highest = -Infinity;
   let reordered = 0;
   for (const { number } of packets) {
-    if (number < most) reordered += 1;
-    most = Math.max(most, number);
+    if (number < highest) reordered += 1;
+    highest = Math.max(highest, number);
   }
   return reordered;
 }
 
-const sum = (values: readonly number[]): number => values.reduce((one, other) => one + other, 0);
+const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
+
+/**
+ * Returns a percentile by nearest rank: the smallest value that at least `percent` percent of the
+ * values do not exceed; undefined if there are no values. The values may be in any order.
+ */
+export function findPercentile(values: readonly number[], percent: number): number | undefined {
+  const rank = Math.max(1, Math.ceil((percent / 100) * values.length));
+  return values.toSorted((a, b) => a - b)[rank - 1];
+}

@@ -29,18 +29,20 @@ export function readClips(): Promise<readonly Clip[]> {
 let clips: Promise<readonly Clip[]> | undefined;
 
 async function readAll(): Promise<Clip[]> {
-  const folder = clipsFolder();
-  const facts = JSON.parse(await readFile(new URL('clips.json', folder), 'utf8')) as ClipMetadata[];
+  const directory = findClipsDirectory();
+  const entries = JSON.parse(
+    await readFile(new URL('clips.json', directory), 'utf8'),
+  ) as ClipMetadata[];
   return Promise.all(
-    facts.map(async (fact) => {
-      const file = await readFile(new URL(`${fact.id}.opus`, folder));
-      return { ...fact, packets: readOgg(file) };
+    entries.map(async (metadata) => {
+      const file = await readFile(new URL(`${metadata.id}.opus`, directory));
+      return { ...metadata, packets: readOgg(file) };
     }),
   );
 }
 
 /** Returns `clips/` of the package, from `src` as well as from `dist`. */
-function clipsFolder(): URL {
-  const folder = new URL('../../../clips/', import.meta.url);
-  return existsSync(folder) ? folder : new URL('../../../../clips/', import.meta.url);
+function findClipsDirectory(): URL {
+  const directory = new URL('../../../clips/', import.meta.url);
+  return existsSync(directory) ? directory : new URL('../../../../clips/', import.meta.url);
 }

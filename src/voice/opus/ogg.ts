@@ -1,6 +1,6 @@
 /** Reads and writes Ogg files with one Opus stream (RFC 3533, RFC 7845). */
 
-/** The bytes are not an Ogg file with Opus; the message says where they differ. */
+/** The bytes are not a valid Ogg file with Opus. */
 export class OggError extends Error {
   override name = 'OggError';
 }
@@ -52,7 +52,7 @@ export function readOgg(file: Buffer): Buffer[] {
 export function writeOgg(packets: readonly Buffer[]): Buffer {
   const head = Buffer.from('OpusHead\x01\x01\x00\x00\x80\xbb\x00\x00\x00\x00\x00', 'latin1');
   const tags = Buffer.from('OpusTags\x0b\x00\x00\x00sandbox-kit\x00\x00\x00\x00', 'latin1');
-  const pages = [page(0, 2, 0n, [head]), page(1, 0, 0n, [tags])];
+  const pages = [createPage(0, 2, 0n, [head]), createPage(1, 0, 0n, [tags])];
   let ticks = 0n;
   let waiting: Buffer[] = [];
   let segments = 0;
@@ -64,7 +64,7 @@ export function writeOgg(packets: readonly Buffer[]): Buffer {
     ticks += BigInt(FRAME_TICKS);
     // An Opus packet has at most 1275 bytes: six segments.
     if (!isLast && segments < SEGMENTS_MAX - 6) return;
-    pages.push(page(pages.length, isLast ? 4 : 0, ticks, waiting));
+    pages.push(createPage(pages.length, isLast ? 4 : 0, ticks, waiting));
     waiting = [];
     segments = 0;
   });
@@ -77,7 +77,12 @@ export const silentFrame: Buffer = Buffer.from('f8fffe', 'hex');
 /** Ticks of 1/48000 s in a frame of 20 ms. */
 export const FRAME_TICKS = 960;
 
-function page(sequence: number, flags: number, ticks: bigint, packets: readonly Buffer[]): Buffer {
+function createPage(
+  sequence: number,
+  flags: number,
+  ticks: bigint,
+  packets: readonly Buffer[],
+): Buffer {
   const table = packets.flatMap(({ length }) => [
     ...Array<number>(Math.floor(length / SEGMENT_BYTES_MAX)).fill(SEGMENT_BYTES_MAX),
     length % SEGMENT_BYTES_MAX,
@@ -104,15 +109,17 @@ function checkPage(bytes: Buffer, at: number): void {
 
 const POLYNOMIAL = 0x04c11db7;
 const checksums = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let rest = byte << 24;
+  let remainder = byte << 24;
   for (let bit = 0; bit < 8; bit += 1)
-    rest = rest & 0x80000000 ? (rest << 1) ^ POLYNOMIAL : rest << 1;
-  return rest >>> 0;
+    remainder = remainder & 0x80000000 ? (remainder << 1) ^ POLYNOMIAL : remainder << 1;
+  return remainder >>> 0;
 });
 
 /** The CRC of RFC 3533: the polynomial of zlib, but neither reflected nor inverted. */
 function checksum(bytes: Buffer): number {
-  let rest = 0;
-  for (const byte of bytes) rest = ((rest << 8) ^ (checksums[(rest >>> 24) ^ byte] ?? 0)) >>> 0;
-  return rest;
+  let remainder = 0;
+  for (const byte of bytes) {
+    remainder = ((remainder << 8) ^ (checksums[(remainder >>> 24) ^ byte] ?? 0)) >>> 0;
+  }
+  return remainder;
 }

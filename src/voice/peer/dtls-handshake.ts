@@ -1,7 +1,7 @@
 /**
  * Makes the DTLS handshake of werift robust when responses are slow. A flight without a response is
  * sent again after 500 ms, so it may be answered twice. werift, as the client, takes a second
- * answer to its first flight for the end of the connection. That breaks handshakes on a busy
+ * response to its first flight for the end of the connection. That breaks handshakes on a busy
  * machine or with a latency of 250 ms.
  */
 import type { RTCDtlsTransport } from 'werift';
@@ -36,7 +36,7 @@ export function ignoreRepeatedVerifyRequests(transport: RTCDtlsTransport): void 
       socket.onHandleHandshakes = async (messages) => {
         const isAnswered = socket.dtls.flight >= FLIGHT_AFTER_VERIFY_REQUEST;
         await handle(
-          messages.filter((one) => !isAnswered || one.msg_type !== HELLO_VERIFY_REQUEST),
+          messages.filter(({ msg_type }) => !isAnswered || msg_type !== HELLO_VERIFY_REQUEST),
         );
       };
     }

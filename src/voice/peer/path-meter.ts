@@ -50,7 +50,7 @@ export class PathMeter {
   }
 
   /** Must be called for each packet that the peer receives. */
-  hear(packet: AudioPacket): void {
+  addPacket(packet: AudioPacket): void {
     this.#stream.add(packet);
     const ticks = countPacketTicks(packet.payload);
     if (ticks === undefined) return;
@@ -61,9 +61,9 @@ export class PathMeter {
   async measureRoundTrips(
     peer: Peer,
     signal: AbortSignal,
-    asking: RoundTripOptions = {},
+    options: RoundTripOptions = {},
   ): Promise<void> {
-    const { intervalMs = ROUND_TRIP_INTERVAL_MS, count = ROUND_TRIPS_MAX } = asking;
+    const { intervalMs = ROUND_TRIP_INTERVAL_MS, count = ROUND_TRIPS_MAX } = options;
     for (let nth = 0; nth < Math.min(count, ROUND_TRIPS_MAX) && !signal.aborted; nth += 1) {
       const ms = await peer.measureRoundTripMs();
       if (ms === undefined) this.#unanswered += 1;
@@ -79,8 +79,8 @@ export class PathMeter {
         ? undefined
         : findPercentile(this.#roundTripsMs, 95);
     // The most frequent duration, so that a single odd packet does not count.
-    const [usual] = [...this.#packetTicks].sort(([, one], [, other]) => other - one);
-    const packetMs = usual && usual[0] / 48;
+    const [mostFrequent] = [...this.#packetTicks].sort(([, a], [, b]) => b - a);
+    const packetMs = mostFrequent && mostFrequent[0] / 48;
     const transitP99Ms = stream.packets < PACKETS_MIN ? undefined : stream.transitP99Ms;
     const parts = {
       ...(roundTripP95Ms !== undefined && { roundTripP95Ms }),
@@ -89,7 +89,7 @@ export class PathMeter {
     };
     return {
       ...parts,
-      latencyMs: isWhole(parts) ? computePathLatencyMs(parts) : undefined,
+      latencyMs: isComplete(parts) ? computePathLatencyMs(parts) : undefined,
       roundTripsMs: this.#roundTripsMs,
       unanswered: this.#unanswered,
       stream,
@@ -97,7 +97,7 @@ export class PathMeter {
   }
 }
 
-function isWhole(parts: Partial<NetworkPath>): parts is NetworkPath {
+function isComplete(parts: Partial<NetworkPath>): parts is NetworkPath {
   const { roundTripP95Ms, packetMs, transitP99Ms } = parts;
   return [roundTripP95Ms, packetMs, transitP99Ms].every((part) => part !== undefined);
 }

@@ -8,7 +8,7 @@ export const LOOPBACK_ADDRESS = '127.0.0.1';
 /** The only codec; browsers also use payload type 111 for it. */
 const opus = () => useOPUS({ payloadType: 111, parameters: 'minptime=10;useinbandfec=1' });
 
-/** Creates the werift configuration for the local address, ports and servers. */
+/** Creates the werift configuration for the local address, ports, and servers. */
 export function createPeerConfig({
   address = LOOPBACK_ADDRESS,
   ports,

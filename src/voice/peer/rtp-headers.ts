@@ -1,5 +1,5 @@
 /**
- * Fast RTP headers without extensions, which is all our calls need. werift parses and writes
+ * Fast RTP headers without extensions, which is all that calls need. werift parses and writes
  * headers bit by bit, as text, several times per packet, which costs more than the encryption.
  */
 import { RtpHeader } from 'werift';

@@ -19,8 +19,8 @@ export function hasCandidate(sdp: string): boolean {
 export function removeNamedCandidates(sdp: string): string {
   const kept = linesOf(sdp).filter((line) => !CANDIDATE_LINE.test(line) || !isNamedCandidate(line));
   // If no candidate is left, more may follow in separate messages.
-  const isNoneLeft = !kept.some((line) => CANDIDATE_LINE.test(line));
-  return kept.filter((line) => !isNoneLeft || line !== 'a=end-of-candidates').join('\r\n');
+  const hasAny = kept.some((line) => CANDIDATE_LINE.test(line));
+  return kept.filter((line) => hasAny || line !== 'a=end-of-candidates').join('\r\n');
 }
 
 /**

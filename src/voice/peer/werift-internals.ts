@@ -46,7 +46,7 @@ interface IceInternals {
   checkList: unknown[];
   protocols: {
     transport?: { socket?: Socket };
-    onRequestReceived: { subscribe(hear: (request: StunRequest) => void): unknown };
+    onRequestReceived: { subscribe(listener: (request: StunRequest) => void): unknown };
   }[];
   connect(): Promise<void>;
   buildRequest(options: object): unknown;
@@ -76,7 +76,7 @@ const UNANNOUNCED_SENDERS_MAX = 4;
 export function assertInternals(connection: RTCPeerConnection): void {
   const [ice] = connection.iceTransports;
   const [dtls] = connection.dtlsTransports;
-  const found: Record<string, boolean> = {
+  const exists: Record<string, boolean> = {
     'iceTransports[0].connection.stunServer': ice !== undefined && 'stunServer' in ice.connection,
     'iceTransports[0].connection.protocols':
       ice !== undefined && Array.isArray(internalsOf(ice).protocols),
@@ -92,7 +92,7 @@ export function assertInternals(connection: RTCPeerConnection): void {
     'router.ssrcTable': typeof routerOf(connection).ssrcTable === 'object',
     'router.registerRtpReceiver': typeof routerOf(connection).registerRtpReceiver === 'function',
   };
-  const missing = Object.keys(found).filter((name) => found[name] !== true);
+  const missing = Object.keys(exists).filter((name) => exists[name] !== true);
   if (missing.length > 0)
     throw new UnsupportedWeriftError(`This release of werift has no ${missing.join(', no ')}`);
 }
@@ -103,18 +103,18 @@ export function disableStunServers(connection: RTCPeerConnection): void {
 }
 
 /**
- * Delays the connection until `something` resolves if there is no candidate yet. werift would fail
+ * Delays the connection until `waitForCandidate` resolves if there is no candidate yet. werift would fail
  * immediately, although a candidate may arrive a moment later.
  */
 export function delayConnect(
   connection: RTCPeerConnection,
-  something: () => Promise<unknown>,
+  waitForCandidate: () => Promise<unknown>,
 ): void {
   for (const transport of connection.iceTransports) {
     const ice = internalsOf(transport);
     const connect = ice.connect.bind(ice);
     ice.connect = async () => {
-      if (ice.checkList.length === 0) await something();
+      if (ice.checkList.length === 0) await waitForCandidate();
       await connect();
     };
   }
@@ -168,8 +168,8 @@ export function useKeyObjects(dtls: RTCDtlsTransport): void {
 }
 
 /**
- * werift routes a sender only when the SDP has an `a=ssrc` line for it, and the line is optional.
- * This routes one that speaks without, so that it gets its receiver reports.
+ * Registers senders without an `a=ssrc` line in the SDP, so that they get receiver reports. werift
+ * registers only senders with that line, although it is optional.
  */
 export function routeUnannouncedSenders(
   connection: RTCPeerConnection,
@@ -177,10 +177,10 @@ export function routeUnannouncedSenders(
   transceiver: RTCRtpTransceiver,
 ): void {
   const router = routerOf(connection);
-  let latched = 0;
+  let registered = 0;
   dtls.onRtp.subscribe(({ header: { ssrc } }) => {
-    if (router.ssrcTable[ssrc] !== undefined || latched === UNANNOUNCED_SENDERS_MAX) return;
-    latched += 1;
+    if (router.ssrcTable[ssrc] !== undefined || registered === UNANNOUNCED_SENDERS_MAX) return;
+    registered += 1;
     const { receiver } = transceiver;
     const [codec] = transceiver.codecs;
     receiver.addTrack(
@@ -190,25 +190,22 @@ export function routeUnannouncedSenders(
   });
 }
 
-/** Whether the two sides have found a path to each other. */
+/** Whether ICE has found a path. */
 export function hasNominatedPath(connection: RTCPeerConnection): boolean {
   const [transport] = connection.iceTransports;
   return transport !== undefined && internalsOf(transport).nominated !== undefined;
 }
 
 /**
- * Asks the other side over the path that the media takes (STUN, RFC 8445), and resolves with the
- * answer. Undefined when there is no path. Rejects when no answer comes within `waitMs`.
+ * Sends a STUN request on the media path (RFC 8445), and resolves when the response arrives. Returns
+ * false if there is no path. Rejects if there is no response within `waitMs`.
  */
-export async function pingPath(
-  connection: RTCPeerConnection,
-  waitMs: number,
-): Promise<'answered' | undefined> {
+export async function pingPath(connection: RTCPeerConnection, waitMs: number): Promise<boolean> {
   const [transport] = connection.iceTransports;
-  if (!transport) return undefined;
+  if (!transport) return false;
   const ice = internalsOf(transport);
   const { nominated, localUsername, remoteUsername, iceControlling } = ice;
-  if (!nominated) return undefined;
+  if (!nominated) return false;
   const { localCandidate, protocol, remoteAddr } = nominated;
   const identity = { localUsername, remoteUsername, iceControlling, localCandidate };
   const request = ice.buildRequest({ nominate: false, ...identity });
@@ -216,7 +213,7 @@ export async function pingPath(
     retransmissions: 0,
     responseTimeout: waitMs,
   });
-  return 'answered';
+  return true;
 }
 
 function internalsOf(ice: RTCIceTransport): IceInternals {

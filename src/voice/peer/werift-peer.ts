@@ -43,7 +43,10 @@ const CANDIDATE_MS_DEFAULT = 5_000;
 const PING_MS_DEFAULT = 1_000;
 const CANDIDATES_MAX = 64;
 
-/** A peer that does nothing yet. @throws UnsupportedWeriftError. */
+/**
+ * Creates a peer. `createOffer` and `createAnswer` throw UnsupportedWeriftError if the installed
+ * release of werift lacks internals that the peer needs.
+ */
 export function createPeer(options: PeerOptions): Peer {
   return new WeriftPeer(options);
 }
@@ -55,16 +58,16 @@ class WeriftPeer implements Peer {
   #payloadType = 0;
   #state: PeerState = 'new';
   #dtls: RTCDtlsTransport | undefined;
-  /** What went wrong on a socket, for the sentence of the failure. */
+  /** The last socket error, for the message of a failure. */
   #socketError: Error | undefined;
-  /** Candidates that came before there was a description to add them to. */
-  readonly #early: string[] = [];
+  /** Candidates that arrived before the description. */
+  readonly #earlyCandidates: string[] = [];
   #candidates = 0;
-  #described = false;
-  /** Resolves once there is a way to try: a candidate of the other side, or a check that it sent. */
-  readonly #way = Promise.withResolvers<undefined>();
-  #hasWay = false;
-  /** A connection that fails forgets it. */
+  #hasRemoteDescription = false;
+  /** Resolves when the other side can be tried: it sent a candidate or a connectivity check. */
+  readonly #candidateFound = Promise.withResolvers<undefined>();
+  #hasCandidate = false;
+  /** Kept here, because a failed connection loses this state. */
   #hadPath = false;
   readonly #waiting = new Set<() => void>();
   #closing: Promise<void> | undefined;
@@ -72,7 +75,7 @@ class WeriftPeer implements Peer {
   constructor(options: PeerOptions) {
     this.#options = options;
     this.#connection = new RTCPeerConnection(createPeerConfig(options.network ?? {}));
-    // `connectionState` alone: the ICE state of werift says "completed" when gathering ends.
+    // Only `connectionState` is reliable: the ICE state of werift is "completed" when gathering ends.
     this.#connection.connectionStateChange.subscribe(() => this.#onConnectionState());
     this.#connection.iceConnectionStateChange.subscribe(() => (this.#hadPath = this.hasPath));
   }
@@ -107,13 +110,13 @@ class WeriftPeer implements Peer {
     this.#candidates += 1;
     if (this.#candidates > CANDIDATES_MAX || candidate.trim() === '' || isNamedCandidate(candidate))
       return;
-    if (!this.#described) {
-      this.#early.push(candidate);
+    if (!this.#hasRemoteDescription) {
+      this.#earlyCandidates.push(candidate);
       return;
     }
     const init = { candidate: candidate.replace(/^a=/, ''), sdpMLineIndex: 0 };
     await this.#connection.addIceCandidate(init).then(
-      () => this.#findWay(),
+      () => this.#onCandidate(),
       () => undefined,
     );
   }
@@ -128,7 +131,7 @@ class WeriftPeer implements Peer {
     this.#waiting.delete(wake);
     signal.removeEventListener('abort', wake);
     if (!isSettled(this.#state)) signal.throwIfAborted();
-    if (this.#state !== 'connected') throw new PeerError(this.#whyNot());
+    if (this.#state !== 'connected') throw new PeerError(this.#explainFailure());
   }
 
   get hasPath(): boolean {
@@ -153,7 +156,7 @@ class WeriftPeer implements Peer {
     header.timestamp = timestamp >>> 0;
     header.payloadType = payloadType;
     header.marker = marker;
-    // Straight to SRTP: the sender's own way keeps a copy of each packet to send it again.
+    // Sends directly to SRTP, because the RTP sender of werift keeps a copy of each packet.
     void dtls.sendRtp(payload, header);
     return true;
   }
@@ -161,8 +164,8 @@ class WeriftPeer implements Peer {
   async measureRoundTripMs(waitMs = PING_MS_DEFAULT): Promise<number | undefined> {
     const { clock } = this.#options;
     const startedMs = clock.monotonicMs();
-    const answered = await pingPath(this.#connection, waitMs).catch(() => undefined);
-    return answered && clock.monotonicMs() - startedMs;
+    const hasResponse = await pingPath(this.#connection, waitMs).catch(() => false);
+    return hasResponse ? clock.monotonicMs() - startedMs : undefined;
   }
 
   statistics(): PeerStatistics {
@@ -176,30 +179,30 @@ class WeriftPeer implements Peer {
   }
 
   close(): Promise<void> {
-    this.#way.resolve(undefined);
+    this.#candidateFound.resolve(undefined);
     if (this.#dtls) abortHandshake(this.#dtls);
     this.#closing ??= this.#connection.close().catch(() => undefined);
     this.#enter('closed');
     return this.#closing;
   }
 
-  /** There may be video before it, which is declined. */
+  /** Returns the audio; an offer may have video before it. */
   #audio(): RTCRtpTransceiver | undefined {
     return this.#connection.getTransceivers().find(({ kind }) => kind === 'audio');
   }
 
-  /** Before anything is gathered. */
+  /** Adapts werift. Must be called before candidates are gathered. */
   #prepare(transceiver: RTCRtpTransceiver): void {
     assertInternals(this.#connection);
     if (!this.#options.network?.servers?.length) disableStunServers(this.#connection);
     const [dtls] = this.#connection.dtlsTransports;
-    if (!dtls) throw new PeerError('there is no transport for the audio');
+    if (!dtls) throw new PeerError('the audio has no DTLS transport');
     this.#dtls = dtls;
-    delayConnect(this.#connection, () => this.#someWay());
+    delayConnect(this.#connection, () => this.#waitForCandidate());
     ignoreRepeatedVerifyRequests(dtls);
     useKeyObjects(dtls);
     routeUnannouncedSenders(this.#connection, dtls, transceiver);
-    // Packets are taken here and not from a track: none is lost to how werift routes them.
+    // Receives packets here instead of from a track, because werift does not route all of them.
     dtls.onRtp.subscribe((packet) => this.#receive(packet));
   }
 
@@ -221,47 +224,52 @@ class WeriftPeer implements Peer {
     try {
       await this.#connection.setLocalDescription(await make());
     } catch (error) {
-      throw new PeerError(`no description could be made: ${messageOf(error)}`, { cause: error });
+      throw new PeerError(`the session description could not be created: ${errorMessage(error)}`, {
+        cause: error,
+      });
     }
     onSocketError(this.#connection, (error) => (this.#socketError = error));
-    onConnectivityCheck(this.#connection, () => this.#findWay());
+    onConnectivityCheck(this.#connection, () => this.#onCandidate());
     const sdp = this.#connection.localDescription?.sdp ?? '';
     if (!hasCandidate(sdp)) throw new PeerError('this machine has no address to offer');
     return sdp;
   }
 
-  async #setRemote(type: 'offer' | 'answer', given: string): Promise<void> {
-    const missing = findMissingLine(given);
+  async #setRemote(type: 'offer' | 'answer', description: string): Promise<void> {
+    const missing = findMissingLine(description);
     if (missing !== undefined) throw new PeerError(`the ${type} has no line "${missing}..."`);
-    const sdp = appendCandidates(removeNamedCandidates(reopenBundledAudio(given)), this.#early);
-    if (hasCandidate(sdp)) this.#findWay();
-    this.#described = true;
+    const sdp = appendCandidates(
+      removeNamedCandidates(reopenBundledAudio(description)),
+      this.#earlyCandidates,
+    );
+    if (hasCandidate(sdp)) this.#onCandidate();
+    this.#hasRemoteDescription = true;
     try {
       await this.#connection.setRemoteDescription({ type, sdp });
     } catch (error) {
-      throw new PeerError(`the ${type} can't be used: ${messageOf(error)}`, { cause: error });
+      throw new PeerError(`the ${type} can't be used: ${errorMessage(error)}`, { cause: error });
     }
     const audio = this.#audio();
     this.#payloadType = audio?.codecs[0]?.payloadType ?? 0;
     this.#header.ssrc = audio?.sender.ssrc ?? 0;
   }
 
-  #findWay(): void {
-    this.#hasWay = true;
-    this.#way.resolve(undefined);
+  #onCandidate(): void {
+    this.#hasCandidate = true;
+    this.#candidateFound.resolve(undefined);
   }
 
-  /** Waits for a way to try; not for ever. @throws PeerError. */
-  async #someWay(): Promise<void> {
+  /** Waits for a candidate or a connectivity check. @throws PeerError after the timeout. */
+  async #waitForCandidate(): Promise<void> {
     using deadline = this.#options.clock.deadline(
       this.#options.candidateMsMax ?? CANDIDATE_MS_DEFAULT,
     );
-    deadline.signal.addEventListener('abort', () => this.#way.resolve(undefined));
-    await this.#way.promise;
-    if (!this.#hasWay) throw new PeerError(this.#whyNot());
+    deadline.signal.addEventListener('abort', () => this.#candidateFound.resolve(undefined));
+    await this.#candidateFound.promise;
+    if (!this.#hasCandidate) throw new PeerError(this.#explainFailure());
   }
 
-  /** A socket that can't be bound would end the process inside werift; better to know before. */
+  /** Binds a socket to the address, because in werift a failure would end the process. */
   async #checkAddress(): Promise<void> {
     const { address = LOOPBACK_ADDRESS } = this.#options.network ?? {};
     const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
@@ -270,7 +278,7 @@ class WeriftPeer implements Peer {
         socket.once('error', reject).bind({ address, port: 0, exclusive: true }, resolve);
       });
     } catch (error) {
-      throw new PeerError(`${address} can't be used: ${messageOf(error)}`, { cause: error });
+      throw new PeerError(`${address} can't be used: ${errorMessage(error)}`, { cause: error });
     } finally {
       socket.close();
     }
@@ -278,7 +286,7 @@ class WeriftPeer implements Peer {
 
   #onConnectionState(): void {
     const { connectionState } = this.#connection;
-    // What is only disconnected may come back; after 30 s it has failed.
+    // A disconnected peer may reconnect; after 30 s, werift reports it as failed.
     this.#enter(connectionState === 'disconnected' ? 'connected' : connectionState);
   }
 
@@ -290,18 +298,14 @@ class WeriftPeer implements Peer {
     if (isSettled(state)) for (const wake of this.#waiting) wake();
   }
 
-  #whyNot(): string {
+  #explainFailure(): string {
     if (this.#state === 'closed') return 'the call ended before it was connected';
-    if (!this.#hasWay) return 'the other side sent no usable candidate and did not connect';
-    const because = this.#socketError ? `: ${this.#socketError.message}` : '';
-    return `no path to the other side was found, or the DTLS handshake failed${because}`;
+    if (!this.#hasCandidate) return 'the other side sent no usable candidate and did not connect';
+    const cause = this.#socketError ? `: ${this.#socketError.message}` : '';
+    return `no path to the other side was found, or the DTLS handshake failed${cause}`;
   }
 }
 
 function isSettled(state: PeerState): boolean {
   return state !== 'new' && state !== 'connecting';
-}
-
-function messageOf(error: unknown): string {
-  return errorMessage(error);
 }

@@ -14,26 +14,26 @@ export class ClipCache {
     this.#bytesMax = bytesMax;
   }
 
-  get(words: string): Clip | undefined {
-    const clip = this.#clips.get(words);
+  get(text: string): Clip | undefined {
+    const clip = this.#clips.get(text);
     if (!clip) return undefined;
-    this.#clips.delete(words);
-    this.#clips.set(words, clip);
+    this.#clips.delete(text);
+    this.#clips.set(text, clip);
     return clip;
   }
 
-  add(words: string, clip: Clip): void {
-    this.#clips.set(words, clip);
+  add(text: string, clip: Clip): void {
+    this.#clips.set(text, clip);
     this.#bytes += bytesOf(clip);
-    for (const [oldest, { packets, text }] of this.#clips) {
+    for (const [oldest, dropped] of this.#clips) {
       if (this.#bytes <= this.#bytesMax) return;
       this.#clips.delete(oldest);
-      this.#bytes -= bytesOf({ packets, text });
+      this.#bytes -= bytesOf(dropped);
     }
   }
 }
 
 function bytesOf({ packets, text }: Pick<Clip, 'packets' | 'text'>): number {
-  const sound = packets.reduce((sum, { length }) => sum + length + PACKET_OVERHEAD_BYTES, 0);
-  return ENTRY_BYTES + 2 * text.length + sound;
+  const packetBytes = packets.reduce((sum, { length }) => sum + length + PACKET_OVERHEAD_BYTES, 0);
+  return ENTRY_BYTES + 2 * text.length + packetBytes;
 }

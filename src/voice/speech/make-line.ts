@@ -16,8 +16,8 @@ const FRAMES_PER_SECOND = 50;
 const BITS_PER_SECOND = 24_000;
 
 /**
- * As in the recorded clips: the codec settles during the first frame, and a voice activity detector
- * notices the end during the last ones.
+ * Same as in the recorded clips: the codec adapts during the first frame, and a voice activity
+ * detector detects the end of speech during the last ones.
  */
 const SILENT_FRAMES_BEFORE = 1;
 const SILENT_FRAMES_AFTER = 3;
@@ -34,11 +34,11 @@ export async function makeLine(source: LineSource): Promise<LineResult> {
         : Buffer.from(source.file);
     return { ok: true, line: await encodeLine(readWav(file)) };
   } catch (error) {
-    return { ok: false, why: whyNot(error) };
+    return { ok: false, why: explainFailure(error) };
   }
 }
 
-function whyNot(error: unknown): string {
+function explainFailure(error: unknown): string {
   if (error instanceof SpeechError) return error.message;
   if (error instanceof WavError) return `the synthesized audio is unusable: ${error.message}`;
   return `the line could not be synthesized: ${error instanceof Error ? error.name : 'an error'}`;
@@ -48,12 +48,12 @@ function whyNot(error: unknown): string {
  * Encodes audio as Opus packets of 20 ms; returns undefined if it is silent. @throws SpeechError if
  * it is too long.
  */
-export async function encodeLine(sound: PcmAudio): Promise<SpokenLine | undefined> {
-  const seconds = Math.ceil(sound.samples.length / sound.rate);
+export async function encodeLine(audio: PcmAudio): Promise<SpokenLine | undefined> {
+  const seconds = Math.ceil(audio.samples.length / audio.rate);
   if (seconds > SECONDS_MAX) {
     throw new SpeechError(`a line must not exceed ${SECONDS_MAX} s, this one takes ${seconds} s`);
   }
-  const line = normalizeLine(atOpusRate(sound));
+  const line = normalizeLine(toOpusRate(audio));
   if (line.samples.length === 0) return undefined;
   const rate = line.rate as OpusRate;
   const frameSize = rate / FRAMES_PER_SECOND;
@@ -66,13 +66,13 @@ export async function encodeLine(sound: PcmAudio): Promise<SpokenLine | undefine
     bitrate: BITS_PER_SECOND,
   });
   const packets = encode(encoder, line.samples, frameSize);
-  const ends = await findSpeech(packets);
-  return ends && { packets, ...ends };
+  const speech = await findSpeech(packets);
+  return speech && { packets, ...speech };
 }
 
-function atOpusRate(sound: PcmAudio): PcmAudio {
-  const isOwn = OPUS_RATES.some((rate) => rate === sound.rate);
-  return isOwn ? sound : resample(sound, sound.rate < 24_000 ? 24_000 : 48_000);
+function toOpusRate(audio: PcmAudio): PcmAudio {
+  const isSupported = OPUS_RATES.some((rate) => rate === audio.rate);
+  return isSupported ? audio : resample(audio, audio.rate < 24_000 ? 24_000 : 48_000);
 }
 
 function encode(encoder: OpusEncoderHandle, line: Float32Array, frameSize: number): Uint8Array[] {
@@ -86,7 +86,7 @@ function encode(encoder: OpusEncoderHandle, line: Float32Array, frameSize: numbe
   );
 }
 
-/** Measured on the decoded packets, as a listener hears them: the codec shifts audio by some ms. */
+/** Measures where speech starts and ends in the decoded packets, because the codec shifts audio. */
 async function findSpeech(
   packets: readonly Uint8Array[],
 ): Promise<Omit<SpokenLine, 'packets'> | undefined> {

@@ -17,12 +17,12 @@ const PEAK_MAX = 0.8;
  */
 export function normalizeLine({ samples, rate }: PcmAudio): PcmAudio {
   const size = Math.round(rate / WINDOWS_PER_SECOND);
-  const louder = amplified(samples, size);
+  const louder = amplify(samples, size);
   const isLoud: boolean[] = [];
   for (let at = 0; at < louder.length; at += size) {
     isLoud.push(measureLevelDb(louder, at, Math.min(louder.length, at + size)) > SPEECH_LEVEL_DB);
   }
-  const kept = keptWindows(isLoud);
+  const kept = selectWindows(isLoud);
   const line = new Float32Array(kept.length * size);
   kept.forEach((window, nth) => {
     line.set(louder.subarray(window * size, (window + 1) * size), nth * size);
@@ -31,24 +31,22 @@ export function normalizeLine({ samples, rate }: PcmAudio): PcmAudio {
 }
 
 /** Amplifies audio so that its louder parts reach the target level; silence does not count. */
-function amplified(samples: Float32Array, size: number): Float32Array {
+function amplify(samples: Float32Array, size: number): Float32Array {
   const levels: number[] = [];
   let peak = 0;
   for (const sample of samples) peak = Math.max(peak, Math.abs(sample));
   for (let at = 0; at + size <= samples.length; at += size) {
     levels.push(measureLevelDb(samples, at, at + size));
   }
-  const loud = levels
-    .filter((level) => level > SPEECH_LEVEL_DB - 20)
-    .sort((one, other) => one - other);
-  const usual = loud[Math.floor(loud.length * 0.75)];
-  if (usual === undefined || peak === 0) return samples;
-  const gain = Math.min(10 ** ((SPEECH_DB - usual) / 20), PEAK_MAX / peak);
+  const loud = levels.filter((level) => level > SPEECH_LEVEL_DB - 20).sort((a, b) => a - b);
+  const speechDb = loud[Math.floor(loud.length * 0.75)];
+  if (speechDb === undefined || peak === 0) return samples;
+  const gain = Math.min(10 ** ((SPEECH_DB - speechDb) / 20), PEAK_MAX / peak);
   return samples.map((sample) => sample * gain);
 }
 
 /** Returns the windows to keep, in order. */
-function keptWindows(isLoud: readonly boolean[]): number[] {
+function selectWindows(isLoud: readonly boolean[]): number[] {
   const kept: number[] = [];
   const last = isLoud.lastIndexOf(true);
   let pauseStart = -1;
@@ -57,15 +55,15 @@ function keptWindows(isLoud: readonly boolean[]): number[] {
       if (pauseStart < 0) pauseStart = window;
       continue;
     }
-    if (pauseStart >= 0) kept.push(...keptOfPause(pauseStart, window));
+    if (pauseStart >= 0) kept.push(...shortenPause(pauseStart, window));
     pauseStart = -1;
     kept.push(window);
   }
   return kept;
 }
 
-/** Removes the middle of a long pause, so that fade-out and fade-in stay unchanged. */
-function keptOfPause(start: number, end: number): number[] {
+/** Removes the middle of a long pause; its start and end fade out and in. */
+function shortenPause(start: number, end: number): number[] {
   const windows = Array.from({ length: end - start }, (_, nth) => start + nth);
   if (windows.length <= PAUSE_WINDOWS_MAX) return windows;
   return [...windows.slice(0, KEPT_PAUSE_WINDOWS / 2), ...windows.slice(-KEPT_PAUSE_WINDOWS / 2)];

@@ -12,13 +12,13 @@ export function resample({ samples, rate }: PcmAudio, toRate: number): PcmAudio 
   const phases = toRate / findGreatestDivisor(rate, toRate);
   const weights = new Map<number, Float32Array>();
   for (let nth = 0; nth < result.length; nth += 1) {
-    const centre = Math.floor((nth * rate) / toRate);
+    const center = Math.floor((nth * rate) / toRate);
     const phase = nth % phases;
-    const own = weights.get(phase) ?? weightsAt((nth * rate) / toRate - centre, reach, cutoff);
-    if (!weights.has(phase)) weights.set(phase, own);
+    const filter = weights.get(phase) ?? weightsAt((nth * rate) / toRate - center, reach, cutoff);
+    if (!weights.has(phase)) weights.set(phase, filter);
     let sum = 0;
-    for (let tap = 0; tap < own.length; tap += 1) {
-      sum += (samples[centre - reach + tap] ?? 0) * (own[tap] ?? 0);
+    for (let tap = 0; tap < filter.length; tap += 1) {
+      sum += (samples[center - reach + tap] ?? 0) * (filter[tap] ?? 0);
     }
     result[nth] = sum;
   }
@@ -44,6 +44,6 @@ function lowPass(crossing: number): number {
   return (Math.sin(angle) / angle) * (0.5 + 0.5 * Math.cos(angle / ZERO_CROSSINGS));
 }
 
-function findGreatestDivisor(one: number, other: number): number {
-  return other === 0 ? one : findGreatestDivisor(other, one % other);
+function findGreatestDivisor(a: number, b: number): number {
+  return b === 0 ? a : findGreatestDivisor(b, a % b);
 }

@@ -35,9 +35,9 @@ export interface FetchLine {
   signal: AbortSignal;
 }
 
-type Fetched =
+type FetchResult =
   | { ok: true; file: Uint8Array }
-  | { ok: false; why: string; again: boolean; afterMs?: number | undefined };
+  | { ok: false; why: string; isTemporary: boolean; afterMs?: number | undefined };
 
 /**
  * Fetches a line from the endpoint, usually as a WAV file, with retries. @throws SpeechError
@@ -51,15 +51,21 @@ export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
     if (fetched.ok) return fetched.file;
     const waitMs = Math.max(0, fetched.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
     const isLast = tries >= ATTEMPTS_MAX || clock.monotonicMs() + waitMs >= endsAtMs;
-    if (!fetched.again || isLast || signal.aborted) {
-      throw new SpeechError(tries > 1 ? `${fetched.why}, ${tries} times` : fetched.why);
+    if (!fetched.isTemporary || isLast || signal.aborted) {
+      throw new SpeechError(tries > 1 ? `${fetched.why} in ${tries} attempts` : fetched.why);
     }
     // If the signal aborts, the next request fails.
     await clock.sleep(waitMs, signal).catch(() => undefined);
   }
 }
 
-async function fetchOnce({ endpoint, speaker, text, clock, signal }: FetchLine): Promise<Fetched> {
+async function fetchOnce({
+  endpoint,
+  speaker,
+  text,
+  clock,
+  signal,
+}: FetchLine): Promise<FetchResult> {
   const { baseUrl, apiKey, model = MODEL_DEFAULT, voice = VOICE_DEFAULTS[speaker] } = endpoint;
   using deadline = clock.deadline(REQUEST_MS_MAX);
   try {
@@ -74,10 +80,11 @@ async function fetchOnce({ endpoint, speaker, text, clock, signal }: FetchLine):
     });
     if (response.ok) return await readBounded(response);
     await response.body?.cancel();
-    return refused(response, clock);
+    return explainRefusal(response, clock);
   } catch {
-    if (signal.aborted) return final('the voice was closed before it had spoken');
-    return again(
+    if (signal.aborted)
+      return permanent('the speech synthesizer was closed before the line was ready');
+    return temporary(
       deadline.signal.aborted
         ? `the speech endpoint did not respond within ${REQUEST_MS_MAX} ms`
         : 'the speech endpoint is unreachable; see SANDBOX_KIT_SPEECH_URL',
@@ -85,40 +92,43 @@ async function fetchOnce({ endpoint, speaker, text, clock, signal }: FetchLine):
   }
 }
 
-async function readBounded({ body }: Response): Promise<Fetched> {
+async function readBounded({ body }: Response): Promise<FetchResult> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
   for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
     parts.push(part);
     bytes += part.length;
-    // Leaving the loop cancels the response.
+    // Returning from the loop cancels the response.
     if (bytes > RESPONSE_BYTES_MAX) {
-      return final(`the speech endpoint sent more than ${RESPONSE_BYTES_MAX} bytes for one line`);
+      return permanent(
+        `the speech endpoint sent more than ${RESPONSE_BYTES_MAX} bytes for one line`,
+      );
     }
   }
   return { ok: true, file: Buffer.concat(parts) };
 }
 
-function refused({ status, headers }: Response, clock: Clock): Fetched {
+function explainRefusal({ status, headers }: Response, clock: Clock): FetchResult {
   if (status === 401 || status === 403) {
-    return final(`the speech endpoint rejects the key (${status}); see SANDBOX_KIT_SPEECH_API_KEY`);
+    return permanent(
+      `the speech endpoint rejects the key (${status}); see SANDBOX_KIT_SPEECH_API_KEY`,
+    );
   }
   if (status === 404) {
-    return final(
-      'the speech endpoint has no /audio/speech, or not this model (404); ' +
+    return permanent(
+      'the speech endpoint has no /audio/speech or does not know the model (404); ' +
         'see SANDBOX_KIT_SPEECH_URL and SANDBOX_KIT_SPEECH_MODEL',
     );
   }
   if (status === 429 || status === 408 || status >= 500) {
-    const why = status === 429 ? 'is asked too often' : 'fails';
     const afterMs = readRetryAfterMs(headers.get('retry-after'), clock.nowMs());
-    return { ...again(`the speech endpoint ${why} (${status})`), afterMs };
+    return { ...temporary(`the speech endpoint returned HTTP ${status}`), afterMs };
   }
-  return final(
+  return permanent(
     `the speech endpoint rejects the request (${status}); ` +
       'see SANDBOX_KIT_SPEECH_MODEL and SANDBOX_KIT_SPEECH_VOICE',
   );
 }
 
-const again = (why: string) => ({ ok: false, why, again: true }) as const;
-const final = (why: string) => ({ ok: false, why, again: false }) as const;
+const temporary = (why: string) => ({ ok: false, why, isTemporary: true }) as const;
+const permanent = (why: string) => ({ ok: false, why, isTemporary: false }) as const;

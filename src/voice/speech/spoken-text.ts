@@ -36,13 +36,13 @@ const LONG_NUMBER_PATTERN = /(?<![\d.,:])\d{5,}(?![.,:]?\d)/g;
  */
 export function toPlainEnglish(text: string): string {
   let plain = text;
-  for (const [mark, instead] of REPLACEMENTS) plain = plain.replaceAll(mark, instead);
+  for (const [mark, replacement] of REPLACEMENTS) plain = plain.replaceAll(mark, replacement);
   plain = plain
     .normalize('NFKD')
     .replaceAll(CODE_PATTERN, (_, gap: string | undefined, letters: string, digits: string) =>
-      spelled(gap, letters, digits),
+      spellCode(gap, letters, digits),
     )
-    .replaceAll(LONG_NUMBER_PATTERN, (digits) => apart(digits))
+    .replaceAll(LONG_NUMBER_PATTERN, (digits) => spaceOut(digits))
     .replaceAll(/[^\x20-\x7e]/g, '')
     .replaceAll(/\s+/g, ' ')
     .trim();
@@ -53,12 +53,12 @@ export function toPlainEnglish(text: string): string {
  * Spells a code, except for words. Letters are read by their names, separated from the word before
  * and the digits after: "order A" sounds like "or the", and a lone "A" is read as the article.
  */
-function spelled(gap: string | undefined, letters: string, digits: string): string {
+function spellCode(gap: string | undefined, letters: string, digits: string): string {
   const isWord = letters.length > 5 || (letters.length > 1 && letters !== letters.toUpperCase());
-  if (isWord) return `${gap ?? ''}${letters} ${apart(digits)}`;
-  return `${gap === undefined ? '' : ', '}${apart(letters.toUpperCase())}, ${apart(digits)}`;
+  if (isWord) return `${gap ?? ''}${letters} ${spaceOut(digits)}`;
+  return `${gap === undefined ? '' : ', '}${spaceOut(letters.toUpperCase())}, ${spaceOut(digits)}`;
 }
 
-function apart(characters: string): string {
+function spaceOut(characters: string): string {
   return characters.replaceAll(/(?<=.)(?=.)/g, ' ');
 }

@@ -20,7 +20,6 @@ export interface SpeechSynthesizer {
   close(): Promise<void>;
 }
 
-/** Whose voice is used, and where it comes from. */
 export interface SynthesizerOptions {
   /** A user and an agent have different voices. */
   kind: Speaker;
@@ -31,7 +30,7 @@ export interface SynthesizerOptions {
   /** Script of the worker thread, for tests. */
   threadUrl?: URL;
   /** Size of the cache in bytes (default: 8 MiB, almost an hour of speech). */
-  keptBytesMax?: number;
+  cacheBytesMax?: number;
 }
 
 /** Creates a synthesizer; it loads nothing and starts no thread before the first line. */
@@ -47,81 +46,82 @@ const PENDING_LINES_MAX = 1_000;
 class CachingSynthesizer implements SpeechSynthesizer {
   readonly #options: SynthesizerOptions;
   readonly #clock: Clock;
-  readonly #maker: LineWorker;
-  readonly #kept: ClipCache;
-  readonly #underWay = new Map<string, Promise<Clip>>();
+  readonly #worker: LineWorker;
+  readonly #cache: ClipCache;
+  readonly #pending = new Map<string, Promise<Clip>>();
   readonly #life = new AbortController();
 
   constructor(options: SynthesizerOptions) {
     const { clock = systemClock, threadUrl } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#maker = new LineWorker({ clock, threadUrl });
-    this.#kept = new ClipCache(options.keptBytesMax ?? CACHE_BYTES_DEFAULT);
+    this.#worker = new LineWorker({ clock, threadUrl });
+    this.#cache = new ClipCache(options.cacheBytesMax ?? CACHE_BYTES_DEFAULT);
   }
 
   async speak(text: string, signal?: AbortSignal): Promise<Clip> {
     signal?.throwIfAborted();
-    if (this.#life.signal.aborted) throw new SpeechError('the voice is closed');
-    const words = toSpokenText(text);
-    if (words === '') {
+    if (this.#life.signal.aborted) throw new SpeechError('the speech synthesizer is closed');
+    const spokenText = toSpokenText(text);
+    if (spokenText === '') {
       throw new SpeechError('the line has neither a letter nor a digit that could be spoken');
     }
-    const clip = this.#kept.get(words) ?? this.#underWay.get(words) ?? this.#begin(words);
-    return signal ? orCalledOff(clip, signal) : clip;
+    const clip =
+      this.#cache.get(spokenText) ?? this.#pending.get(spokenText) ?? this.#start(spokenText);
+    return signal ? rejectOnAbort(clip, signal) : clip;
   }
 
   async close(): Promise<void> {
     this.#life.abort();
-    await this.#maker.close();
+    await this.#worker.close();
   }
 
   /** Requests for the same line share one result; a request that is aborted does not cancel it. */
-  #begin(words: string): Promise<Clip> {
-    if (this.#underWay.size >= PENDING_LINES_MAX) {
+  #start(text: string): Promise<Clip> {
+    if (this.#pending.size >= PENDING_LINES_MAX) {
       throw new SpeechError(`more than ${PENDING_LINES_MAX} lines are pending`);
     }
-    const clip = this.#make(words);
-    this.#underWay.set(words, clip);
-    const done = (): void => void this.#underWay.delete(words);
-    clip.then((made) => {
+    const clip = this.#make(text);
+    this.#pending.set(text, clip);
+    const done = (): void => void this.#pending.delete(text);
+    clip.then((result) => {
       done();
-      this.#kept.add(words, made);
+      this.#cache.add(text, result);
     }, done);
     return clip;
   }
 
-  async #make(words: string): Promise<Clip> {
-    const line = await this.#maker.makeLine(await this.#sourceOf(words));
+  async #make(text: string): Promise<Clip> {
+    const line = await this.#worker.makeLine(await this.#createSource(text));
     if (!line) throw new SpeechError('the line was spoken, but it is silent');
-    const id = `line-${createHash('sha256').update(words).digest('hex').slice(0, 12)}`;
+    const id = `line-${createHash('sha256').update(text).digest('hex').slice(0, 12)}`;
     const packets = line.packets.map((packet) => Buffer.from(packet));
-    return { ...line, id, speaker: this.#options.kind, text: words, packets };
+    return { ...line, id, speaker: this.#options.kind, text, packets };
   }
 
-  async #sourceOf(words: string): Promise<LineSource> {
+  async #createSource(text: string): Promise<LineSource> {
     const { kind: speaker, endpoint } = this.#options;
     if (!endpoint) {
-      const text = toPlainEnglish(words);
-      if (text !== '') return { kind: 'text', text, speaker };
+      const english = toPlainEnglish(text);
+      if (english !== '') return { kind: 'text', text: english, speaker };
       throw new SpeechError(
-        'the line has no English in it, and the kit speaks no other language by itself: ' +
-          'name a speech endpoint in SANDBOX_KIT_SPEECH_URL',
+        'the line contains no English, the only language of the built-in synthesizer: ' +
+          'set SANDBOX_KIT_SPEECH_URL to a speech endpoint',
       );
     }
     const { signal } = this.#life;
-    const line = { endpoint, speaker, text: words, clock: this.#clock, signal };
+    const line = { endpoint, speaker, text, clock: this.#clock, signal };
     return { kind: 'wav', file: await fetchLine(line) };
   }
 }
 
-async function orCalledOff(clip: Clip | Promise<Clip>, signal: AbortSignal): Promise<Clip> {
-  const { promise: calledOff, reject } = Promise.withResolvers<never>();
-  const callOff = (): void => reject(signal.reason as Error);
-  signal.addEventListener('abort', callOff);
+async function rejectOnAbort(clip: Clip | Promise<Clip>, signal: AbortSignal): Promise<Clip> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', onAbort);
   try {
-    return await Promise.race([clip, calledOff]);
+    return await Promise.race([clip, aborted]);
   } finally {
-    signal.removeEventListener('abort', callOff);
+    signal.removeEventListener('abort', onAbort);
   }
 }

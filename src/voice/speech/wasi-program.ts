@@ -1,6 +1,6 @@
 /**
  * Runs a WASI command that takes arguments and writes one file, entirely in memory: it can't access
- * files, the clock or the environment of the machine.
+ * files, the clock, or the environment of the machine.
  */
 
 /** A compiled program. */
@@ -12,7 +12,7 @@ interface WebAssemblyParts {
   compile(bytes: Uint8Array<ArrayBuffer>): Promise<WasmModule>;
   Instance: new (
     module: WasmModule,
-    imports: Record<string, Record<string, (...given: never[]) => number>>,
+    imports: Record<string, Record<string, (...parameters: never[]) => number>>,
   ) => { exports: Readonly<Record<string, unknown>> };
 }
 
@@ -27,21 +27,21 @@ export interface ProgramResult {
   /** The contents of the file that it wrote. */
   file: Buffer;
   /** Its output, up to 64 KiB. */
-  printed: string;
+  output: string;
 }
 
 /** The directory of the output file, as the program sees it. */
-export const PROGRAM_FOLDER = '/out';
+export const PROGRAM_DIRECTORY = '/out';
 
 const FILE_BYTES_MAX = 67_108_864;
-const PRINTED_BYTES_MAX = 65_536;
+const OUTPUT_BYTES_MAX = 65_536;
 
 const OK = 0;
 const BAD_DESCRIPTOR = 8;
 const NO_SPACE_LEFT = 51;
-const FOLDER_FD = 3;
+const DIRECTORY_FD = 3;
 const FILE_FD = 4;
-const FILE_TYPES = { device: 2, folder: 3, file: 4 };
+const FILE_TYPES = { device: 2, directory: 3, file: 4 };
 
 class ProgramExit extends Error {
   readonly code: number;
@@ -64,7 +64,7 @@ export function runProgram(module: WasmModule, args: readonly string[]): Program
     if (!(error instanceof ProgramExit)) throw error;
     exitCode = error.code;
   }
-  return { exitCode, file: host.file, printed: host.printed };
+  return { exitCode, file: host.file, output: host.output };
 }
 
 /** The system interface of the program. */
@@ -75,7 +75,7 @@ class ProgramHost {
   #bytes = Buffer.alloc(0);
   #size = 0;
   #at = 0;
-  #printed = Buffer.alloc(0);
+  #output = Buffer.alloc(0);
 
   constructor(args: readonly string[]) {
     this.#args = args.map((arg) => Buffer.from(`${arg.replaceAll('\0', ' ')}\0`));
@@ -85,11 +85,11 @@ class ProgramHost {
     return this.#bytes.subarray(0, this.#size);
   }
 
-  get printed(): string {
-    return this.#printed.toString();
+  get output(): string {
+    return this.#output.toString();
   }
 
-  imports(): Record<string, (...given: never[]) => number> {
+  imports(): Record<string, (...parameters: never[]) => number> {
     return {
       args_sizes_get: (count: number, bytes: number) => {
         this.#view.setUint32(count, this.#args.length, true);
@@ -103,19 +103,19 @@ class ProgramHost {
         return OK;
       },
       fd_prestat_get: (fd: number, at: number) => {
-        if (fd !== FOLDER_FD) return BAD_DESCRIPTOR;
+        if (fd !== DIRECTORY_FD) return BAD_DESCRIPTOR;
         this.#view.setUint32(at, 0, true);
-        this.#view.setUint32(at + 4, PROGRAM_FOLDER.length, true);
+        this.#view.setUint32(at + 4, PROGRAM_DIRECTORY.length, true);
         return OK;
       },
       fd_prestat_dir_name: (_fd: number, at: number, length: number) => {
-        Buffer.from(PROGRAM_FOLDER).copy(this.#memoryAt(at, length));
+        Buffer.from(PROGRAM_DIRECTORY).copy(this.#memoryAt(at, length));
         return OK;
       },
       fd_fdstat_get: (fd: number, at: number) => this.#describe(fd, at),
       fd_fdstat_set_flags: () => OK,
-      path_open: (...given: number[]) => {
-        this.#view.setUint32(given[8] ?? 0, FILE_FD, true);
+      path_open: (...parameters: number[]) => {
+        this.#view.setUint32(parameters[8] ?? 0, FILE_FD, true);
         return OK;
       },
       fd_close: () => OK,
@@ -154,9 +154,9 @@ class ProgramHost {
 
   #describe(fd: number, at: number): number {
     if (fd > FILE_FD) return BAD_DESCRIPTOR;
-    const { device, folder, file } = FILE_TYPES;
+    const { device, directory, file } = FILE_TYPES;
     this.#memoryAt(at, 24).fill(0);
-    this.#view.setUint8(at, fd === FOLDER_FD ? folder : fd === FILE_FD ? file : device);
+    this.#view.setUint8(at, fd === DIRECTORY_FD ? directory : fd === FILE_FD ? file : device);
     const allRights = 0x1fff_ffffn;
     this.#view.setBigUint64(at + 8, allRights, true);
     this.#view.setBigUint64(at + 16, allRights, true);
@@ -165,10 +165,10 @@ class ProgramHost {
 
   #seek(fd: number, offset: number, whence: number, at: number): number {
     if (fd !== FILE_FD) return BAD_DESCRIPTOR;
-    const place = offset + (whence === 0 ? 0 : whence === 1 ? this.#at : this.#size);
-    if (place < 0 || place > FILE_BYTES_MAX) return NO_SPACE_LEFT;
-    this.#at = place;
-    this.#view.setBigUint64(at, BigInt(place), true);
+    const position = offset + (whence === 0 ? 0 : whence === 1 ? this.#at : this.#size);
+    if (position < 0 || position > FILE_BYTES_MAX) return NO_SPACE_LEFT;
+    this.#at = position;
+    this.#view.setBigUint64(at, BigInt(position), true);
     return OK;
   }
 
@@ -180,8 +180,8 @@ class ProgramHost {
       if (fd === FILE_FD) {
         if (this.#at + piece.length > FILE_BYTES_MAX) return NO_SPACE_LEFT;
         this.#write(piece);
-      } else if (this.#printed.length < PRINTED_BYTES_MAX) {
-        this.#printed = Buffer.concat([this.#printed, piece]);
+      } else if (this.#output.length < OUTPUT_BYTES_MAX) {
+        this.#output = Buffer.concat([this.#output, piece]);
       }
       written += piece.length;
     }

@@ -5,7 +5,7 @@ export interface PcmAudio {
   rate: number;
 }
 
-/** The bytes are not a readable WAV file; the message says what they are. */
+/** The bytes are not a readable WAV file. */
 export class WavError extends Error {
   override name = 'WavError';
 }
@@ -31,14 +31,14 @@ export function readWav(file: Buffer): PcmAudio {
     if (name === 'fmt ') format = content;
     if (name === 'data') {
       const toTheEnd = length === 0 ? file.subarray(at + 8) : content;
-      return samplesOf(format, toTheEnd);
+      return readSamples(format, toTheEnd);
     }
     at += 8 + length + (length % 2);
   }
   throw new WavError('expected a WAV file with audio, but it has no data');
 }
 
-function samplesOf(format: Buffer | undefined, data: Buffer): PcmAudio {
+function readSamples(format: Buffer | undefined, data: Buffer): PcmAudio {
   if (!format || format.length < 16) throw new WavError('the WAV file has no format');
   const coding = format.readUInt16LE(0);
   const channels = format.readUInt16LE(2);

@@ -78,7 +78,7 @@ function play(pattern: string, lateMs: (index: number) => number = () => 0) {
   const events: [number, TurnEvent][] = [];
   pattern.split('').forEach((character, index) => {
     const atMs = index * 10 + lateMs(index);
-    const event = detector.hear({
+    const event = detector.addWindow({
       isLoud: character === '#',
       atTicks: index * LEVEL_WINDOW_TICKS,
       atMs,
@@ -144,7 +144,7 @@ void t.test('a blocked agent does not take its own delay for silence of the call
   );
   for (let nth = 20; nth < 90; nth += 1) {
     const window = { isLoud: true, atTicks: nth * LEVEL_WINDOW_TICKS, atMs: nth * 10 };
-    t.equal(detector.hear(window), undefined, 'the turn continues');
+    t.equal(detector.addWindow(window), undefined, 'the turn continues');
   }
   t.end();
 });

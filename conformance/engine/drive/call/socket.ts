@@ -20,10 +20,10 @@ export async function requestSocket(
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
-  const { error, answer, socket, localAddress } = await openSocket(request, clock, listener);
-  if (error !== undefined) return { failure: toSocketFailure(error, answer?.status) };
+  const { error, response, socket, localAddress } = await openSocket(request, clock, listener);
+  if (error !== undefined) return { failure: toSocketFailure(error, response?.status) };
   return {
-    ...(answer && { response: { ...answer, headers: flattenHeaders(answer.headers) } }),
+    ...(response && { response: { ...response, headers: flattenHeaders(response.headers) } }),
     ...(socket && { socket }),
     ...(localAddress !== undefined && { localAddress }),
   };

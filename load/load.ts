@@ -201,7 +201,7 @@ async function runWarmUp(
   );
 }
 
-/** A shorter closed loop shows nothing. */
+/** A shorter closed loop gives no useful measurement. */
 const LOOP_MS_MIN = 100;
 
 async function runLoop(

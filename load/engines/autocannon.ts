@@ -30,13 +30,13 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
   const backlog: {
     outgoing: OutgoingRequest;
     deadlineAtMs: number;
-    ended: (came: ExchangeResult) => void;
+    onEnd: (result: ExchangeResult) => void;
   }[] = [];
   let held = 0;
 
   const free = (client: GatedClient): void => {
     const next = backlog.shift();
-    if (next) client.send(next.outgoing, next.deadlineAtMs, next.ended);
+    if (next) client.send(next.outgoing, next.deadlineAtMs, next.onEnd);
     else idle.push(client);
   };
   const run = startAutocannon({
@@ -56,15 +56,15 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
     get held() {
       return held;
     },
-    send(outgoing, deadlineAtMs, ended) {
+    send(outgoing, deadlineAtMs, onEnd) {
       const request = { ...outgoing, path: base + outgoing.path };
       const client = idle.pop();
       if (client) {
-        client.send(request, deadlineAtMs, ended);
+        client.send(request, deadlineAtMs, onEnd);
         return;
       }
       held++;
-      backlog.push({ outgoing: request, deadlineAtMs, ended });
+      backlog.push({ outgoing: request, deadlineAtMs, onEnd });
     },
     async close() {
       deadlines.close();

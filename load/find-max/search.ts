@@ -14,7 +14,7 @@ export interface SearchBounds {
   maxPerSecond: number;
 }
 
-/** The highest rate that was sustained and the lowest that was not; undefined if there is none. */
+/** The highest sustained rate and the lowest rate that failed; undefined if no rate did. */
 export interface Bracket {
   sustains: number | undefined;
   fails: number | undefined;

@@ -26,7 +26,7 @@ export interface WatchParts {
 /** The sandbox is down if more than half of the requests in this many seconds failed. */
 const DOWN_AFTER_SECONDS = 10;
 const DOWN_SHARE = 0.5;
-/** Fewer requests show nothing. */
+/** With fewer requests, the failures may be chance. */
 const DOWN_REQUESTS_MIN = 20;
 
 /** Reports the progress once per second, and ends the run if the sandbox is down. */
@@ -60,7 +60,7 @@ function liveFigures({ record, profile, plan }: WatchParts, nowMs: number): Live
     inFlight: record.inFlightCount,
     p50Ms: log.response.percentile(50),
     p99Ms: log.response.percentile(99),
-    errors: errors.reduce((sum, times) => sum + times, 0),
+    errors: errors.reduce((sum, count) => sum + count, 0),
     leftMs: Math.max(0, plan.windowMs - nowMs),
   };
 }

@@ -4,7 +4,7 @@ import type { Markers, PlannedRequest } from './planned-request.ts';
 /** Three times the target, so that a miss is measured. */
 const CHAT_DEADLINE_MS = 15_000;
 
-/** The first messages of simulated users. A reference makes each unique, so that no cache answers. */
+/** The first messages of simulated users. A reference makes each unique, so that no response comes from a cache. */
 const OPENINGS = [
   'Hello, where is my order A-1001?',
   'What are your opening hours on Saturday?',
@@ -34,15 +34,15 @@ export interface ChatContent {
 
 /** Returns the first message of a conversation. */
 export function openingMessage(index: number, { markers, lines }: ChatContent): ChatMessage {
-  const own = lines?.[index % lines.length]?.[0];
-  const text = own ?? OPENINGS[index % OPENINGS.length] ?? OPENINGS[0];
+  const line = lines?.[index % lines.length]?.[0];
+  const text = line ?? OPENINGS[index % OPENINGS.length] ?? OPENINGS[0];
   return { role: 'user', content: `${text} (${markers.reference(index)})` };
 }
 
 /** Returns the user message at a turn of a conversation; turn 1 is the opening. */
 export function messageAt(turn: number, index: number, { lines }: ChatContent): ChatMessage {
-  const own = lines?.[index % lines.length]?.[turn - 1];
-  return { role: 'user', content: own ?? REPLIES[(turn - 2) % REPLIES.length] ?? REPLIES[0] };
+  const line = lines?.[index % lines.length]?.[turn - 1];
+  return { role: 'user', content: line ?? REPLIES[(turn - 2) % REPLIES.length] ?? REPLIES[0] };
 }
 
 /** Builds the request for a turn of a conversation. */

@@ -1,6 +1,6 @@
+import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { resolvePointer, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
-import type { ExchangeResult } from '../engines/transport.ts';
-import { decodeBody } from './decode-body.ts';
+import { BODY_BYTES_MAX, type ExchangeResult } from '../engines/transport.ts';
 import type { Markers, PlannedRequest } from './planned-request.ts';
 
 /** Returns the requirements that an exchange violates. Injected, because this package knows no requirements. */
@@ -122,6 +122,25 @@ function headerOf({ headers = {} }: ExchangeResult, name: string): string | unde
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const decoders: Partial<Record<string, (bytes: Uint8Array, bounds: ZlibOptions) => Buffer>> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** Decodes a body by its Content-Encoding; returns undefined if the body does not match the header. */
+function decodeBody(bytes: Uint8Array, encoding: string): string | undefined {
+  const decode = decoders[encoding.trim().toLowerCase()];
+  try {
+    const plain =
+      decode && bytes.length > 0 ? decode(bytes, { maxOutputLength: BODY_BYTES_MAX }) : bytes;
+    return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength).toString('utf8');
   } catch {
     return undefined;
   }

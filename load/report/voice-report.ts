@@ -63,8 +63,8 @@ function earlyEndReasons(
   { plan, streams }: LoadReport,
 ): string[] {
   const crashed = ended.map(
-    ({ calls, how }) =>
-      `A process of the load generator with ${formatCount(calls, 'call')} ended early (${how}).`,
+    ({ calls, exitReason }) =>
+      `A process of the load generator with ${formatCount(calls, 'call')} ended early (${exitReason}).`,
   );
   // A run with requests reports the interruption itself.
   if (!wasInterrupted || streams.length > 0) return crashed;

@@ -93,7 +93,7 @@ export function checkCallers(
     ended,
     figure('local errors of calls', localFaults, 0, ''),
   ];
-  // Each process that ended early has a reason of its own.
+  // Each process that exited early has its own reason.
   const exceeded = figures.filter((each) => !each.holds && each !== ended);
   return selfCheckOf(figures, exceeded, '--calls', otherReasons);
 }

@@ -3,14 +3,14 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createCallers } from './callers.ts';
 import type { CallersCommand } from './fleet-messages.ts';
 
-const placed = createCallers(systemClock, (message) => {
-  // If the parent is gone, `disconnect` ends the calls.
+const callers = createCallers(systemClock, (message) => {
+  // After the parent has exited, `disconnect` ends the calls.
   if (process.connected) process.send?.(message);
 });
 
-process.on('message', (message: CallersCommand) => void placed.handle(message));
+process.on('message', (message: CallersCommand) => void callers.handle(message));
 // The parent disconnects after it has received the results, or when it ends.
-process.on('disconnect', () => void placed.hangUp());
+process.on('disconnect', () => void callers.hangUp());
 
 // Ctrl-C reaches the whole process group, but only the parent decides when the calls end.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -20,25 +20,25 @@ export interface Callers {
 const LATENESS_SAMPLES_MAX = 200_000;
 
 /** Creates the callers of a process; they wait for commands. */
-export function createCallers(clock: Clock, tell: (message: CallersEvent) => void): Callers {
-  return new ProcessCallers(clock, tell);
+export function createCallers(clock: Clock, send: (message: CallersEvent) => void): Callers {
+  return new ProcessCallers(clock, send);
 }
 
 class ProcessCallers implements Callers {
   readonly #clock: Clock;
-  readonly #tell: (message: CallersEvent) => void;
+  readonly #send: (message: CallersEvent) => void;
   readonly #seconds: PerSecondCounter;
   readonly #life = new AbortController();
   #calls: LoadCall[] = [];
-  #latesMs: number[] = [];
-  #lateMaxMs = 0;
-  #everyNth = 1;
+  #latenessMs: number[] = [];
+  #latenessMaxMs = 0;
+  #sampleInterval = 1;
   #frames = 0;
-  #ofWindow: (() => Omit<CallersCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
+  #stopMeasuring: (() => Omit<CallersCost, 'sendLateP99Ms' | 'sendLateMaxMs'>) | undefined;
 
-  constructor(clock: Clock, tell: (message: CallersEvent) => void) {
+  constructor(clock: Clock, send: (message: CallersEvent) => void) {
     this.#clock = clock;
-    this.#tell = tell;
+    this.#send = send;
     this.#seconds = new PerSecondCounter(
       clock,
       () => this.#calls.filter(({ isUp }) => isUp).length,
@@ -60,57 +60,57 @@ class ProcessCallers implements Callers {
     const clock = this.#clock;
     const clips = (await readClips()).filter(({ speaker }) => speaker === 'user');
     const counts = {
-      sent: (lateMs: number) => this.#sent(lateMs),
+      sent: (lateMs: number) => this.#onSent(lateMs),
       received: (isGap: boolean) => this.#seconds.received(isGap),
     };
-    const beats = createPacer(clock);
+    const pacer = createPacer(clock);
     this.#calls = calls.map((order) => {
       const chance = seededRandom(order.session);
-      return new LoadCall({ clock, pacer: beats, chance, clips, target, order, counts });
+      return new LoadCall({ clock, pacer, chance, clips, target, order, counts });
     });
     void this.#seconds.run(this.#life.signal, (seconds) =>
-      this.#tell({ kind: 'seconds', seconds }),
+      this.#send({ kind: 'seconds', seconds }),
     );
     for (const [nth, call] of this.#calls.entries()) {
       void call.place().then(() => {
         const order = calls[nth];
-        if (order) this.#tell({ kind: 'settled', nth: order.nth, isConnected: call.isUp });
+        if (order) this.#send({ kind: 'settled', nth: order.nth, isConnected: call.isUp });
       });
     }
   }
 
   #beginWindow(): void {
-    const [cost, share] = [startMeter(this.#clock), monitorLocalDelay()];
-    this.#ofWindow = () => ({
-      cpuPercent: cost().cpuPercent,
-      loopLateP99Ms: share().loopLateP99Ms,
+    const [stopMeter, stopMonitor] = [startMeter(this.#clock), monitorLocalDelay()];
+    this.#stopMeasuring = () => ({
+      cpuPercent: stopMeter().cpuPercent,
+      loopLateP99Ms: stopMonitor().loopLateP99Ms,
     });
     for (const call of this.#calls) call.beginWindow();
   }
 
-  #sent(lateMs: number): void {
+  #onSent(lateMs: number): void {
     this.#seconds.sent(lateMs);
-    if (!this.#ofWindow) return;
-    this.#lateMaxMs = Math.max(this.#lateMaxMs, lateMs);
+    if (!this.#stopMeasuring) return;
+    this.#latenessMaxMs = Math.max(this.#latenessMaxMs, lateMs);
     this.#frames += 1;
-    if (this.#frames % this.#everyNth !== 0) return;
-    this.#latesMs.push(lateMs);
-    if (this.#latesMs.length < LATENESS_SAMPLES_MAX) return;
-    this.#latesMs = this.#latesMs.filter((_, nth) => nth % 2 === 0);
-    this.#everyNth *= 2;
+    if (this.#frames % this.#sampleInterval !== 0) return;
+    this.#latenessMs.push(lateMs);
+    if (this.#latenessMs.length < LATENESS_SAMPLES_MAX) return;
+    this.#latenessMs = this.#latenessMs.filter((_, nth) => nth % 2 === 0);
+    this.#sampleInterval *= 2;
   }
 
   async #finish(): Promise<void> {
     // Measured before the calls hang up, because that cost is not part of the window.
     const cost = {
-      ...(this.#ofWindow?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
-      sendLateP99Ms: findPercentile(this.#latesMs, 99) ?? 0,
-      sendLateMaxMs: this.#lateMaxMs,
+      ...(this.#stopMeasuring?.() ?? { cpuPercent: 0, loopLateP99Ms: 0 }),
+      sendLateP99Ms: findPercentile(this.#latenessMs, 99) ?? 0,
+      sendLateMaxMs: this.#latenessMaxMs,
     };
     // Stop all calls before any result is computed, so that no call continues meanwhile.
-    const came = this.#calls.map((call) => call.close());
+    const computeOutcomes = this.#calls.map((call) => call.close());
     await this.hangUp();
-    this.#tell({ kind: 'seconds', seconds: this.#seconds.takeRest() });
-    this.#tell({ kind: 'done', calls: came.map((outcome) => outcome()), cost });
+    this.#send({ kind: 'seconds', seconds: this.#seconds.takeRest() });
+    this.#send({ kind: 'done', calls: computeOutcomes.map((compute) => compute()), cost });
   }
 }

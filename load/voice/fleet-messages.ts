@@ -26,7 +26,7 @@ export type CallersEvent =
   | { kind: 'seconds'; seconds: CallerSecond[] }
   | { kind: 'done'; calls: CallOutcome[]; cost: CallersCost };
 
-/** What one process did in one second. */
+/** The traffic of one process in one second. */
 export interface CallerSecond {
   /** Whole seconds since the Unix epoch. */
   epochS: number;

@@ -17,7 +17,7 @@ export interface LostProcess {
   /** Number of calls that were lost with it. */
   calls: number;
   /** The signal or exit code, such as "SIGKILL" or "code 1". */
-  how: string;
+  exitReason: string;
 }
 
 /** The results of all calls. */
@@ -58,11 +58,11 @@ const FINISH_MS_MAX = 20_000;
 const EXIT_MS_MAX = 3_000;
 
 // Type stripping runs the `.ts` file itself; tsc emits `.js`.
-const entry = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
+const processUrl = new URL(`caller-process${extname(import.meta.url)}`, import.meta.url);
 
 /** Starts the processes and places the calls as scheduled. */
-export function startFleet(parts: FleetOptions): Fleet {
-  return new ProcessFleet(parts);
+export function startFleet(options: FleetOptions): Fleet {
+  return new ProcessFleet(options);
 }
 
 class ProcessFleet implements Fleet {
@@ -79,14 +79,14 @@ class ProcessFleet implements Fleet {
     this.#clock = clock;
     this.#unsettled = new Set(calls.map(({ nth }) => nth));
     this.#members = Array.from({ length: processes }, (_, index) => {
-      // Calls are dealt out in turn, so that the load of all processes is the same at any time.
-      const own = calls.filter(({ nth }) => nth % processes === index);
+      // Calls are assigned in turn, so that all processes have the same load at any time.
+      const assigned = calls.filter(({ nth }) => nth % processes === index);
       const member = new CallerProcess(
-        own,
-        (message) => this.#hear(message),
-        () => this.#lose(own),
+        assigned,
+        (message) => this.#handleEvent(message),
+        () => this.#lose(assigned),
       );
-      member.tell({ kind: 'place', target, calls: own });
+      member.send({ kind: 'place', target, calls: assigned });
       return member;
     });
     if (calls.length === 0) this.#allSettled.resolve(undefined);
@@ -114,7 +114,7 @@ class ProcessFleet implements Fleet {
   }
 
   beginWindow(): void {
-    for (const member of this.#members) member.tell({ kind: 'window' });
+    for (const member of this.#members) member.send({ kind: 'window' });
   }
 
   finish(): Promise<FleetOutcome> {
@@ -125,14 +125,14 @@ class ProcessFleet implements Fleet {
     await Promise.all(this.#members.map((member) => member.finish(this.#clock)));
     const done = this.#members.flatMap((member) => member.done ?? []);
     return {
-      calls: done.flatMap(({ calls }) => calls).sort((one, other) => one.nth - other.nth),
+      calls: done.flatMap(({ calls }) => calls).sort((a, b) => a.nth - b.nth),
       seconds: this.#seconds,
       costs: done.map(({ cost }) => cost),
       ended: this.#members.flatMap((member) => member.ended ?? []),
     };
   }
 
-  #hear(message: CallersEvent): void {
+  #handleEvent(message: CallersEvent): void {
     if (message.kind === 'seconds') this.#seconds.push(...message.seconds);
     if (message.kind !== 'settled') return;
     this.counts[message.isConnected ? 'connected' : 'failed'] += 1;
@@ -140,7 +140,7 @@ class ProcessFleet implements Fleet {
   }
 
   #lose(calls: readonly CallOrder[]): void {
-    this.#broken.abort(new Error('a process that places calls has ended'));
+    this.#broken.abort(new Error('a process that places calls exited'));
     this.#settle(calls.map(({ nth }) => nth));
   }
 
@@ -162,44 +162,46 @@ class CallerProcess {
 
   constructor(
     calls: readonly CallOrder[],
-    hear: (message: CallersEvent) => void,
-    lose: () => void,
+    onEvent: (message: CallersEvent) => void,
+    onLost: () => void,
   ) {
-    this.#child = fork(fileURLToPath(entry), [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-    const over = (how: string): void => {
-      if (!this.done) this.ended ??= { calls: calls.length, how };
+    this.#child = fork(fileURLToPath(processUrl), [], {
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    });
+    const onExit = (exitReason: string): void => {
+      if (!this.done) this.ended ??= { calls: calls.length, exitReason };
       this.#exited.resolve(undefined);
       this.#finished.resolve(undefined);
-      if (this.ended) lose();
+      if (this.ended) onLost();
     };
     this.#child.on('message', (message: CallersEvent) => {
-      hear(message);
+      onEvent(message);
       if (message.kind !== 'done') return;
       this.done = message;
       this.#finished.resolve(undefined);
       this.#child.disconnect();
     });
-    this.#child.on('error', (error) => over(error.message));
-    this.#child.on('exit', (code, signal) => over(signal ?? `code ${code}`));
+    this.#child.on('error', (error) => onExit(error.message));
+    this.#child.on('exit', (code, signal) => onExit(signal ?? `code ${code}`));
   }
 
-  tell(message: CallersCommand): void {
+  send(message: CallersCommand): void {
     // An exited process is reported by its exit event.
     if (this.#child.connected) this.#child.send(message, () => {});
   }
 
   async finish(clock: Clock): Promise<void> {
-    this.tell({ kind: 'finish' });
-    await within(this.#finished.promise, FINISH_MS_MAX, clock);
-    await within(this.#exited.promise, this.done ? EXIT_MS_MAX : 0, clock);
+    this.send({ kind: 'finish' });
+    await waitAtMost(this.#finished.promise, FINISH_MS_MAX, clock);
+    await waitAtMost(this.#exited.promise, this.done ? EXIT_MS_MAX : 0, clock);
     this.#child.kill('SIGKILL');
     await this.#exited.promise;
   }
 }
 
-async function within(done: Promise<unknown>, msMax: number, clock: Clock): Promise<void> {
+async function waitAtMost(done: Promise<unknown>, msMax: number, clock: Clock): Promise<void> {
   const over = new AbortController();
-  const late = clock.sleep(msMax, over.signal).catch(() => undefined);
-  await Promise.race([done, late]);
+  const timeout = clock.sleep(msMax, over.signal).catch(() => undefined);
+  await Promise.race([done, timeout]);
   over.abort(new Error('done'));
 }

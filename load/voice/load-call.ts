@@ -38,12 +38,12 @@ const metadata = {
 export class LoadCall {
   readonly #options: LoadCallOptions;
   readonly #call: OutgoingCall;
-  readonly #tally: MediaStatistics;
+  readonly #media: MediaStatistics;
   readonly #life = new AbortController();
   #peer: Peer | undefined;
   #activity: VoiceActivityDetector | undefined;
   #microphone: Microphone | undefined;
-  #talker: TurnLoop | undefined;
+  #turnLoop: TurnLoop | undefined;
   #fault: CallFault | undefined;
   #times: Pick<CallOutcome, 'readyMs' | 'setupMs'> = {};
   #dueMs = 0;
@@ -54,10 +54,10 @@ export class LoadCall {
     this.#options = options;
     this.#call = new OutgoingCall({
       ...options,
-      onPacket: (packet) => this.#hear(packet),
-      onEnd: (why) => void this.#fail(why),
+      onPacket: (packet) => this.#onPacket(packet),
+      onEnd: (error) => void this.#fail(error),
     });
-    this.#tally = new MediaStatistics(options.clock, options.counts);
+    this.#media = new MediaStatistics(options.clock, options.counts);
   }
 
   /** Whether media flows, as far as is known. */
@@ -82,8 +82,8 @@ export class LoadCall {
   beginWindow(): void {
     if (!this.#peer || !this.isUp) return;
     this.#wasUpAtStart = true;
-    this.#tally.begin(this.#peer, this.#life.signal);
-    this.#talker?.beginWindow();
+    this.#media.begin(this.#peer, this.#life.signal);
+    this.#turnLoop?.beginWindow();
   }
 
   /** Hangs up. */
@@ -100,14 +100,16 @@ export class LoadCall {
 
   #outcome(wasHeld: boolean): CallOutcome {
     const { nth, session } = this.#options.order;
-    const { turnResponsesMs, turns } = this.#talker?.statistics() ?? {
+    const { turnResponsesMs, turns } = this.#turnLoop?.statistics() ?? {
       turnResponsesMs: [],
       turns: 0,
     };
-    const media = this.#tally.statistics();
+    const media = this.#media.statistics();
     const isSilent = wasHeld && media.received === 0;
-    const fault = isSilent ? this.#faultOf('no_media', 'no audio came in the window') : this.#fault;
-    const firstMs = this.#tally.firstPacketAtMs;
+    const fault = isSilent
+      ? this.#createFault('no_media', 'no audio was received during the window')
+      : this.#fault;
+    const firstMs = this.#media.firstPacketAtMs;
     return {
       nth,
       session,
@@ -125,7 +127,7 @@ export class LoadCall {
 
   async #connect(): Promise<void> {
     const { clock, order, pacer } = this.#options;
-    // Loaded before the call: the time that takes is not the sandbox's.
+    // The decoder is loaded before the call, so that loading does not count as setup time.
     const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'sparse' });
     this.#activity = activity;
     const { readyMs } = await this.#call.place({ session_id: order.session, metadata });
@@ -133,20 +135,27 @@ export class LoadCall {
     const peer = (this.#peer = await this.#call.connect());
     activity.payloadType = this.#call.payloadType;
     this.#times.setupMs = clock.monotonicMs() - this.#dueMs;
-    const onSent = (_payload: Buffer, lateMs: number): void => this.#tally.sent(lateMs);
+    const onSent = (_payload: Buffer, lateMs: number): void => this.#media.sent(lateMs);
     this.#microphone = new Microphone({ peer, clock, pacer, onSent });
-    this.#talk(this.#microphone, activity);
+    this.#startTurns(this.#microphone, activity);
   }
 
-  #talk(microphone: Microphone, activity: VoiceActivityDetector): void {
+  #startTurns(microphone: Microphone, activity: VoiceActivityDetector): void {
     const { clock, chance, clips } = this.#options;
-    const talker = new TurnLoop({ clock, chance, clips, microphone, activity, tally: this.#tally });
-    this.#talker = talker;
-    void talker.run(this.#life.signal).catch((error: unknown) => this.#fail(error));
+    const turnLoop = new TurnLoop({
+      clock,
+      chance,
+      clips,
+      microphone,
+      activity,
+      media: this.#media,
+    });
+    this.#turnLoop = turnLoop;
+    void turnLoop.run(this.#life.signal).catch((error: unknown) => this.#fail(error));
   }
 
-  #hear(packet: AudioPacket): void {
-    this.#tally.hear(packet);
+  #onPacket(packet: AudioPacket): void {
+    this.#media.addPacket(packet);
     this.#activity?.addPacket(packet);
   }
 
@@ -154,11 +163,11 @@ export class LoadCall {
   async #fail(error: unknown): Promise<void> {
     if (this.#life.signal.aborted) return;
     const kind = error instanceof CallError ? error.kind : 'no_path';
-    this.#fault ??= this.#faultOf(kind, messageOf(error));
+    this.#fault ??= this.#createFault(kind, errorMessage(error));
     await this.end();
   }
 
-  #faultOf(kind: CallFault['kind'], detail: string): CallFault {
+  #createFault(kind: CallFault['kind'], detail: string): CallFault {
     return { kind, detail, atMs: this.#options.clock.nowMs() };
   }
 
@@ -170,5 +179,3 @@ export class LoadCall {
     this.#activity = undefined;
   }
 }
-
-const messageOf = (error: unknown): string => errorMessage(error);

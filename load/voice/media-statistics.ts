@@ -33,9 +33,9 @@ export class MediaStatistics {
   }
 
   /** Starts the measured window. */
-  begin(peer: Peer, over: AbortSignal): void {
+  begin(peer: Peer, signal: AbortSignal): void {
     this.#meter = new PathMeter(this.#clock);
-    void this.#meter.measureRoundTrips(peer, over, { intervalMs: ROUND_TRIP_INTERVAL_MS });
+    void this.#meter.measureRoundTrips(peer, signal, { intervalMs: ROUND_TRIP_INTERVAL_MS });
   }
 
   sent(lateMs: number): void {
@@ -43,10 +43,10 @@ export class MediaStatistics {
     this.#counts.sent(lateMs);
   }
 
-  hear(packet: AudioPacket): void {
+  addPacket(packet: AudioPacket): void {
     this.firstPacketAtMs ??= packet.arrivedAtMs;
     this.lastPacketAtMs = packet.arrivedAtMs;
-    const gapMs = this.#last ? behindMs(this.#last, packet) : 0;
+    const gapMs = this.#last ? measureGapMs(this.#last, packet) : 0;
     this.#last = packet;
     const isGap = gapMs > GAP_MS_MIN;
     this.#counts.received(isGap);
@@ -68,16 +68,16 @@ export class MediaStatistics {
     | 'gaps'
     | 'longestGapMs'
   > {
-    const figures = this.#meter?.statistics();
-    const { latencyMs, transitP99Ms } = figures ?? {};
+    const path = this.#meter?.statistics();
+    const { latencyMs, transitP99Ms } = path ?? {};
     return {
       ...(latencyMs !== undefined && { pathMs: latencyMs }),
       ...(transitP99Ms !== undefined && { jitterMs: transitP99Ms }),
-      roundTripsMs: [...(figures?.roundTripsMs ?? [])],
+      roundTripsMs: [...(path?.roundTripsMs ?? [])],
       sent: this.#sent,
-      received: figures?.stream.packets ?? 0,
-      lost: figures?.stream.lost ?? 0,
-      reordered: figures?.stream.reordered ?? 0,
+      received: path?.stream.packets ?? 0,
+      lost: path?.stream.lost ?? 0,
+      reordered: path?.stream.reordered ?? 0,
       gaps: this.#gaps,
       longestGapMs: Math.max(0, this.#longestGapMs),
     };
@@ -87,7 +87,7 @@ export class MediaStatistics {
 /**
  * Returns how much longer the time between two arrivals was than the time between their timestamps.
  */
-function behindMs(before: AudioPacket, packet: AudioPacket): number {
+function measureGapMs(before: AudioPacket, packet: AudioPacket): number {
   const ticks = (packet.timestamp - before.timestamp) | 0;
   if (packet.ssrc !== before.ssrc || ticks <= 0 || ticks > TIMESTAMP_JUMP_TICKS_MAX) return 0;
   return packet.arrivedAtMs - before.arrivedAtMs - ticks / TICKS_PER_MS;

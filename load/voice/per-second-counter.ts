@@ -4,13 +4,13 @@ import type { CallerSecond } from './fleet-messages.ts';
 /** Counts packets and calls per second. */
 export class PerSecondCounter {
   readonly #clock: Clock;
-  readonly #up: () => number;
+  readonly #countConnected: () => number;
   #current: CallerSecond | undefined;
-  #over: CallerSecond[] = [];
+  #completed: CallerSecond[] = [];
 
-  constructor(clock: Clock, up: () => number) {
+  constructor(clock: Clock, countConnected: () => number) {
     this.#clock = clock;
-    this.#up = up;
+    this.#countConnected = countConnected;
   }
 
   sent(lateMs: number): void {
@@ -26,30 +26,30 @@ export class PerSecondCounter {
   }
 
   /** Reports completed seconds once a second, until the signal aborts. */
-  async run(over: AbortSignal, tell: (seconds: CallerSecond[]) => void): Promise<void> {
-    const isOver = (): boolean => over.aborted;
+  async run(signal: AbortSignal, report: (seconds: CallerSecond[]) => void): Promise<void> {
+    const isOver = (): boolean => signal.aborted;
     while (!isOver()) {
-      await this.#clock.sleep(1_000, over).catch(() => undefined);
+      await this.#clock.sleep(1_000, signal).catch(() => undefined);
       this.#now();
       if (isOver()) return;
-      const seconds = this.#over;
-      this.#over = [];
-      if (seconds.length > 0) tell(seconds);
+      const seconds = this.#completed;
+      this.#completed = [];
+      if (seconds.length > 0) report(seconds);
     }
   }
 
   /** Returns the seconds that were not reported yet, including the current one. */
   takeRest(): CallerSecond[] {
-    return [...this.#over, ...(this.#current ? [this.#current] : [])];
+    return [...this.#completed, ...(this.#current ? [this.#current] : [])];
   }
 
   #now(): CallerSecond {
     const epochS = Math.floor(this.#clock.nowMs() / 1_000);
     if (this.#current?.epochS === epochS) return this.#current;
-    if (this.#current) this.#over.push({ ...this.#current, up: this.#up() });
+    if (this.#current) this.#completed.push({ ...this.#current, up: this.#countConnected() });
     return (this.#current = {
       epochS,
-      up: this.#up(),
+      up: this.#countConnected(),
       sent: 0,
       received: 0,
       gaps: 0,

@@ -5,27 +5,26 @@ import type { Clip } from '../../src/voice/opus/index.ts';
 import { CallError, type Microphone, type SpeechSpan } from '../../src/voice/call/index.ts';
 import type { MediaStatistics } from './media-statistics.ts';
 
-/** What the turns of a call are spoken and measured with. */
 export interface TurnLoopOptions {
   clock: Clock;
   chance: Random;
   clips: readonly Clip[];
   microphone: Microphone;
   activity: VoiceActivityDetector;
-  tally: MediaStatistics;
+  media: MediaStatistics;
 }
 
 const POLL_MS = 40;
 /** After this much silence the sandbox has finished speaking. */
 const QUIET_MS = 600;
-/** Extra time for a greeting, or for a reply after the sandbox interrupted us. */
+/** Extra time for a greeting, or for a response after the sandbox interrupted the caller. */
 const GREETING_MS = 1_500;
 /** A sandbox that never stops is interrupted after this. */
 const QUIET_MS_MAX = 20_000;
 /** A later response counts as missing. */
-const ANSWER_MS_MAX = 10_000;
+const RESPONSE_MS_MAX = 10_000;
 /** Pause before each turn; random, so that the callers do not all speak at the same time. */
-const THINKING_MS = { least: 200, most: 1_200 };
+const THINKING_MS = { min: 200, max: 1_200 };
 const TURNS_MAX = 10_000;
 
 /** Takes turns with a sandbox: speaks, waits for the response, listens to it, and speaks again. */
@@ -53,30 +52,30 @@ export class TurnLoop {
   }
 
   /** Takes turns until the signal aborts. @throws CallError if the media has stopped. */
-  async run(over: AbortSignal): Promise<void> {
+  async run(signal: AbortSignal): Promise<void> {
     const { chance, clock, clips, microphone, activity } = this.#options;
-    const isOver = (): boolean => over.aborted;
+    const isOver = (): boolean => signal.aborted;
     for (let nth = 0; nth < TURNS_MAX && !isOver(); nth += 1) {
-      await this.#until(() => this.#isQuiet(), QUIET_MS_MAX, over);
-      const waitMs = chance.integer(THINKING_MS.least, THINKING_MS.most);
-      await clock.sleep(waitMs, over).catch(() => undefined);
+      await this.#until(() => this.#isQuiet(), QUIET_MS_MAX, signal);
+      const waitMs = chance.integer(THINKING_MS.min, THINKING_MS.max);
+      await clock.sleep(waitMs, signal).catch(() => undefined);
       const clip = clips[chance.integer(0, clips.length - 1)];
       if (isOver() || !clip) return;
       const startedMs = clock.monotonicMs();
       const isJudged = this.#isJudged;
       activity.beginTurn();
-      const said = await microphone.say(clip);
-      if (!said) return;
-      await this.#until(() => activity.firstOnsetMs !== undefined, ANSWER_MS_MAX, over);
+      const span = await microphone.say(clip);
+      if (!span) return;
+      await this.#until(() => activity.firstOnsetMs !== undefined, RESPONSE_MS_MAX, signal);
       if (isOver() && activity.firstOnsetMs === undefined) return;
-      if (isJudged) this.#note(said);
+      if (isJudged) this.#record(span);
       if (activity.firstOnsetMs === undefined) this.#assertMedia(startedMs);
-      const wasSpokenOver = (activity.firstOnsetMs ?? Infinity) < said.endMs;
-      this.#restFromMs = said.endMs + (wasSpokenOver ? GREETING_MS : 0);
+      const wasInterrupted = (activity.firstOnsetMs ?? Infinity) < span.endMs;
+      this.#restFromMs = span.endMs + (wasInterrupted ? GREETING_MS : 0);
     }
   }
 
-  #note({ endMs }: SpeechSpan): void {
+  #record({ endMs }: SpeechSpan): void {
     this.#turns += 1;
     const { firstOnsetMs: onsetMs } = this.#options.activity;
     if (onsetMs !== undefined) this.#responsesMs.push(onsetMs - endMs);
@@ -84,11 +83,11 @@ export class TurnLoop {
 
   /** A sandbox may send nothing instead of silence, but not when a response is due. */
   #assertMedia(sinceMs: number): void {
-    const { lastPacketAtMs } = this.#options.tally;
+    const { lastPacketAtMs } = this.#options.media;
     if (lastPacketAtMs >= sinceMs) return;
-    const isNone = lastPacketAtMs === -Infinity;
-    const says = `no audio was received while the caller spoke and for ${ANSWER_MS_MAX / 1000} s after`;
-    throw new CallError(isNone ? 'no_media' : 'media_stopped', says);
+    const kind = lastPacketAtMs === -Infinity ? 'no_media' : 'media_stopped';
+    const message = `no audio was received while the caller spoke and for ${RESPONSE_MS_MAX / 1000} s after`;
+    throw new CallError(kind, message);
   }
 
   #isQuiet(): boolean {
@@ -96,11 +95,11 @@ export class TurnLoop {
     return clock.monotonicMs() - Math.max(activity.lastSpeechAtMs, this.#restFromMs) >= QUIET_MS;
   }
 
-  async #until(isMet: () => boolean, waitMs: number, over: AbortSignal): Promise<void> {
+  async #until(isMet: () => boolean, waitMs: number, signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
     const endMs = clock.monotonicMs() + waitMs;
-    while (!over.aborted && !isMet() && clock.monotonicMs() < endMs) {
-      await clock.sleep(POLL_MS, over).catch(() => undefined);
+    while (!signal.aborted && !isMet() && clock.monotonicMs() < endMs) {
+      await clock.sleep(POLL_MS, signal).catch(() => undefined);
     }
   }
 }

@@ -23,50 +23,52 @@ export interface VoiceRun extends FleetOutcome {
 /** Delay before the first call, because the processes take a moment to start. */
 const LEAD_MS = 1_500;
 /** This many calls use about half a core. */
-const CALLS_OF_A_PROCESS = 125;
+const CALLS_PER_PROCESS = 125;
 const TICK_MS = 1_000;
 
 /** Returns the number of processes for the calls, leaving one core free. */
 export function countProcesses(calls: number): number {
   const cores = Math.max(1, availableParallelism() - 1);
-  return Math.max(1, Math.min(cores, Math.ceil(calls / CALLS_OF_A_PROCESS)));
+  return Math.max(1, Math.min(cores, Math.ceil(calls / CALLS_PER_PROCESS)));
 }
 
-/** What happens during the window; the signal ends it early. */
+/** Runs during the window; the signal ends it early. */
 export type WindowTask<Result> = (signal: AbortSignal, fleet: Fleet) => Promise<Result>;
 
 /**
- * Places the calls of a plan one after the other, runs the window when all have connected or
+ * Places the calls of a plan one after another, runs the window when all have connected or
  * failed, and hangs up. Without a connected call there is no window, unless the run also has other
  * traffic.
  */
 export async function runCalls<Result>(
   { options, plan, chance }: { options: LoadOptions; plan: LoadPlan; chance: Random },
-  meanwhile: WindowTask<Result>,
+  runWindow: WindowTask<Result>,
 ): Promise<{ voice: VoiceRun; result: Result | undefined }> {
   const { clock, signal, onTick } = options;
   const fleet = startFleet({
     clock,
-    target: targetOf(options),
-    calls: ordersOf(plan, chance, clock.nowMs() + LEAD_MS),
+    target: createTarget(options),
+    calls: createOrders(plan, chance, clock.nowMs() + LEAD_MS),
     processes: options.voice?.processes ?? countProcesses(plan.calls ?? 0),
   });
-  const over = AbortSignal.any([signal, fleet.broken]);
+  const stop = AbortSignal.any([signal, fleet.broken]);
   let windowStartMs: number | undefined;
   let result: Result | undefined;
   let ranMs = 0;
   try {
-    await settled(fleet, over, clock, (live) => onTick({ ...live, leftMs: plan.windowMs }));
-    const goesOn = fleet.counts.connected > 0 || plan.profile === 'all';
-    if (!over.aborted && goesOn) {
+    await waitUntilSettled(fleet, stop, clock, (live) =>
+      onTick({ ...live, leftMs: plan.windowMs }),
+    );
+    const hasWindow = fleet.counts.connected > 0 || plan.profile === 'all';
+    if (!stop.aborted && hasWindow) {
       fleet.beginWindow();
       windowStartMs = clock.nowMs();
       const startedMs = clock.monotonicMs();
-      result = await meanwhile(over, fleet);
+      result = await runWindow(stop, fleet);
       ranMs = clock.monotonicMs() - startedMs;
     }
   } finally {
-    onTick({ ...liveOf(fleet, 'drain'), leftMs: 0 });
+    onTick({ ...createProgress(fleet, 'drain'), leftMs: 0 });
     await fleet.finish();
   }
   const { processes } = fleet;
@@ -83,27 +85,31 @@ export function waitForWindow({ clock, onTick }: LoadOptions, windowMs: number):
       const leftMs = endMs - clock.monotonicMs();
       if (leftMs <= 0 || signal.aborted) return;
       await clock.sleep(Math.min(TICK_MS, leftMs), signal).catch(() => undefined);
-      onTick({ ...liveOf(fleet, 'window'), leftMs: Math.max(0, endMs - clock.monotonicMs()) });
+      onTick({
+        ...createProgress(fleet, 'window'),
+        leftMs: Math.max(0, endMs - clock.monotonicMs()),
+      });
     }
   };
 }
 
-async function settled(
+/** Reports progress until all calls have connected or failed. */
+async function waitUntilSettled(
   fleet: Fleet,
-  over: AbortSignal,
+  stop: AbortSignal,
   clock: Clock,
-  tell: (live: LiveFigures) => void,
+  onTick: (live: LiveFigures) => void,
 ): Promise<void> {
   const done = new AbortController();
-  const until = AbortSignal.any([over, done.signal]);
+  const signal = AbortSignal.any([stop, done.signal]);
   void fleet.settled.then(() => done.abort(new Error('settled')));
-  while (!until.aborted) {
-    await clock.sleep(TICK_MS, until).catch(() => undefined);
-    tell(liveOf(fleet, 'ramp'));
+  while (!signal.aborted) {
+    await clock.sleep(TICK_MS, signal).catch(() => undefined);
+    onTick(createProgress(fleet, 'ramp'));
   }
 }
 
-function ordersOf(
+function createOrders(
   { calls = 0, callsPerSecond = 1 }: LoadPlan,
   chance: Random,
   beginAtMs: number,
@@ -115,7 +121,7 @@ function ordersOf(
   }));
 }
 
-function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
+function createTarget({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
   return {
     url: voice?.url ?? deriveVoiceUrl(sandbox),
     apiKey,
@@ -125,7 +131,7 @@ function targetOf({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
   };
 }
 
-function liveOf({ counts, lastSecond }: Fleet, phase: LiveFigures['phase']): LiveFigures {
+function createProgress({ counts, lastSecond }: Fleet, phase: LiveFigures['phase']): LiveFigures {
   return {
     ...{ phase, perSecond: 0, inFlight: counts.connected, p50Ms: null, p99Ms: null, leftMs: 0 },
     errors: counts.failed,

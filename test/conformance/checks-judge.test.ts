@@ -1,4 +1,4 @@
-/** What holds of the judge whatever it is given: over recordings, without a network. */
+/** Rules that hold for the judgment of any recording. */
 import t, { type Test } from 'tap';
 import type { Suite } from '../../conformance/engine/area.ts';
 import type { Check } from '../../conformance/engine/checks/check.ts';
@@ -29,12 +29,11 @@ import { damageJson, randomJson } from '../helpers/random-json.ts';
 
 const prompts = ['Where is my order A-1001?', 'What are your opening hours?'];
 
-// A run with calls takes as long as it takes to speak.
-/** A run against the reference agent, the same for every test that needs one. */
-let run: Promise<Transcript> | undefined;
-const recorded = (): Promise<Transcript> => (run ??= driven());
+/** The run against the reference agent that all tests share. */
+let sharedRun: Promise<Transcript> | undefined;
+const recordOnce = (): Promise<Transcript> => (sharedRun ??= recordRun());
 
-async function driven(): Promise<Transcript> {
+async function recordRun(): Promise<Transcript> {
   const agent = await startAgent();
   const transcript = await runProbes(sandboxSuite, {
     target: agent.url,
@@ -56,8 +55,8 @@ async function driven(): Promise<Transcript> {
   return transcript;
 }
 
-/** The recording with every record changed, read anew. */
-function changed(
+/** Returns the recording with every record changed. */
+function changeRecords(
   { run, exchanges }: Transcript,
   change: (record: ExchangeRecord) => ExchangeRecord,
 ): Transcript {
@@ -68,56 +67,56 @@ function changed(
 }
 
 const subsets: Area[][] = areas.reduce<Area[][]>(
-  (all, area) => [...all, ...all.map((some) => [...some, area])],
+  (subsets, area) => [...subsets, ...subsets.map((subset) => [...subset, area])],
   [[]],
 );
 
-void t.test('nothing recorded is nothing judged, for every choice of areas', async (t) => {
-  const { run } = await recorded();
-  for (const chosen of subsets) {
-    const judgement = judgeTranscript(sandboxSuite, {
-      run: { ...run, areas: chosen },
+void t.test('an empty recording is not judged, for every selection of areas', async (t) => {
+  const { run } = await recordOnce();
+  for (const selected of subsets) {
+    const judgment = judgeTranscript(sandboxSuite, {
+      run: { ...run, areas: selected },
       exchanges: [],
     });
-    t.equal(judgement.counts.pass, 0, chosen.join());
-    t.equal(judgement.exitCode, 3, `${chosen.join() || 'no area'}: exit 3`);
-    t.equal(judgement.verdict, 'not-judged');
+    t.equal(judgment.counts.pass, 0, selected.join());
+    t.equal(judgment.exitCode, 3, `${selected.join() || 'no area'}: exit 3`);
+    t.equal(judgment.verdict, 'not-judged');
   }
 });
 
-void t.test('a run of no area is never green, whatever was recorded', async (t) => {
-  const { run, exchanges } = await recorded();
+void t.test('a run without areas never exits 0', async (t) => {
+  const { run, exchanges } = await recordOnce();
   t.equal(judgeTranscript(sandboxSuite, { run: { ...run, areas: [] }, exchanges }).exitCode, 3);
 });
 
-/** The sandbox suite with a part of one check replaced. */
+/** Returns the sandbox suite with a part of one check replaced. */
 function withCheck(id: RequirementId, part: Partial<Check>): Suite {
   const { [id]: check, ...others } = sandboxSuite.checks;
   if (!check) throw new Error(`No check has the id ${id}`);
   return { ...sandboxSuite, checks: { ...others, [id]: { ...check, ...part } } };
 }
 
-void t.test('a check that throws is the fault of the kit', async (t) => {
-  const transcript = await recorded();
+void t.test('a check that throws is an error of the kit', async (t) => {
+  const transcript = await recordOnce();
   const boom = (): never => {
     throw new Error('boom');
   };
   for (const id of requirementIds) {
-    const judgement = judgeTranscript(withCheck(id, { evidence: boom }), transcript);
-    t.match(judgement.requirements.get(id), { verdict: 'error', reason: 'boom' });
-    t.match(judgement, { verdict: 'not-judged', exitCode: 70, counts: { error: 1 } }, id);
+    const judgment = judgeTranscript(withCheck(id, { evidence: boom }), transcript);
+    t.match(judgment.requirements.get(id), { verdict: 'error', reason: 'boom' });
+    t.match(judgment, { verdict: 'not-judged', exitCode: 70, counts: { error: 1 } }, id);
   }
   const [id] = requirementIds;
   if (id === undefined) return;
   const inJudge = judgeTranscript(withCheck(id, { judge: boom }), transcript);
-  t.equal(inJudge.exitCode, 70, 'in judge, too');
+  t.equal(inJudge.exitCode, 70, 'also in `judge`');
   const silent = { evidence: () => [], judge: () => [], unjudged: boom };
   const inUnjudged = judgeTranscript(withCheck(id, silent), transcript);
-  t.equal(inUnjudged.exitCode, 70, 'in unjudged, too');
+  t.equal(inUnjudged.exitCode, 70, 'also in `unjudged`');
 });
 
-void t.test('a pass rests on an exchange, and a report names it', async (t) => {
-  const transcript = await recorded();
+void t.test('every pass has evidence, also in the report', async (t) => {
+  const transcript = await recordOnce();
   for (const [id, judged] of judgeTranscript(sandboxSuite, transcript).requirements) {
     if (judged.verdict === 'pass') t.ok(judged.evidence.length > 0, id);
   }
@@ -127,29 +126,29 @@ void t.test('a pass rests on an exchange, and a report names it', async (t) => {
   }
 });
 
-void t.test('a refusal proves nothing where its control was not accepted', async (t) => {
-  const transcript = await recorded();
+void t.test('a refusal is not judged if its control was not accepted', async (t) => {
+  const transcript = await recordOnce();
   const refusals = requirementIds.filter((id) =>
     /^CHAT-06|^USERS-06|^USERS-075|^VOICE-004/.test(id),
   );
   const controls = new Set(transcript.exchanges.map(({ control }) => control));
-  const refusedControl = changed(transcript, (record) =>
+  const refusedControl = changeRecords(transcript, (record) =>
     controls.has(record.id)
       ? { ...record, response: { status: 400, headers: {}, body: '{}' } }
       : record,
   );
-  const lostControl = {
+  const missingControl = {
     ...transcript,
     exchanges: transcript.exchanges.filter(({ id }) => !controls.has(id)),
   };
-  for (const without of [refusedControl, lostControl]) {
-    const { requirements: judged, exitCode } = judgeTranscript(sandboxSuite, without);
+  for (const transcript of [refusedControl, missingControl]) {
+    const { requirements: judged, exitCode } = judgeTranscript(sandboxSuite, transcript);
     for (const id of refusals) t.equal(judged.get(id)?.verdict, 'blocked', id);
     t.not(exitCode, 0);
   }
 });
 
-void t.test('every row of the ledger cites statements that exist', (t) => {
+void t.test('every requirement cites existing sections and statements', (t) => {
   const sections = new Set(statements.map(({ section }) => section));
   const ids = new Set(statements.map(({ id }) => id));
   for (const [id, row] of Object.entries(requirements)) {
@@ -160,29 +159,29 @@ void t.test('every row of the ledger cites statements that exist', (t) => {
   t.end();
 });
 
-void t.test('a recording that is read again is judged alike', async (t) => {
-  const transcript = await recorded();
+void t.test('a recording gets the same verdicts as the run', async (t) => {
+  const transcript = await recordOnce();
   const text = writeTranscript(transcript);
   const again = readTranscript(text);
-  t.equal(writeTranscript(again), text, 'it is written as it was');
+  t.equal(writeTranscript(again), text, 'reading and writing keeps the text');
   const { startedAt } = transcript.run;
   t.same(reportOf(again, startedAt), reportOf(transcript, startedAt), 'the report is the same');
 });
 
-void t.test('a scenario leaves the evidence that it declares', async (t) => {
-  const { requirements: judged } = judgeTranscript(sandboxSuite, await recorded());
+void t.test('a probe yields evidence for every requirement that it exercises', async (t) => {
+  const { requirements: judged } = judgeTranscript(sandboxSuite, await recordOnce());
   for (const { id, area, exercises } of sandboxSuite.probes) {
     for (const requirement of exercises) {
-      const found = judged.get(requirement);
-      const evidence = found && 'evidence' in found ? found.evidence : [];
+      const result = judged.get(requirement);
+      const evidence = result && 'evidence' in result ? result.evidence : [];
       const isOwn = evidence.some(({ probe }) => probe === id);
       t.ok(isOwn, `${id} of ${area} exercises ${requirement}`);
     }
   }
 });
 
-void t.test('a scenario costs what it declares', async (t) => {
-  const { exchanges } = await recorded();
+void t.test('a probe sends exactly the requests that its cost declares', async (t) => {
+  const { exchanges } = await recordOnce();
   for (const { id, area, cost } of sandboxSuite.probes) {
     const own = exchanges.filter(
       ({ probe, endpoint }) =>
@@ -192,13 +191,15 @@ void t.test('a scenario costs what it declares', async (t) => {
           : endpoint === area || id === 'voice/after'),
     );
     const declared = cost(prompts);
-    const chats = own.filter((one) => one.endpoint === 'chat' && one.intent !== 'refuse');
+    const chats = own.filter(({ endpoint, intent }) => endpoint === 'chat' && intent !== 'refuse');
     const turns = own.flatMap(({ call }) => call?.events.filter(({ kind }) => kind === 'speech'));
-    const modelCalls = [...chats, ...turns.filter((one) => one !== undefined)];
+    const modelCalls = [...chats, ...turns.filter((turn) => turn !== undefined)];
     const calls = own.filter(({ endpoint }) => endpoint === 'voice');
     t.equal(calls.length, declared.calls, `${id} of ${area}: calls`);
-    const created = own.filter((one) => one.endpoint === 'create' && isAccepted(one));
-    // What there is to delete depends on what the sandbox created where it need not.
+    const created = own.filter(
+      (exchange) => exchange.endpoint === 'create' && isAccepted(exchange),
+    );
+    // The number of users to delete depends on which optional ones the sandbox created.
     if (id === 'users/cleanup') t.ok(own.length <= declared.requests, `${id}: requests`);
     else t.equal(own.length, declared.requests, `${id} of ${area}: requests`);
     t.equal(modelCalls.length, declared.modelCalls, `${id} of ${area}: model calls`);
@@ -212,109 +213,109 @@ void t.test('a default run sends at most 40 chat requests that reach a model', (
   t.end();
 });
 
-/** Judges, and holds what must hold of every judgement. */
-function holds(t: Test, transcript: Transcript, says: string): void {
+/** Judges a transcript and asserts that no check throws. */
+function testNoError(t: Test, transcript: Transcript, label: string): void {
   const report = reportOf(transcript, transcript.run.startedAt);
-  const broken = report.requirements.filter(({ verdict }) => verdict === 'error');
-  t.same(broken, [], `${says}: no check throws, and it is reported`);
-  t.not(report.exitCode, 70, says);
+  const errors = report.requirements.filter(({ verdict }) => verdict === 'error');
+  t.same(errors, [], `${label}: no check throws`);
+  t.not(report.exitCode, 70, label);
 }
 
-const anyStatus = (chance: Random): number => chance.integer(200, 599);
+const anyStatus = (random: Random): number => random.integer(200, 599);
 
-/** Something else than what was answered, or nothing at all. */
-function otherAnswer(record: ExchangeRecord, chance: Random): ExchangeRecord {
-  const { response, ...asked } = record;
+/** Replaces or damages the response at random, or replaces it by a failure. */
+function changeResponse(record: ExchangeRecord, random: Random): ExchangeRecord {
+  const { response, ...request } = record;
   const body = response?.body ?? '{}';
   const headers = response?.headers ?? {};
-  switch (chance.integer(0, 5)) {
+  switch (random.integer(0, 5)) {
     case 0:
       return record;
     case 1:
-      return { ...asked, response: { status: anyStatus(chance), headers: {}, body } };
+      return { ...request, response: { status: anyStatus(random), headers: {}, body } };
     case 2:
-      return { ...asked, response: { status: 200, headers, body: randomJson(chance) } };
+      return { ...request, response: { status: 200, headers, body: randomJson(random) } };
     case 3:
       return {
-        ...asked,
-        response: { status: anyStatus(chance), headers, body: randomJson(chance) },
+        ...request,
+        response: { status: anyStatus(random), headers, body: randomJson(random) },
       };
     case 4:
-      return { ...asked, failure: { kind: 'reset', message: randomJson(chance) } };
+      return { ...request, failure: { kind: 'reset', message: randomJson(random) } };
     default:
-      return { ...asked, response: { status: 200, headers, body: damageJson(body, chance) } };
+      return { ...request, response: { status: 200, headers, body: damageJson(body, random) } };
   }
 }
 
-/** Other things said in a call, some of them not at all, and other sound. */
-function otherCall(record: ExchangeRecord, chance: Random): ExchangeRecord {
+/** Changes or drops messages and packets of a call at random. */
+function changeCall(record: ExchangeRecord, random: Random): ExchangeRecord {
   if (!record.call) return record;
   const { events, media } = record.call;
-  const said = events.flatMap((event) => {
-    if (event.text === undefined || chance.integer(0, 3) > 0) return [event];
-    const text = chance.integer(0, 1) === 0 ? randomJson(chance) : damageJson(event.text, chance);
-    return chance.integer(0, 4) === 0 ? [] : [{ ...event, text }];
+  const changedEvents = events.flatMap((event) => {
+    if (event.text === undefined || random.integer(0, 3) > 0) return [event];
+    const text = random.integer(0, 1) === 0 ? randomJson(random) : damageJson(event.text, random);
+    return random.integer(0, 4) === 0 ? [] : [{ ...event, text }];
   });
   const packets = (media?.packets ?? []).map((packet) => ({
     ...packet,
-    sequence: chance.integer(0, 65_535),
-    timestamp: chance.integer(0, 2 ** 32 - 1),
+    sequence: random.integer(0, 65_535),
+    timestamp: random.integer(0, 2 ** 32 - 1),
   }));
-  const scrambled = media && chance.integer(0, 1) === 0 ? { ...media, packets } : media;
-  const kept = chance.integer(0, 9) > 0 && scrambled ? { media: scrambled } : {};
-  return { ...record, call: { events: said, ...kept } };
+  const scrambled = media && random.integer(0, 1) === 0 ? { ...media, packets } : media;
+  const kept = random.integer(0, 9) > 0 && scrambled ? { media: scrambled } : {};
+  return { ...record, call: { events: changedEvents, ...kept } };
 }
 
-void t.test('checks are total: no recording makes one throw', async (t) => {
-  const transcript = await recorded();
+void t.test('no check throws for a randomly damaged recording', async (t) => {
+  const transcript = await recordOnce();
   const seed = randomSeed();
   t.comment(`seed ${seed}`);
   for (let round = 1; round <= 60; round++) {
-    const chance = seededRandom(`${seed}/${round}`);
-    const says = `seed ${seed}, round ${round}`;
-    const answers = changed(transcript, (record) => otherAnswer(record, chance));
-    holds(t, answers, says);
-    const answersAlone = changed(transcript, (record) =>
+    const random = seededRandom(`${seed}/${round}`);
+    const label = `seed ${seed}, round ${round}`;
+    const responses = changeRecords(transcript, (record) => changeResponse(record, random));
+    testNoError(t, responses, label);
+    const damagedBodies = changeRecords(transcript, (record) =>
       record.response
         ? {
             ...record,
-            response: { ...record.response, body: damageJson(record.response.body, chance) },
+            response: { ...record.response, body: damageJson(record.response.body, random) },
           }
         : record,
     );
-    holds(t, answersAlone, `${says}, damaged answers`);
-    const requests = changed(transcript, (record) => ({
+    testNoError(t, damagedBodies, `${label}, damaged bodies`);
+    const requests = changeRecords(transcript, (record) => ({
       ...record,
       request: {
         ...record.request,
-        path: chance.integer(0, 1) === 0 ? '/users/%E0%A4%A' : record.request.path,
-        body: randomJson(chance),
+        path: random.integer(0, 1) === 0 ? '/users/%E0%A4%A' : record.request.path,
+        body: randomJson(random),
       },
     }));
-    holds(t, requests, `${says}, other requests`);
-    const calls = changed(transcript, (record) => otherCall(record, chance));
-    holds(t, calls, `${says}, other calls`);
+    testNoError(t, requests, `${label}, changed requests`);
+    const calls = changeRecords(transcript, (record) => changeCall(record, random));
+    testNoError(t, calls, `${label}, changed calls`);
   }
 });
 
-void t.test('checks are total: what the answer is does not matter', async (t) => {
-  const transcript = await recorded();
+void t.test('no check throws, whatever the status and body of the responses', async (t) => {
+  const transcript = await recordOnce();
   const bodies = ['', ' ', 'null', '0', '""', '[]', '{}', '[null]', '{"choices":[[]]}', '\u0000'];
   for (const body of bodies) {
     for (const status of [100, 200, 204, 302, 400, 401, 404, 422, 429, 500, 503]) {
-      const all = changed(transcript, (record) => ({
+      const all = changeRecords(transcript, (record) => ({
         ...record,
         response: { status, headers: {}, body },
       }));
-      holds(t, all, `${status} ${JSON.stringify(body)}`);
+      testNoError(t, all, `${status} ${JSON.stringify(body)}`);
     }
   }
   for (const target of ['not a URL', '', 'https://sandbox.example', 'http://[::1]:80']) {
-    holds(t, { ...transcript, run: { ...transcript.run, target } }, `target ${target}`);
+    testNoError(t, { ...transcript, run: { ...transcript.run, target } }, `target ${target}`);
   }
 });
 
-void t.test('every requirement is of the area that its id names', (t) => {
+void t.test('the id of every requirement names its area', (t) => {
   for (const id of requirementIds) t.ok(areas.includes(areaOf(id)), id);
   t.end();
 });

@@ -1,4 +1,4 @@
-/** The way to the voice WebSocket: what is wrong with it is told by its own cause, with its cure. */
+/** Voice addresses that can't be reached: each problem gets its own cause and cure. */
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { generate } from 'selfsigned';
@@ -8,10 +8,11 @@ import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { scaledClock } from '../../src/platform/clock.ts';
 
-const NOWHERE = 'ws://127.0.0.1:1/voice';
+/** No server listens at this address. */
+const UNUSED_URL = 'ws://127.0.0.1:1/voice';
 
-/** A server of this test, as the address of a WebSocket. */
-async function listening(t: Test, server: Server, scheme = 'ws'): Promise<string> {
+/** Starts a server and returns its voice URL. */
+async function listen(t: Test, server: Server, scheme = 'ws'): Promise<string> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
@@ -25,59 +26,64 @@ async function listening(t: Test, server: Server, scheme = 'ws'): Promise<string
   return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}/voice`;
 }
 
-const bare = (t: Test, serve: (socket: Socket) => void, scheme?: string): Promise<string> =>
-  listening(t, createServer(serve), scheme);
+const serveSocket = (t: Test, serve: (socket: Socket) => void, scheme?: string): Promise<string> =>
+  listen(t, createServer(serve), scheme);
 
-async function untrusted(t: Test): Promise<string> {
+async function serveUntrustedTls(t: Test): Promise<string> {
   const { cert, private: key } = await generate([{ name: 'commonName', value: 'localhost' }]);
-  return listening(t, createTlsServer({ cert, key }), 'wss');
+  return listen(t, createTlsServer({ cert, key }), 'wss');
 }
 
-/** A sandbox whose health speaks of voice, or not, called at another address. */
-async function optionsOf(t: Test, url: string, claims: boolean): Promise<CheckOptions> {
-  const agent = await startAgent(claims ? {} : { voice: null });
+/** Starts a sandbox whose health response may claim voice. Returns options that call another address. */
+async function startSandbox(t: Test, url: string, claimsVoice: boolean): Promise<CheckOptions> {
+  const agent = await startAgent(claimsVoice ? {} : { voice: null });
   t.teardown(() => agent.stop());
   return {
-    ...{ target: agent.url, kitVersion: 'test', seed: 'way', voice: { url } },
+    ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
     clock: scaledClock(100),
   };
 }
 
 const rowOf = ({ requirements }: CheckReport, id: string) =>
-  requirements.find((one) => one.id === id);
+  requirements.find((row) => row.id === id);
 
 const VOICE: readonly Area[] = ['voice'];
 const BOTH: readonly Area[] = ['health', 'voice'];
 
-const ways: [name: string, start: (t: Test) => Promise<string>, id: string, says: RegExp][] = [
+const addresses: [
+  name: string,
+  start: (t: Test) => Promise<string>,
+  id: string,
+  message: RegExp,
+][] = [
   [
     'nothing listens',
-    () => Promise.resolve(NOWHERE),
+    () => Promise.resolve(UNUSED_URL),
     'refused',
     /Can't connect to the voice address .*: connection refused/,
   ],
   [
-    'it hangs',
-    (t) => bare(t, () => {}),
+    'the server never responds',
+    (t) => serveSocket(t, () => {}),
     'timeout',
     /WebSocket request got no response within \d+ s/,
   ],
   [
-    'it hangs up',
-    (t) => bare(t, (socket) => socket.destroy()),
+    'the server closes the connection',
+    (t) => serveSocket(t, (socket) => socket.destroy()),
     'reset',
     /connection was closed during the WebSocket request/,
   ],
   [
-    'it speaks something else',
-    (t) => bare(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
+    'the server does not speak HTTP',
+    (t) => serveSocket(t, (socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
     'protocol',
     /is not valid HTTP/,
   ],
   [
-    'it opens what is no WebSocket',
+    'the upgrade response is invalid',
     (t) =>
-      bare(t, (socket) => {
+      serveSocket(t, (socket) => {
         const head = ['HTTP/1.1 101 Switching Protocols', 'upgrade: websocket'];
         socket.write(
           [...head, 'connection: upgrade', 'sec-websocket-accept: no', '', ''].join('\r\n'),
@@ -87,62 +93,76 @@ const ways: [name: string, start: (t: Test) => Promise<string>, id: string, says
     /Invalid Sec-WebSocket-Accept/,
   ],
   [
-    'nobody trusts it',
-    untrusted,
+    'the TLS certificate is untrusted',
+    serveUntrustedTls,
     'tls',
     /TLS certificate of the voice address [^;]*self-signed certificate\)/,
   ],
   [
-    'it has no TLS',
-    (t) => bare(t, (s) => s.end('HTTP/1.1 400 No\r\n\r\n'), 'wss'),
+    'the server has no TLS',
+    (t) => serveSocket(t, (s) => s.end('HTTP/1.1 400 No\r\n\r\n'), 'wss'),
     'plain_http',
     /no TLS/,
   ],
 ];
 
-for (const [name, start, id, says] of ways) {
-  void t.test(`${name}: one cause of a run of voice alone, and of doctor`, async (t) => {
+for (const [name, start, id, message] of addresses) {
+  void t.test(`${name}: a check of voice alone and doctor report one cause`, async (t) => {
     const url = await start(t);
-    const options = await optionsOf(t, url, true);
+    const options = await startSandbox(t, url, true);
     const { report } = await check({ ...options, areas: VOICE });
-    t.match(report, { exitCode: 3, blockedBy: { id, message: says } });
+    t.match(report, { exitCode: 3, blockedBy: { id, message } });
     t.notMatch(report.blockedBy?.message, /unknown path|gone/);
     if (id === 'tls') t.match(report.blockedBy?.cure, /--ca FILE/);
-    const asked = await diagnose({ ...options, needsVoice: true });
-    t.match(asked.blockedBy, { id: 'no_voice', message: says });
-    const unasked = await diagnose(options);
-    t.equal(unasked.blockedBy, undefined, 'the rest of the sandbox can be checked');
-    t.match(unasked.remark, says);
+    const needed = await diagnose({ ...options, needsVoice: true });
+    t.match(needed.blockedBy, { id: 'no_voice', message });
+    const optional = await diagnose(options);
+    t.equal(optional.blockedBy, undefined, 'the rest of the sandbox can be checked');
+    t.match(optional.remark, message);
   });
 
-  void t.test(`${name}: where health speaks of voice, it is a finding among others`, async (t) => {
-    const options = await optionsOf(t, await start(t), true);
-    const { report } = await check({ ...options, areas: BOTH });
-    t.match(report, { exitCode: 1, blockedBy: undefined });
-    t.match(rowOf(report, 'VOICE-001'), { verdict: 'fail', hint: /[.]$/ });
-    t.match(rowOf(report, 'VOICE-020'), { verdict: 'blocked', reason: says });
-    t.equal(rowOf(report, 'HEALTH-010')?.verdict, 'pass');
-  });
+  void t.test(
+    `${name}: if the health response claims voice, it is one finding among others`,
+    async (t) => {
+      const options = await startSandbox(t, await start(t), true);
+      const { report } = await check({ ...options, areas: BOTH });
+      t.match(report, { exitCode: 1, blockedBy: undefined });
+      t.match(rowOf(report, 'VOICE-001'), { verdict: 'fail', hint: /[.]$/ });
+      t.match(rowOf(report, 'VOICE-020'), { verdict: 'blocked', reason: message });
+      t.equal(rowOf(report, 'HEALTH-010')?.verdict, 'pass');
+    },
+  );
 }
 
-void t.test('who drops all upgrades and says nothing of voice has none', async (t) => {
-  const options = await optionsOf(t, await bare(t, (socket) => socket.destroy()), false);
-  const { report } = await check({ ...options, areas: BOTH });
-  t.match(report, { exitCode: 0, verdict: 'conforming' });
-  t.match(rowOf(report, 'VOICE-001'), {
-    verdict: 'not_applicable',
-    reason: /unknown path \(reset\)/,
-  });
-  t.notOk(report.notices);
-  t.equal((await diagnose({ ...options, needsVoice: true })).blockedBy?.id, 'no_voice');
-  t.equal((await diagnose(options)).remark, undefined);
-});
+void t.test(
+  'a sandbox that drops all upgrades and does not claim voice has no voice endpoint',
+  async (t) => {
+    const options = await startSandbox(
+      t,
+      await serveSocket(t, (socket) => socket.destroy()),
+      false,
+    );
+    const { report } = await check({ ...options, areas: BOTH });
+    t.match(report, { exitCode: 0, verdict: 'conforming' });
+    t.match(rowOf(report, 'VOICE-001'), {
+      verdict: 'not_applicable',
+      reason: /unknown path \(reset\)/,
+    });
+    t.notOk(report.notices);
+    t.equal((await diagnose({ ...options, needsVoice: true })).blockedBy?.id, 'no_voice');
+    t.equal((await diagnose(options)).remark, undefined);
+  },
+);
 
 void t.test(
-  'voice that health speaks of and that is not there is said beside the verdict',
+  'a report notes voice that the health response claims but no endpoint serves',
   async (t) => {
-    const answer = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n';
-    const options = await optionsOf(t, await bare(t, (socket) => socket.end(answer)), true);
+    const response = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n';
+    const options = await startSandbox(
+      t,
+      await serveSocket(t, (socket) => socket.end(response)),
+      true,
+    );
     const { report } = await check({ ...options, areas: BOTH });
     t.match(report, {
       exitCode: 0,
@@ -151,10 +171,10 @@ void t.test(
   },
 );
 
-void t.test('a voice address that is dead takes nothing from the rest of the run', async (t) => {
-  const options = await optionsOf(t, NOWHERE, true);
+void t.test('an unreachable voice address does not affect the other areas', async (t) => {
+  const options = await startSandbox(t, UNUSED_URL, true);
   const { report } = await check(options);
   t.match(report, { exitCode: 1, blockedBy: undefined });
   t.equal(rowOf(report, 'CHAT-016')?.verdict, 'pass');
-  t.equal(report.counts['fail'], 1, 'VOICE-001 alone');
+  t.equal(report.counts['fail'], 1, 'only VOICE-001 fails');
 });

@@ -1,4 +1,4 @@
-/** What a check of voice finds of agents that are right, wrong, or unlike ours. */
+/** Checks of the voice area: verdicts for faults, audio latency, other message names, and keys. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { conversation } from '../../conformance/areas/voice/probes.ts';
@@ -26,8 +26,8 @@ async function withAgent(t: Test, options: Partial<AgentOptions> = {}) {
   return agent;
 }
 
-/** A run of some probes of voice; all when none is named. */
-function driven(target: string, more: Partial<RunOptions> = {}): Promise<Transcript> {
+/** Runs the voice probes against a sandbox, all unless `probes` selects some. */
+function runVoiceProbes(target: string, more: Partial<RunOptions> = {}): Promise<Transcript> {
   return runProbes(sandboxSuite, {
     target,
     areas: ['voice'],
@@ -47,13 +47,13 @@ function driven(target: string, more: Partial<RunOptions> = {}): Promise<Transcr
   });
 }
 
-const red = ({ requirements }: Judgment): string[] =>
+const redIdsOf = ({ requirements }: Judgment): string[] =>
   [...requirements].flatMap(([id, { verdict }]) => (/fail|warn/.test(verdict) ? [id] : []));
 
 const verdictOf = ({ requirements }: Judgment, id: string): string | undefined =>
-  [...requirements].find(([other]) => other === id)?.[1].verdict;
+  [...requirements].find(([candidate]) => candidate === id)?.[1].verdict;
 
-void t.test('the faults of an agent are found, each by its requirement', async (t) => {
+void t.test('each injected fault fails exactly its requirements', async (t) => {
   const rows: [fault: AgentFault, ids: string[]][] = [
     [{ kind: 'no_media' }, ['VOICE-071']],
     [{ kind: 'silent_media' }, ['VOICE-076']],
@@ -67,7 +67,9 @@ void t.test('the faults of an agent are found, each by its requirement', async (
     rows.map(async ([fault, ids]) => {
       const { url } = await withAgent(t, { faults: [fault] });
       t.same(
-        red(judgeTranscript(sandboxSuite, await driven(url, { probes: CONVERSATION }))),
+        redIdsOf(
+          judgeTranscript(sandboxSuite, await runVoiceProbes(url, { probes: CONVERSATION })),
+        ),
         ids,
         fault.kind,
       );
@@ -75,12 +77,12 @@ void t.test('the faults of an agent are found, each by its requirement', async (
   );
 });
 
-void t.test('an agent that holds audio back is not said to be in time', async (t) => {
+void t.test('the latency target is not proven if the agent buffers audio', async (t) => {
   const late = await withAgent(t, { faults: [{ kind: 'buffered_audio' }] });
   const inTime = await withAgent(t);
   const [buffered, transcript] = await Promise.all([
-    driven(late.url, { probes: CONVERSATION }),
-    driven(inTime.url, { probes: CONVERSATION }),
+    runVoiceProbes(late.url, { probes: CONVERSATION }),
+    runVoiceProbes(inTime.url, { probes: CONVERSATION }),
   ]);
   t.equal(
     verdictOf(judgeTranscript(sandboxSuite, buffered), 'VOICE-090'),
@@ -96,8 +98,8 @@ void t.test('an agent that holds audio back is not said to be in time', async (t
   }
 });
 
-/** Takes the answer to an offer in a message of another name. */
-const otherwise: VoiceTransform = {
+/** Expects the SDP answer in a message of type `sdp_answer`. */
+const renamedAnswer: VoiceTransform = {
   handleCall: (ends) => ({
     fromKit(text) {
       const { type, description, ...rest } = JSON.parse(text) as Record<string, unknown>;
@@ -110,105 +112,123 @@ const otherwise: VoiceTransform = {
   }),
 };
 
-void t.test('the message that answers an offer can be named', async (t) => {
-  const { url: upstream } = await withAgent(t);
-  const proxy = await startProxy({
-    upstream,
-    clock: systemClock,
-    transform: (asked, forward) => forward(asked),
-    voice: otherwise,
-  });
-  t.teardown(() => proxy.stop());
-  const probes = CONVERSATION;
-  const answerForm = { type: 'sdp_answer', field: 'description' };
-  const [named, unnamed] = await Promise.all([
-    driven(proxy.url, { probes, voice: { answerForm } }),
-    driven(proxy.url, { probes }),
-  ]);
-  t.equal(verdictOf(judgeTranscript(sandboxSuite, named), 'VOICE-070'), 'pass');
-  const judged = judgeTranscript(sandboxSuite, unnamed);
-  t.match(judged.requirements.get('VOICE-070'), {
-    verdict: 'not_applicable',
-    reason: /--voice-answer-type/,
-  });
-  t.same(red(judged), [], 'an agent that shows no way to be answered breaks nothing');
-  t.match(reportOf(unnamed, unnamed.run.startedAt).notices, [
-    /^Media was not judged: .* --voice-answer-type and --voice-answer-field\.$/,
-  ]);
-  t.notOk(reportOf(named, named.run.startedAt).notices);
-});
+void t.test(
+  '--voice-answer-type and --voice-answer-field set the message that answers the offer',
+  async (t) => {
+    const { url: upstream } = await withAgent(t);
+    const proxy = await startProxy({
+      upstream,
+      clock: systemClock,
+      transform: (request, forward) => forward(request),
+      voice: renamedAnswer,
+    });
+    t.teardown(() => proxy.stop());
+    const probes = CONVERSATION;
+    const answerForm = { type: 'sdp_answer', field: 'description' };
+    const [named, unnamed] = await Promise.all([
+      runVoiceProbes(proxy.url, { probes, voice: { answerForm } }),
+      runVoiceProbes(proxy.url, { probes }),
+    ]);
+    t.equal(verdictOf(judgeTranscript(sandboxSuite, named), 'VOICE-070'), 'pass');
+    const judged = judgeTranscript(sandboxSuite, unnamed);
+    t.match(judged.requirements.get('VOICE-070'), {
+      verdict: 'not_applicable',
+      reason: /--voice-answer-type/,
+    });
+    t.same(redIdsOf(judged), [], 'a sandbox that rejects the default answer fails no requirement');
+    t.match(reportOf(unnamed, unnamed.run.startedAt).notices, [
+      /^Media was not judged: .* --voice-answer-type and --voice-answer-field\.$/,
+    ]);
+    t.notOk(reportOf(named, named.run.startedAt).notices);
+  },
+);
 
-void t.test('without its key a sandbox is not judged, with it no report shows it', async (t) => {
-  const agent = await withAgent(t, { apiKey: KEY });
-  const args = ['check', agent.url, '--area', 'voice'];
-  const without = await run(args);
-  t.equal(without.code, 3, without.stdout);
-  t.match(without.stdout, /requires a key, but none is set \(401\)/);
+void t.test(
+  'a sandbox is not judged without its key, and no report contains the key',
+  async (t) => {
+    const agent = await withAgent(t, { apiKey: KEY });
+    const args = ['check', agent.url, '--area', 'voice'];
+    const without = await run(args);
+    t.equal(without.code, 3, without.stdout);
+    t.match(without.stdout, /requires a key, but none is set \(401\)/);
 
-  const folder = t.testdir({});
-  const at = (name: string): string => join(folder, name);
-  const files = ['--record', at('run.ndjson'), '--json', at('run.json'), '--html', at('run.html')];
-  const ran = await run([...args, ...files, '--save-audio', 'calls'], {
-    cwd: folder,
-    env: { SANDBOX_KIT_API_KEY: KEY },
-    timeoutMs: 120_000,
-  });
-  t.equal(ran.code, 0, ran.stdout + ran.stderr);
-  t.match(ran.stdout, /^Calls\n[^]* conversation +ready \d+ ms, media \d+ ms, 2 turns/m);
-  t.match(ran.stdout, /Audio latency under 200 ms: /);
-  t.match(ran.stdout, /^ {2}exchange {2}call +result$/m);
-  const [, placed] = /places (\d+) calls/.exec(ran.stdout) ?? [];
-  const [, more] = /and (\d+) more without media/.exec(ran.stdout) ?? [];
-  t.notMatch(ran.stderr, / left/, 'no time is told that nobody can know');
-  t.ok(
-    ran.stdout.split('\n').every((line) => line.length <= 80),
-    'it fits a terminal',
-  );
-  for (const name of ['run.ndjson', 'run.json', 'run.html']) {
-    t.notMatch(readFileSync(at(name), 'utf8'), KEY, name);
-  }
-  const report = JSON.parse(readFileSync(at('run.json'), 'utf8')) as CheckReport;
-  t.same(findViolations('CheckReport', report), []);
-  const { calls = [] } = report;
-  t.ok(calls.length >= Number(placed), `of ${placed} calls ${calls.length} are told`);
-  t.equal(calls.filter(({ packets }) => packets > 0).length + Number(more), calls.length);
-  const numbers = calls.map(({ exchange }) => exchange);
-  t.same(
-    numbers,
-    numbers.toSorted((one, other) => one - other),
-    'in order',
-  );
-  const page = readFileSync(at('run.html'), 'utf8');
-  t.match(page, /sandbox sends <b>call_ready<\/b>[^]*kit speaks for [^]*sandbox is audible for/);
+    const folder = t.testdir({});
+    const at = (name: string): string => join(folder, name);
+    const files = [
+      '--record',
+      at('run.ndjson'),
+      '--json',
+      at('run.json'),
+      '--html',
+      at('run.html'),
+    ];
+    const ran = await run([...args, ...files, '--save-audio', 'calls'], {
+      cwd: folder,
+      env: { SANDBOX_KIT_API_KEY: KEY },
+      timeoutMs: 120_000,
+    });
+    t.equal(ran.code, 0, ran.stdout + ran.stderr);
+    t.match(ran.stdout, /^Calls\n[^]* conversation +ready \d+ ms, media \d+ ms, 2 turns/m);
+    t.match(ran.stdout, /Audio latency under 200 ms: /);
+    t.match(ran.stdout, /^ {2}exchange {2}call +result$/m);
+    const [, placed] = /places (\d+) calls/.exec(ran.stdout) ?? [];
+    const [, more] = /and (\d+) more without media/.exec(ran.stdout) ?? [];
+    t.notMatch(ran.stderr, / left/, 'no remaining time is shown, because it is unknown');
+    t.ok(
+      ran.stdout.split('\n').every((line) => line.length <= 80),
+      'every line fits in 80 columns',
+    );
+    for (const name of ['run.ndjson', 'run.json', 'run.html']) {
+      t.notMatch(readFileSync(at(name), 'utf8'), KEY, name);
+    }
+    const report = JSON.parse(readFileSync(at('run.json'), 'utf8')) as CheckReport;
+    t.same(findViolations('CheckReport', report), []);
+    const { calls = [] } = report;
+    t.ok(calls.length >= Number(placed), `${calls.length} of ${placed} calls are reported`);
+    t.equal(calls.filter(({ packets }) => packets > 0).length + Number(more), calls.length);
+    const numbers = calls.map(({ exchange }) => exchange);
+    t.same(
+      numbers,
+      numbers.toSorted((a, b) => a - b),
+      'calls are in the order of their exchanges',
+    );
+    const page = readFileSync(at('run.html'), 'utf8');
+    t.match(page, /sandbox sends <b>call_ready<\/b>[^]*kit speaks for [^]*sandbox is audible for/);
 
-  const again = readTranscript(readFileSync(at('run.ndjson'), 'utf8'));
-  const graded = reportOf(again, report.endedAt);
-  t.same(graded.requirements, report.requirements, 'a recording is judged alike');
+    const again = readTranscript(readFileSync(at('run.ndjson'), 'utf8'));
+    const graded = reportOf(again, report.endedAt);
+    t.same(graded.requirements, report.requirements, 'the recording gets the same verdicts');
 
-  const saved = readdirSync(at('calls'));
-  t.match(ran.stdout.replaceAll('\n', ' '), `${saved.length} files named NUMBER-STEP-SIDE.opus.`);
-  t.ok(saved.length >= 6, saved.join());
-  for (const name of saved) {
-    t.match(name, /^\d{3}-[a-z-]+-(kit|sandbox)\.opus$/);
-    const call = report.calls?.find(({ exchange }) => exchange === Number(name.slice(0, 3)));
-    t.equal(call?.step.replaceAll(/\W+/g, '-'), name.slice(4).replace(/-[a-z]+\.opus$/, ''));
-    t.ok(readOgg(readFileSync(join(at('calls'), name))).length > 0, name);
-  }
-});
+    const saved = readdirSync(at('calls'));
+    t.match(ran.stdout.replaceAll('\n', ' '), `${saved.length} files named NUMBER-STEP-SIDE.opus.`);
+    t.ok(saved.length >= 6, saved.join());
+    for (const name of saved) {
+      t.match(name, /^\d{3}-[a-z-]+-(kit|sandbox)\.opus$/);
+      const call = report.calls?.find(({ exchange }) => exchange === Number(name.slice(0, 3)));
+      t.equal(call?.step.replaceAll(/\W+/g, '-'), name.slice(4).replace(/-[a-z]+\.opus$/, ''));
+      t.ok(readOgg(readFileSync(join(at('calls'), name))).length > 0, name);
+    }
+  },
+);
 
-void t.test('doctor tries the WebSocket; another address of it can be given', async (t) => {
+void t.test('doctor opens the WebSocket, and --voice-url sets another address', async (t) => {
   const agent = await withAgent(t);
-  const well = await run(['doctor', agent.url]);
-  t.match(well.stdout, /GET \/voice +101, ended by the kit +\d+ ms\n/);
-  const none = await withAgent(t, { voice: null });
-  const elsewhere = agent.voiceUrl ?? '';
-  const args = ['doctor', none.url, '--area', 'voice'];
+  const healthy = await run(['doctor', agent.url]);
+  t.match(healthy.stdout, /GET \/voice +101, ended by the kit +\d+ ms\n/);
+  const withoutVoice = await withAgent(t, { voice: null });
+  const voiceUrl = agent.voiceUrl ?? '';
+  const args = ['doctor', withoutVoice.url, '--area', 'voice'];
   t.match((await run(args)).stdout, /No voice endpoint found[^]*--voice-url/);
-  t.equal((await run([...args, '--voice-url', elsewhere])).code, 0);
-  const odd = await run(['check', none.url, '--voice-url', 'http://127.0.0.1/voice']);
-  t.match(odd, { code: 2, stderr: /--voice-url must be the URL of a WebSocket/ });
-  const foreign = await run(['check', none.url, '--media-address', '192.0.2.77']);
-  const says =
+  t.equal((await run([...args, '--voice-url', voiceUrl])).code, 0);
+  const wrongScheme = await run([
+    'check',
+    withoutVoice.url,
+    '--voice-url',
+    'http://127.0.0.1/voice',
+  ]);
+  t.match(wrongScheme, { code: 2, stderr: /--voice-url must be the URL of a WebSocket/ });
+  const foreign = await run(['check', withoutVoice.url, '--media-address', '192.0.2.77']);
+  const stderr =
     /--media-address must be an address of this machine \(127\.0\.0\.1, .*got "192\.0\.2\.77"/;
-  t.match(foreign, { code: 2, stdout: '', stderr: says });
+  t.match(foreign, { code: 2, stdout: '', stderr });
 });

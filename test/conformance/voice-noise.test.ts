@@ -1,4 +1,4 @@
-/** What a sandbox may send over its voice WebSocket besides messages: floods, blobs, what is too large. */
+/** Checks of sandboxes that send floods, binary data, or too large messages over the voice WebSocket. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
@@ -8,11 +8,11 @@ import type { CheckReport, ExchangeRecord } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { scaledClock } from '../../src/platform/clock.ts';
 
-/** What becomes of a WebSocket that has opened. */
+/** Handles an open WebSocket. */
 type Serve = (socket: WebSocket) => void;
 
-/** A sandbox that is well but for its voice, which does what a test says. */
-async function optionsOf(t: Test, serve: Serve): Promise<CheckOptions> {
+/** Starts a conforming sandbox with another voice endpoint. Returns the options to check it. */
+async function startSandbox(t: Test, serve: Serve): Promise<CheckOptions> {
   const agent = await startAgent();
   t.teardown(() => agent.stop());
   const server = createServer();
@@ -31,9 +31,9 @@ async function optionsOf(t: Test, serve: Serve): Promise<CheckOptions> {
   return { target: agent.url, kitVersion: 'test', seed: 'noise', areas: ['voice'], voice };
 }
 
-/** Answers every `start_call` with a `call_ready` of an offer that nobody can take. */
-const answering =
-  (more: (socket: WebSocket) => void, padding = ''): Serve =>
+/** Responds to every `start_call` with a `call_ready` whose offer is unusable, then calls `afterReady`. */
+const sendReady =
+  (afterReady: (socket: WebSocket) => void, padding = ''): Serve =>
   (socket) => {
     let calls = 0;
     socket.on('message', (data: Buffer) => {
@@ -43,18 +43,18 @@ const answering =
       const call_id = `c${Math.random()}-${++calls}`;
       const ids = { call_id, ...(session_id !== undefined && { session_id }) };
       socket.send(JSON.stringify({ type: 'call_ready', ...ids, webrtc_offer, padding }));
-      more(socket);
+      afterReady(socket);
     });
   };
 
 const rowOf = ({ requirements }: CheckReport, id: string) =>
-  requirements.find((one) => one.id === id);
+  requirements.find((row) => row.id === id);
 
 const noises: [name: string, serve: Serve][] = [
   ['nothing', () => {}],
-  ['a blob', (socket) => socket.send(Buffer.alloc(1_000, 7))],
+  ['binary data', (socket) => socket.send(Buffer.alloc(1_000, 7))],
   [
-    'a flood',
+    'a flood of messages',
     (socket) => {
       for (let nth = 0; nth < 5_000; nth += 1) socket.send(`{"type":"status","nth":${nth}}`);
     },
@@ -62,22 +62,25 @@ const noises: [name: string, serve: Serve][] = [
 ];
 
 for (const [name, serve] of noises) {
-  void t.test(`after ${name} a sandbox that answers no start_call is soon given up`, async (t) => {
-    const options = await optionsOf(t, serve);
-    const { report, transcript } = await check({ ...options, clock: scaledClock(100) });
-    const calls = transcript.exchanges.filter(
-      ({ endpoint, call }: ExchangeRecord) => endpoint === 'voice' && call?.events.length,
-    );
-    t.ok(calls.length < 10, `${calls.length} calls of 25`);
-    t.match(rowOf(report, 'VOICE-010'), { verdict: 'fail' });
-    t.equal(report.exitCode, 1);
-  });
+  void t.test(
+    `a run gives up early on a sandbox that sends ${name} instead of a response to start_call`,
+    async (t) => {
+      const options = await startSandbox(t, serve);
+      const { report, transcript } = await check({ ...options, clock: scaledClock(100) });
+      const calls = transcript.exchanges.filter(
+        ({ endpoint, call }: ExchangeRecord) => endpoint === 'voice' && call?.events.length,
+      );
+      t.ok(calls.length < 10, `${calls.length} calls of 25`);
+      t.match(rowOf(report, 'VOICE-010'), { verdict: 'fail' });
+      t.equal(report.exitCode, 1);
+    },
+  );
 }
 
-void t.test('a message of 100 kB is read as any other', async (t) => {
-  const options = await optionsOf(
+void t.test('a message of 100 kB is judged like any other', async (t) => {
+  const options = await startSandbox(
     t,
-    answering(() => {}, 'x'.repeat(100_000)),
+    sendReady(() => {}, 'x'.repeat(100_000)),
   );
   const { report } = await check({ ...options, clock: scaledClock(10) });
   for (const id of ['VOICE-010', 'VOICE-014', 'VOICE-020', 'VOICE-023']) {
@@ -85,25 +88,28 @@ void t.test('a message of 100 kB is read as any other', async (t) => {
   }
 });
 
-void t.test('one that is larger than the kit takes is told as that', async (t) => {
-  const options = await optionsOf(
+void t.test('a message above the size limit is reported as too large', async (t) => {
+  const options = await startSandbox(
     t,
-    answering(() => {}, 'x'.repeat(3_000_000)),
+    sendReady(() => {}, 'x'.repeat(3_000_000)),
   );
   const { report, transcript } = await check({ ...options, clock: scaledClock(10) });
   const received = /^a message is larger than 1048576 bytes, the limit of sandbox-kit/;
   t.match(rowOf(report, 'VOICE-010'), { verdict: 'fail', received });
-  t.not(rowOf(report, 'VOICE-014')?.verdict, 'fail', 'it is not said to be no JSON');
+  t.not(rowOf(report, 'VOICE-014')?.verdict, 'fail', 'it is not reported as invalid JSON');
   const call = transcript.exchanges.find(({ failure }) => failure?.kind === 'too_large');
   t.match(call, { failure: { status: 101, message: received } });
   t.match(rowOf(report, 'VOICE-010')?.evidence[0], { outcome: '101, a message too large' });
 });
 
-void t.test('so is one in a call that had begun well', async (t) => {
-  const options = await optionsOf(
-    t,
-    answering((socket) => socket.send(JSON.stringify({ type: 'x', y: 'x'.repeat(3_000_000) }))),
-  );
-  const { report } = await check({ ...options, clock: scaledClock(10) });
-  t.match(rowOf(report, 'VOICE-013'), { verdict: 'fail', received: /larger than 1048576 bytes/ });
-});
+void t.test(
+  'a message above the size limit after call_ready is reported as too large',
+  async (t) => {
+    const options = await startSandbox(
+      t,
+      sendReady((socket) => socket.send(JSON.stringify({ type: 'x', y: 'x'.repeat(3_000_000) }))),
+    );
+    const { report } = await check({ ...options, clock: scaledClock(10) });
+    t.match(rowOf(report, 'VOICE-013'), { verdict: 'fail', received: /larger than 1048576 bytes/ });
+  },
+);

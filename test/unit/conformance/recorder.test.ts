@@ -1,9 +1,10 @@
+/** The recorder: no key of the user appears in a recording. */
 import t from 'tap';
 import { createRecorder, type NewExchange } from '../../../conformance/engine/drive/recorder.ts';
 import { writeTranscript } from '../../../conformance/engine/transcript/transcript.ts';
 
-/** An exchange in which the sandbox says `body`, to a request that carried `bearer`. */
-function exchange(bearer: string, body: string): NewExchange {
+/** Creates an exchange with a bearer key whose response echoes `body` in a header and the body. */
+function createExchange(bearer: string, body: string): NewExchange {
   return {
     probe: 'chat/forms',
     step: 'full',
@@ -16,14 +17,14 @@ function exchange(bearer: string, body: string): NewExchange {
   };
 }
 
-/** All that is kept of an exchange, as text. */
-function kept(secret: string, body: string): string {
-  const records = createRecorder([secret]);
-  records.record(exchange(secret, body));
-  return writeTranscript({ run: undefined as never, exchanges: records.exchanges });
+/** Returns the recording of one exchange as text. */
+function recordingOf(secret: string, body: string): string {
+  const recorder = createRecorder([secret]);
+  recorder.record(createExchange(secret, body));
+  return writeTranscript({ run: undefined as never, exchanges: recorder.exchanges });
 }
 
-void t.test('a key never stays in a recording, in whatever form it is echoed', (t) => {
+void t.test('a key is redacted in every encoding in which a sandbox echoes it', (t) => {
   const secret = 'k/ey"with\\marks+and=more';
   const forms = [
     secret,
@@ -32,24 +33,24 @@ void t.test('a key never stays in a recording, in whatever form it is echoed', (
     `https://example.com/?key=${encodeURIComponent(secret)}`,
   ];
   for (const body of forms) {
-    const text = kept(secret, body);
+    const text = recordingOf(secret, body);
     t.notMatch(text, 'with', body);
     t.match(text, '<redacted>');
   }
   t.end();
 });
 
-void t.test('a key that is a word of the interface leaves bodies readable', (t) => {
-  const text = kept('user', '{"role":"user"}');
+void t.test('a key that is a word of the interface is redacted only in its header', (t) => {
+  const text = recordingOf('user', '{"role":"user"}');
   t.match(text, 'role');
-  t.match(text, '\\"user\\"', 'the body is as it was');
+  t.match(text, '\\"user\\"', 'the body is unchanged');
   t.notMatch(text, 'Bearer user');
   t.end();
 });
 
-void t.test('a key that is none of ours is kept: it shows what was sent', (t) => {
-  const records = createRecorder(['the-real-key']);
-  const { request } = records.record(exchange('sandbox-kit-wrong-key', '{}'));
+void t.test('the wrong key that a probe sends is not redacted', (t) => {
+  const recorder = createRecorder(['the-real-key']);
+  const { request } = recorder.record(createExchange('sandbox-kit-wrong-key', '{}'));
   t.equal(request.headers['authorization'], 'Bearer sandbox-kit-wrong-key');
   t.end();
 });

@@ -3,16 +3,15 @@ import type { Test } from 'tap';
 import { startAgent, type AgentOptions, type RunningAgent } from '../../reference-agent/index.ts';
 import { findViolations, type ChatRequest, type MessageName } from '../../src/contract/index.ts';
 
-/** What came back. */
 export interface Answer {
   status: number;
   headers: Headers | Awaited<ReturnType<typeof fetch>>['headers'];
   text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not JSON. */
   json: unknown;
 }
 
-/** What to send: `body` as JSON, or `text` as it is. */
+/** The parts of a request; `text` replaces the JSON `body`. */
 export interface Sending {
   body?: unknown;
   text?: string;
@@ -21,7 +20,7 @@ export interface Sending {
 
 export type Send = (route: string, sending?: Sending) => Promise<Answer>;
 
-/** An agent on a free port that ends with the test, and a way to talk to it over real HTTP. */
+/** Starts an agent on a free port, and stops it after the test; `send` sends HTTP requests to it. */
 export async function withAgent(
   t: Test,
   options: Partial<AgentOptions> = {},
@@ -64,7 +63,7 @@ function parsed(text: string): unknown {
 
 export const CHAT_ROUTE = 'POST /v1/chat/completions';
 
-/** A chat request that is valid; the last of the texts is the user's, the ones before alternate. */
+/** Creates a valid chat request with alternating roles, whose last text is the user's. */
 export function chatOf(...texts: string[]): ChatRequest {
   const last = texts.length - 1;
   return {
@@ -87,7 +86,7 @@ export function isRefusal(t: Test, answer: Answer, status: number, code: string)
   t.match(answer.json, { error: { code } });
 }
 
-/** Waits until a fault was injected once: its request has arrived. */
+/** Waits until a fault was injected once, which means that its request has arrived. */
 export async function untilInjected(send: Send): Promise<void> {
   while (!(await send('GET /__admin/faults')).text.includes('"injected":1'));
 }

@@ -122,7 +122,10 @@ class SandboxCall implements DoubleCall {
   async offer(metadata = {}): Promise<Peer> {
     const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
     this.#activity = activity;
-    const peer = (this.#peer = createPeer({ clock, onPacket: (packet) => activity.addPacket(packet) }));
+    const peer = (this.#peer = createPeer({
+      clock,
+      onPacket: (packet) => activity.addPacket(packet),
+    }));
     const sdp = await peer.createOffer();
     this.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp }, metadata });
     return peer;

@@ -1,7 +1,11 @@
 /** Audio latency: pure calculations for callers, plus a monitor of local delays. */
 export { explainLocalDelay, monitorLocalDelay, type LocalDelay } from './local-delay.ts';
-export { findPercentile } from './received-stream.ts';
-export { ReceivedStream, type Arrival, type StreamStatistics } from './received-stream.ts';
+export {
+  findPercentile,
+  ReceivedStream,
+  type Arrival,
+  type StreamStatistics,
+} from './received-stream.ts';
 export { measureTransitDelays, dropBacklog, type Transit } from './packet-transit.ts';
 export {
   AUDIO_LATENCY_MS_MAX,

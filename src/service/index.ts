@@ -10,4 +10,4 @@ export { lintTraces, type LintOptions, type TraceDiagnosis } from './ingest/lint
 export { simulate, type SimulateOptions } from './app/simulate.ts';
 export { withComparison } from './simulator/report/comparison.ts';
 export { junitReport } from './simulator/report/junit.ts';
-export { sessionLine, terminalReport } from './simulator/report/terminal.ts';
+export { formatSessionLine, terminalReport } from './simulator/report/terminal.ts';

@@ -12,7 +12,7 @@ const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][
   [
     'a database file that is not a database',
     (folder) => writeFileSync(join(folder, 'service.db'), 'This is no database. '.repeat(500)),
-    /service\.db is damaged or not a database\. Move it away to create a new one/,
+    /service\.db is damaged or not a database \(SQLITE_(NOTADB|CORRUPT)\)\. Move it away to create a new one\./,
   ],
   [
     'a damaged database',
@@ -23,7 +23,7 @@ const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][
       // Keeps the header, which identifies a database of the kit.
       writeFileSync(file, bytes.fill(0x5a, 100));
     },
-    /service\.db is damaged or not a database\. Move it away to create a new one/,
+    /service\.db is damaged or not a database \(SQLITE_(NOTADB|CORRUPT)\)\. Move it away to create a new one\./,
   ],
   [
     'a database of another program',
@@ -37,12 +37,12 @@ const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][
   [
     'a directory instead of the database',
     (folder) => mkdirSync(join(folder, 'service.db')),
-    /service\.db is a directory\. Move it away to create a file in its place/,
+    /service\.db is a directory \(\w+\)\. Move it away to create a file in its place\./,
   ],
   [
     'a directory instead of the key',
     (folder) => mkdirSync(join(folder, 'development-key')),
-    /development-key is a directory\. Move it away to create a file in its place/,
+    /development-key is a directory \(\w+\)\. Move it away to create a file in its place\./,
   ],
   [
     'an invalid key',

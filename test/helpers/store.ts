@@ -64,7 +64,7 @@ export function newSimulation(
   return {
     ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: NOON_MS, secret: 'k', concurrency: 1 },
     ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, scenarios: [] },
-    idOf: (repeat) => `asked-${repeat}`,
+    makeId: (repeat) => `asked-${repeat}`,
     ...changes,
   };
 }

@@ -222,7 +222,7 @@ async function runSessions(
       signal: interrupt.signal,
       onSession: (session) => {
         const hasStarted = session.status !== 'cancelled' || session.traces.length > 0;
-        progress.write(hasStarted ? service.sessionLine(session, terminal) : '');
+        progress.write(hasStarted ? service.formatSessionLine(session, terminal) : '');
       },
     });
   } finally {

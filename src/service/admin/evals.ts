@@ -13,7 +13,7 @@ interface EvalRoutesOptions {
 }
 
 /** `/evals`: one scoring criterion each. */
-export function evalRoutes(app: FastifyInstance, { owners, store }: EvalRoutesOptions): void {
+export function addEvalRoutes(app: FastifyInstance, { owners, store }: EvalRoutesOptions): void {
   app.post('/evals', async (request) => {
     const definition = parseEval(request.body);
     await store.put(await owners.findOrCreate(request), definition);
@@ -55,7 +55,7 @@ export function createSettingsWarnings(options: {
 }
 
 /** `/settings`: which evals score live traces, and the base name of the daily run (spec 2.2). */
-export function settingsRoutes(
+export function addSettingsRoutes(
   app: FastifyInstance,
   options: EvalRoutesOptions & { findWarnings: FindSettingsWarnings },
 ): void {

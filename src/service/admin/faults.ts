@@ -43,7 +43,7 @@ export function createFaultInjector({
       const candidates = faults.active().filter(({ fault }) => appliesTo(fault, route));
       const { delay, failure } = pickFaults(candidates, ({ kind }) => kind === 'slow');
       if (delay) await sleepUnlessStopping(clock, delay.delay_ms ?? DELAY_MS_DEFAULT, stopping);
-      if (failure) throw requestErrorOf(failure);
+      if (failure) throw createFaultError(failure);
     },
     replaceAll: (replacements) => faults.replaceAll(replacements),
     add: (fault) => faults.add(fault),
@@ -61,7 +61,7 @@ const CODE_BY_KIND = {
   unavailable: 'busy',
 } as const;
 
-function requestErrorOf({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault): RequestError {
+function createFaultError({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault): RequestError {
   const code = CODE_BY_KIND[kind as keyof typeof CODE_BY_KIND];
   const headers = code === 'failed' ? {} : { 'retry-after': String(retryAfterS) };
   const article = kind === 'unavailable' ? 'An' : 'A';

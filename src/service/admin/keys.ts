@@ -26,12 +26,12 @@ async function grantKey(
 }
 
 /** `/keys`: grants and revokes keys. Only their digests are stored, so they can't be listed. */
-export function keyRoutes(
+export function addKeyRoutes(
   app: FastifyInstance,
   { owners, store }: { owners: Owners; store: OwnerStore },
 ): void {
   app.post('/keys', async (request): Promise<Required<KeyGrant>> => {
-    const { key = createKey(), owner = owners.nameIn(request) } = parseMessage(
+    const { key = createKey(), owner = owners.readName(request) } = parseMessage(
       'KeyGrant',
       request.body ?? {},
     );
@@ -39,7 +39,7 @@ export function keyRoutes(
     return { key, owner };
   });
   app.delete('/keys', async (request) => {
-    const { key, owner = owners.nameIn(request) } = parseMessage('KeyGrant', request.body ?? {});
+    const { key, owner = owners.readName(request) } = parseMessage('KeyGrant', request.body ?? {});
     if (key === undefined) throw new RequestError('bad_request', 'The body must contain the key.');
     const ownerId = await owners.ensure(owner);
     if (!(await store.removeKey(ownerId, digestKey(key)))) {

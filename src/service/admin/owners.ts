@@ -12,32 +12,32 @@ export interface Owners {
   /** Returns the id of the owner with this name, and creates it if it does not exist. */
   ensure(name: string): Promise<string>;
   /** Returns the name of the owner in the query, or of the default owner. */
-  nameIn(request: FastifyRequest): string;
+  readName(request: FastifyRequest): string;
 }
 
 /** Finds owners by name. `defaultName` is used when the query names none. */
 export function createOwners(owners: OwnerStore, defaultName: string): Owners {
-  const nameIn = ({ url }: FastifyRequest): string => {
+  const readName = ({ url }: FastifyRequest): string => {
     const queryStart = url.indexOf('?');
     const names = new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1)).getAll(
       'owner',
     );
     if (names.length > 1)
-      throw new RequestError('bad_request', 'owner is given more than once. Give it once.');
+      throw new RequestError('bad_request', 'owner occurs more than once. Send it once.');
     const [name = defaultName] = names;
     if (/^[^\r\n]{1,200}$/.test(name)) return name;
-    throw new RequestError('bad_request', 'owner must be 1 to 200 characters in one line.');
+    throw new RequestError('bad_request', 'owner must be 1 to 200 characters on one line.');
   };
   return {
-    nameIn,
+    readName,
     async find(request) {
-      const name = nameIn(request);
+      const name = readName(request);
       const id = await owners.findId(name);
       if (id !== undefined) return id;
       const hint = 'POST /__admin/keys creates it.';
       throw new RequestError('not_found', `There is no owner ${formatValue(name)}. ${hint}`);
     },
-    findOrCreate: (request) => owners.ensure(nameIn(request)),
+    findOrCreate: (request) => owners.ensure(readName(request)),
     ensure: (name) => owners.ensure(name),
   };
 }

@@ -69,7 +69,7 @@ export function collectRoutes(app: FastifyInstance): Routes {
 }
 
 /** Adds a route that lists the collected routes, and rejects all other methods with 405. */
-export function listRoutes(app: FastifyInstance, routes: Routes): void {
+export function addRouteList(app: FastifyInstance, routes: Routes): void {
   // A copy: the routes added below are the list itself and the rejections.
   const collected = [...routes].map(([path, methods]) => ({ path, methods: [...methods].sort() }));
   for (const { path, methods } of collected) allowOnly(app, path, methods);
@@ -79,7 +79,7 @@ export function listRoutes(app: FastifyInstance, routes: Routes): void {
       .filter((method) => method !== 'HEAD')
       .map((method) => ({
         route: `${method} ${app.prefix}${template}`,
-        what: PURPOSES[`${method} ${template || '/'}`] ?? '',
+        purpose: PURPOSES[`${method} ${template || '/'}`] ?? '',
       }));
   });
   app.get('/', (_request, reply) => sendPrettyJson(reply, { routes: listed }));

@@ -8,17 +8,17 @@ import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
 import { addDocumentRoutes } from './documents.ts';
-import { evalRoutes, settingsRoutes, type FindSettingsWarnings } from './evals.ts';
+import { addEvalRoutes, addSettingsRoutes, type FindSettingsWarnings } from './evals.ts';
 import { addFaultRoutes, type FaultInjector } from './faults.ts';
 import { addJsonParser } from './json-bodies.ts';
-import { keyRoutes } from './keys.ts';
+import { addKeyRoutes } from './keys.ts';
 import type { Owners } from './owners.ts';
-import { collectRoutes, listRoutes } from './route-list.ts';
-import { seedRoutes, type Seeder } from './seed.ts';
+import { collectRoutes, addRouteList } from './route-list.ts';
+import { addSeedRoutes, type Seeder } from './seed.ts';
 import { addSessionRoutes } from './sessions.ts';
 import { addSimulationRoutes, type Simulations } from './simulations.ts';
 import { addTranscriptRoutes } from './transcripts.ts';
-import { workRoutes, type WorkOptions } from './work.ts';
+import { addWorkRoutes, type WorkOptions } from './work.ts';
 
 export interface AdminOptions extends WorkOptions {
   store: Store;
@@ -59,27 +59,27 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   const routes = collectRoutes(app);
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
-  keyRoutes(app, { owners, store: store.owners });
-  evalRoutes(app, { owners, store: store.evals });
-  settingsRoutes(app, { ...options, store: store.evals });
+  addKeyRoutes(app, { owners, store: store.owners });
+  addEvalRoutes(app, { owners, store: store.evals });
+  addSettingsRoutes(app, { ...options, store: store.evals });
   addDocumentRoutes(app, options);
   addTranscriptRoutes(app, options);
-  seedRoutes(app, options);
+  addSeedRoutes(app, options);
   addSessionRoutes(app, options);
   addSimulationRoutes(app, options);
-  workRoutes(app, options);
-  clockRoutes(app, options);
-  resetRoute(app, options);
+  addWorkRoutes(app, options);
+  addClockRoutes(app, options);
+  addResetRoute(app, options);
   addFaultRoutes(app, options.faults);
-  logRoutes(app, options);
-  listRoutes(app, routes);
+  addLogRoutes(app, options);
+  addRouteList(app, routes);
 }
 
 /**
  * `/clock`: responds after every timer that became due has fired, including idle closing. A restart
  * resets the clock to the system time.
  */
-function clockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): void {
+function addClockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): void {
   const view = (): object => {
     const nowMs = clock.nowMs();
     return { now: isoTime(nowMs), now_ms: nowMs };
@@ -114,7 +114,7 @@ function clockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): voi
 }
 
 /** `/reset`: deletes an owner's data, except its keys. The clock keeps its time. */
-function resetRoute(app: FastifyInstance, options: AdminOptions): void {
+function addResetRoute(app: FastifyInstance, options: AdminOptions): void {
   const { store, owners, seeder, clearMemory, simulations } = options;
   app.post('/reset', async (request) => {
     const { to } = parseMessage('ResetRequest', request.body);
@@ -128,7 +128,7 @@ function resetRoute(app: FastifyInstance, options: AdminOptions): void {
 }
 
 /** `/ingest-log` and `/requests`: which requests arrived, and problems with their content. */
-function logRoutes(app: FastifyInstance, { store, owners, journal }: AdminOptions): void {
+function addLogRoutes(app: FastifyInstance, { store, owners, journal }: AdminOptions): void {
   app.get('/ingest-log', async (request) => {
     const entries = await store.ingestLog.list(await owners.find(request), INGEST_LOG_ENTRIES_MAX);
     return {

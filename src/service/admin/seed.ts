@@ -73,7 +73,7 @@ export function createSeeder(options: TranscriptOptions): Seeder {
 }
 
 /** `POST /seed`: loads seed data. */
-export function seedRoutes(
+export function addSeedRoutes(
   app: FastifyInstance,
   options: { owners: Owners; seeder: Seeder; findWarnings: FindSettingsWarnings },
 ): void {
@@ -122,7 +122,7 @@ async function readSeed(options: TranscriptOptions, input: SeedInput): Promise<S
     ownerId,
     replaceAll,
     keys: (document.keys ?? []).map(({ key, owner }) => ({
-      // Nobody would ever learn a generated key.
+      // Without a key, the entry only creates the owner: a generated key could not be returned.
       keyDigest: key === undefined ? undefined : digestKey(key),
       ownerName: owner,
     })),

@@ -11,7 +11,7 @@ export interface WorkOptions {
   /** Clock for the drain timeout (default: the system clock). */
   machineClock?: Clock;
   owners: Owners;
-  sessionIdOf: (ownerId: string, conversationId: string) => string;
+  makeSessionId: (ownerId: string, conversationId: string) => string;
   /** Starts scoring what was queued. */
   wake: () => void;
   /** Resolves when nothing is queued or running. */
@@ -26,7 +26,7 @@ const BACKLOG_BATCHES_MAX = 50_000;
 const DRAIN_TIMEOUT_MS = 120_000;
 
 /** `/drain` and `/score-backlog`: waits for queued work, and queues what was never scored. */
-export function workRoutes(app: FastifyInstance, options: WorkOptions): void {
+export function addWorkRoutes(app: FastifyInstance, options: WorkOptions): void {
   app.post('/drain', () => drain(options));
   app.post('/score-backlog', async (request) =>
     scoreBacklog(options, await options.owners.find(request)),
@@ -68,7 +68,7 @@ function untilAborted(signal: AbortSignal): Promise<void> {
  * run of its own date (spec 3.1). @throws RequestError `conflict` when there are still no evals.
  */
 async function scoreBacklog(
-  { store, clock, sessionIdOf, wake }: WorkOptions,
+  { store, clock, makeSessionId, wake }: WorkOptions,
   ownerId: string,
 ): Promise<{ conversations: number; evaluations_queued: number; runs: string[] }> {
   const { evals } = await findLiveEvals(store.evals, ownerId);
@@ -84,7 +84,7 @@ async function scoreBacklog(
     const ids = await store.conversations.listUnscored(ownerId, BACKLOG_BATCH);
     for (const conversationId of ids) {
       const atMs = clock.nowMs();
-      const sessionId = sessionIdOf(ownerId, conversationId);
+      const sessionId = makeSessionId(ownerId, conversationId);
       const scored = await store.conversations.queueScoring({
         ownerId,
         conversationId,

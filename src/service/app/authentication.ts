@@ -39,7 +39,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     return typeof value === 'string' ? value : '';
   };
   return {
-    async caller(headers) {
+    async authenticateCaller(headers) {
       const key = readKey(headers);
       const problem = describeProblem(key, headers);
       try {
@@ -58,7 +58,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
         throw new RequestError('unauthorized', message);
       }
     },
-    async reader(headers) {
+    async authenticateReader(headers) {
       if (isLocal) {
         checkSameSite(headers);
         return undefined;

@@ -70,23 +70,33 @@ async function readKey(file: string): Promise<string | undefined> {
   throw new StartError(`${file} contains no valid API key. Delete it to create a new one.`);
 }
 
-/** What is wrong with a file and what to do, by the code of the error that it caused. */
-const FILE_PROBLEMS: readonly [code: RegExp, problem: string][] = [
-  [/^SQLITE_(NOTADB|CORRUPT)/, 'is damaged or not a database. Move it away to create a new one'],
+/** The problem of a file and what to do about it, by the code of the error that it caused. */
+const FILE_PROBLEMS: readonly [code: RegExp, problem: string, advice: string][] = [
+  [/^SQLITE_(NOTADB|CORRUPT)/, 'is damaged or not a database', 'Move it away to create a new one.'],
   [
     /^(EISDIR|SQLITE_CANTOPEN_ISDIR)$/,
-    'is a directory. Move it away to create a file in its place',
+    'is a directory',
+    'Move it away to create a file in its place.',
   ],
-  [/^(EROFS|SQLITE_READONLY)/, 'is on a read-only disk. Choose another directory'],
+  [/^(EROFS|SQLITE_READONLY)/, 'is on a read-only disk', 'Choose another directory.'],
   [
     /^(EACCES|EPERM|SQLITE_(CANTOPEN|PERM|AUTH))/,
-    'is not readable and writable. Change its permissions',
+    'is not readable and writable',
+    'Change its permissions.',
   ],
-  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, 'is on a full disk. Free some space'],
-  [/^SQLITE_IOERR/, 'is on a failing disk. Check the disk'],
-  [/^SQLITE_BUSY/, 'is in use by another program. Stop that program or choose another directory'],
-  [/^ENOTDIR$/, 'has a file in its path instead of a directory. Choose another directory'],
-  [/^E(NOENT|LOOP|NAMETOOLONG|MFILE|NFILE|BUSY|IO)$/, "can't be opened"],
+  [/^(ENOSPC|EDQUOT|SQLITE_FULL)/, 'is on a full disk', 'Free some space.'],
+  [/^SQLITE_IOERR/, 'is on a failing disk', 'Check the disk.'],
+  [
+    /^SQLITE_BUSY/,
+    'is in use by another program',
+    'Stop that program or choose another directory.',
+  ],
+  [/^ENOTDIR$/, 'has a file in its path instead of a directory', 'Choose another directory.'],
+  [
+    /^E(NOENT|LOOP|NAMETOOLONG|MFILE|NFILE|BUSY|IO)$/,
+    "can't be opened",
+    'Choose another directory.',
+  ],
 ];
 
 /**
@@ -103,8 +113,8 @@ export async function withDataFile<Result>(
     if (!(error instanceof Error)) throw error;
     if (error instanceof ForeignFileError) throw new StartError(error.message, { cause: error });
     const code = 'code' in error ? String(error.code) : '';
-    const [, problem] = FILE_PROBLEMS.find(([codes]) => codes.test(code)) ?? [];
-    if (problem === undefined) throw error;
-    throw new StartError(`${file} ${problem} (${code}).`, { cause: error });
+    const [, problem, advice] = FILE_PROBLEMS.find(([codes]) => codes.test(code)) ?? [];
+    if (problem === undefined || advice === undefined) throw error;
+    throw new StartError(`${file} ${problem} (${code}). ${advice}`, { cause: error });
   }
 }

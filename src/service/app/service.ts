@@ -81,9 +81,9 @@ export function buildService(parts: ServiceParts): Service {
   const journal = createJournal(JOURNAL_ENTRIES_MAX);
   const wake = (): void => runner.wake();
 
-  const sessionIdOf: CloseDeps['sessionIdOf'] = (ownerId, conversationId) =>
+  const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
-  const closeDeps: CloseDeps = { store, clock, log, sessionIdOf, wake };
+  const closeDeps: CloseDeps = { store, clock, log, makeSessionId, wake };
   const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
     closeConversation(closeDeps, conversation, idleBeforeMs);
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
@@ -112,7 +112,7 @@ export function buildService(parts: ServiceParts): Service {
   const admin: Parameters<typeof addAdminRoutes>[1] = {
     ...parts,
     owners: createOwners(store.owners, parts.ownerName),
-    sessionIdOf,
+    makeSessionId,
     wake,
     seeder,
     findWarnings,

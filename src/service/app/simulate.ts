@@ -14,7 +14,7 @@ import { resolveScenarios } from '../domain/resolved-scenario.ts';
 import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
-import { scoreError, toOutcome, type Judge, type Score } from '../scoring/score.ts';
+import { createErrorScore, toOutcome, type Judge, type Score } from '../scoring/score.ts';
 import type { ScoredSession } from '../scoring/scored-session.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { buildReport } from '../simulator/report/report.ts';
@@ -101,7 +101,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   }
   const endedAtMs = clock.nowMs();
   return buildReport({
-    castings: resolved,
+    scenarios: resolved,
     sessions,
     sandbox: url,
     seed,
@@ -138,15 +138,18 @@ async function scoreEval(
   session: ScoredSession,
   { judge, signal, clock }: ScoringContext,
 ): Promise<Score> {
-  if (definition.kind === 'judge' && !judge) return scoreError(NO_JUDGE_IN_RUN);
+  if (definition.kind === 'judge' && !judge) return createErrorScore(NO_JUDGE_IN_RUN);
   using deadline = clock.deadline(SCORING_MS_MAX);
   const limit = AbortSignal.any([signal, deadline.signal]);
   try {
     return await scoreSession(definition, session, judge, limit);
   } catch (fault) {
-    if (signal.aborted) return scoreError('The scoring was canceled.');
-    if (deadline.signal.aborted) return scoreError(`Scoring took more than ${SCORING_MS_MAX} ms.`);
-    return scoreError(`Scoring failed (${errorOrigin(fault).name}). This is a bug in the kit.`);
+    if (signal.aborted) return createErrorScore('The scoring was canceled.');
+    if (deadline.signal.aborted)
+      return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
+    return createErrorScore(
+      `Scoring failed (${errorOrigin(fault).name}). This is a bug in the kit.`,
+    );
   }
 }
 

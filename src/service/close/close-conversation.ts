@@ -9,7 +9,7 @@ export interface CloseDeps {
   clock: Clock;
   log: Log;
   /** Returns the id of the session that scores a conversation; deterministic. */
-  sessionIdOf: (ownerId: string, conversationId: string) => string;
+  makeSessionId: (ownerId: string, conversationId: string) => string;
   /** Called when there is something to score. */
   wake: () => void;
 }
@@ -41,7 +41,7 @@ export async function closeConversation(
     atMs,
     runName: (date) => `${runName} ${date}`,
     evals,
-    sessionId: deps.sessionIdOf(ownerId, conversationId),
+    sessionId: deps.makeSessionId(ownerId, conversationId),
     ...(idleBeforeMs !== undefined && { idleBeforeMs }),
   });
   if (closed && !closed.alreadyClosed) {

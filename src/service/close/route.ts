@@ -23,7 +23,7 @@ export function addCloseRoute(app: FastifyInstance, deps: CloseRouteDeps): void 
   app.post<{ Params: { conversation_id: string } }>(
     '/v1/sessions/:conversation_id/end',
     async ({ raw, params }): Promise<ClosedConversation> => {
-      const { ownerId } = await authentication.caller(raw.headers);
+      const { ownerId } = await authentication.authenticateCaller(raw.headers);
       await injectFault();
       const conversationId = params.conversation_id;
       const result = await close({ ownerId, conversationId });

@@ -10,7 +10,7 @@ export interface Caller {
 /** Decides what a request may do. */
 export interface Authentication {
   /** Returns the owner of the request's API key (spec 5). @throws RequestError `unauthorized`. */
-  caller(headers: IncomingHttpHeaders): Promise<Caller>;
+  authenticateCaller(headers: IncomingHttpHeaders): Promise<Caller>;
   /**
    * Checks that a request may use `/__admin`: on loopback any program on this machine, on other
    * addresses the holder of the service's key.
@@ -22,7 +22,7 @@ export interface Authentication {
    * owner. On other addresses the password of HTTP Basic is the API key.
    * @throws RequestError `forbidden` or `unauthorized`.
    */
-  reader(headers: IncomingHttpHeaders): Promise<Caller | undefined>;
+  authenticateReader(headers: IncomingHttpHeaders): Promise<Caller | undefined>;
 }
 
 /** Returns whether a text can be an API key: 8 to 256 visible ASCII characters. */

@@ -62,7 +62,7 @@ function diagnose(bytes: Uint8Array, format: Format): TraceDiagnosis {
   const { contentType, isGzip, conversationId } = format;
   const decoded = decodeBody(
     {
-      ownerId: 'nobody',
+      ownerId: 'lint',
       receivedAtMs: systemClock.nowMs(),
       contentType,
       gzip: isGzip,

@@ -41,7 +41,7 @@ const BUSY_RETRY_AFTER_S = 1;
  */
 export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
   app.post('/v1/traces', async (request, reply) => {
-    const caller = await deps.authentication.caller(request.raw.headers);
+    const caller = await deps.authentication.authenticateCaller(request.raw.headers);
     try {
       await deps.injectFault();
       admit(deps, caller);

@@ -49,7 +49,7 @@ async function sendPage<Item>(
   kind: SessionKind,
   toView: (session: Session, options: ViewOptions) => Item,
 ): Promise<Page<Item>> {
-  const { ownerId } = await authentication.caller(request.headers);
+  const { ownerId } = await authentication.authenticateCaller(request.headers);
   await injectFault();
   const { filter, includeTraces } = readResultsQuery(kind, ownerId, request.url);
   const { sessions, total } = await store.sessions.listPage(filter);

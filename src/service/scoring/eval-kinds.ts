@@ -4,8 +4,15 @@ import { parsePath, findValues } from '../domain/json-path.ts';
 import { findFirstMatch } from '../domain/pattern-match.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
-import { countOf, excerpt, list, quote, shorten } from './quoting.ts';
-import { scoreError, scoreOf, type Judge, type Score, type Scorer, type Scoring } from './score.ts';
+import { formatCount, quoteExcerpt, formatList, quote, shorten } from './quoting.ts';
+import {
+  createErrorScore,
+  createScore,
+  type Judge,
+  type Score,
+  type Scorer,
+  type Scoring,
+} from './score.ts';
 import { listToolCalls, type ScoredSession } from './scored-session.ts';
 import { viewSession } from './session-view.ts';
 
@@ -37,23 +44,23 @@ export async function scoreSession(
   signal.throwIfAborted();
   const { kind } = definition;
   if (!Object.hasOwn(scorers, kind)) {
-    return scoreError(`This release does not support evals of kind ${kind}.`);
+    return createErrorScore(`This release does not support evals of kind ${kind}.`);
   }
   try {
     return await scorers[kind]({ params: readParams(definition), session, judge, signal });
   } catch (fault) {
-    if (fault instanceof UnreadableParams) return scoreError(fault.message);
+    if (fault instanceof UnreadableParams) return createErrorScore(fault.message);
     throw fault;
   }
 }
 
 /** `max_turns`: the session has at most `max` turns. */
 function scoreMaxTurns({ params, session }: Scoring): Score {
-  const max = params.number('max');
+  const max = params.readNumber('max');
   const count = session.turns.length;
-  return scoreOf(
+  return createScore(
     count <= max,
-    `Expected at most ${countOf(max, 'turn')}: the session has ${count}.`,
+    `Expected at most ${formatCount(max, 'turn')}: the session has ${count}.`,
   );
 }
 
@@ -62,23 +69,24 @@ function scoreMaxTurns({ params, session }: Scoring): Score {
  * another turn is too slow, the outcome is an error.
  */
 function scoreMaxLatency({ params, session }: Scoring): Score {
-  const max = params.number('ms');
+  const max = params.readNumber('ms');
   const expectation = `Expected turns of at most ${max} ms`;
   const slow = session.turns.filter(({ latencyMs = 0 }) => latencyMs > max);
   if (slow.length > 0) {
     const turns = slow.map(({ sequence, latencyMs = 0 }) => `turn ${sequence} (${latencyMs} ms)`);
-    return scoreOf(false, `${expectation}: these are slower: ${list(turns)}.`);
+    return createScore(false, `${expectation}: these are slower: ${formatList(turns)}.`);
   }
   const unmeasured = session.turns.filter(({ latencyMs }) => latencyMs === undefined);
-  if (session.turns.length === 0) return scoreError(`${expectation}: the session has no turns.`);
+  if (session.turns.length === 0)
+    return createErrorScore(`${expectation}: the session has no turns.`);
   if (unmeasured.length > 0) {
-    const numbers = list(unmeasured.map(({ sequence }) => String(sequence)));
-    return scoreError(
+    const numbers = formatList(unmeasured.map(({ sequence }) => String(sequence)));
+    return createErrorScore(
       `${expectation}: turn ${numbers} has no measured latency. Only live traces and simulations have one.`,
     );
   }
   const slowestMs = Math.max(...session.turns.map(({ latencyMs = 0 }) => latencyMs));
-  return scoreOf(true, `${expectation}: the slowest took ${slowestMs} ms.`);
+  return createScore(true, `${expectation}: the slowest took ${slowestMs} ms.`);
 }
 
 const SPEAKERS = ['agent', 'user', 'any'] as const;
@@ -98,21 +106,21 @@ interface Message {
 
 /** `contains`: at least one message contains the text; case-insensitive unless `case_sensitive`. */
 function scoreContains({ params, session }: Scoring): Score {
-  const text = params.text('text');
-  const normalize = params.flag('case_sensitive') ? normalizeAccents : normalizeCase;
+  const text = params.readText('text');
+  const normalize = params.readFlag('case_sensitive') ? normalizeAccents : normalizeCase;
   const expected = normalize(text);
   const { filter, messages } = filterMessages(session, params);
   const message = messages.find((candidate) => normalize(candidate.text).includes(expected));
   const search = `Looked for ${quote(text)} in ${speakerNames[filter]}`;
-  if (!message) return scoreOf(false, `${search}: ${describeAbsence(messages)}`);
+  if (!message) return createScore(false, `${search}: ${describeAbsence(messages)}`);
   const at = normalize(message.text).indexOf(expected);
-  return scoreOf(true, `${search}: ${describeMatch(message, at)}`);
+  return createScore(true, `${search}: ${describeMatch(message, at)}`);
 }
 
 /** `regex`: at least one message matches the pattern. A pattern that takes too long is an error. */
 async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> {
-  const pattern = params.text('pattern');
-  const flags = params.optionalText('flags') ?? '';
+  const pattern = params.readText('pattern');
+  const flags = params.readOptionalText('flags') ?? '';
   const { filter, messages } = filterMessages(session, params);
   const texts = messages.map(({ text }) => text);
   const result = await findFirstMatch({ pattern, flags, texts }, signal);
@@ -121,14 +129,16 @@ async function scoreRegex({ params, session, signal }: Scoring): Promise<Score> 
     case 'found': {
       const message = messages[result.index];
       if (!message) throw new Error(`There is no message ${result.index} of ${messages.length}.`);
-      return scoreOf(true, `${search}: ${describeMatch(message, result.at)}`);
+      return createScore(true, `${search}: ${describeMatch(message, result.at)}`);
     }
     case 'absent':
-      return scoreOf(false, `${search}: ${describeAbsence(messages)}`);
+      return createScore(false, `${search}: ${describeAbsence(messages)}`);
     case 'invalid':
-      return scoreError(`${search}: the pattern is invalid (${shorten(result.reason, 200)}).`);
+      return createErrorScore(
+        `${search}: the pattern is invalid (${shorten(result.reason, 200)}).`,
+      );
     case 'too_slow':
-      return scoreError(
+      return createErrorScore(
         `${search}: the pattern was stopped after ${result.ms} ms. Rewrite it without nested ` +
           'repetitions such as (a+)+.',
       );
@@ -139,7 +149,7 @@ function filterMessages(
   session: ScoredSession,
   params: Params,
 ): { filter: SpeakerFilter; messages: Message[] } {
-  const filter = params.word('in', SPEAKERS);
+  const filter = params.readWord('in', SPEAKERS);
   const messages = session.turns.flatMap(({ sequence, userInput, agentResponse }): Message[] => [
     { turn: sequence, speaker: 'user', text: userInput },
     { turn: sequence, speaker: 'agent', text: agentResponse },
@@ -151,13 +161,13 @@ function filterMessages(
 }
 
 function describeMatch({ turn, speaker, text }: Message, at: number): string {
-  return `turn ${turn} has it; the ${speaker} said ${excerpt(text, at)}.`;
+  return `turn ${turn} has it; the ${speaker} said ${quoteExcerpt(text, at)}.`;
 }
 
 function describeAbsence(messages: readonly Message[]): string {
   const last = messages.at(-1);
   if (!last) return 'there are no messages.';
-  return `none of ${countOf(messages.length, 'message')} has it; the last is ${quote(last.text)}.`;
+  return `none of ${formatCount(messages.length, 'message')} has it; the last is ${quote(last.text)}.`;
 }
 
 /** Makes text comparable regardless of how accents are encoded. */
@@ -172,12 +182,12 @@ function normalizeCase(text: string): string {
 
 /** `tool_called`: at least one turn calls the tool. */
 function scoreToolCalled({ params, session }: Scoring): Score {
-  const name = params.text('name');
+  const name = params.readText('name');
   const calls = listToolCalls(session);
   const call = calls.find((candidate) => candidate.name === name);
   const search = `Looked for a call of the tool ${quote(name)}`;
-  if (!call) return scoreOf(false, `${search}: ${describeCalls(calls)}`);
-  return scoreOf(
+  if (!call) return createScore(false, `${search}: ${describeCalls(calls)}`);
+  return createScore(
     true,
     `${search}: turn ${call.turn} calls it with the arguments ${quote(call.arguments)}.`,
   );
@@ -185,8 +195,8 @@ function scoreToolCalled({ params, session }: Scoring): Score {
 
 /** `tool_args`: at least one call of the tool includes the given arguments. */
 function scoreToolArgs({ params, session }: Scoring): Score {
-  const name = params.text('name');
-  const expected = params.value('arguments');
+  const name = params.readText('name');
+  const expected = params.readValue('arguments');
   if (!isObject(expected)) {
     throw new UnreadableParams(
       "The eval can't be scored: its parameter arguments is not an object.",
@@ -197,53 +207,60 @@ function scoreToolArgs({ params, session }: Scoring): Score {
   const match = callsOfTool.find((call) => containsJson(call.arguments, expected));
   const search = `Looked for a call of the tool ${quote(name)} with ${quote(expected)}`;
   if (match) {
-    return scoreOf(true, `${search}: turn ${match.turn} calls it with ${quote(match.arguments)}.`);
+    return createScore(
+      true,
+      `${search}: turn ${match.turn} calls it with ${quote(match.arguments)}.`,
+    );
   }
-  if (callsOfTool.length === 0) return scoreOf(false, `${search}: ${describeCalls(calls)}`);
-  const received = list(callsOfTool.map((call) => quote(call.arguments)));
-  return scoreOf(false, `${search}: ${countOf(callsOfTool.length, 'call')} had ${received}.`);
+  if (callsOfTool.length === 0) return createScore(false, `${search}: ${describeCalls(calls)}`);
+  const received = formatList(callsOfTool.map((call) => quote(call.arguments)));
+  return createScore(
+    false,
+    `${search}: ${formatCount(callsOfTool.length, 'call')} had ${received}.`,
+  );
 }
 
 /** `tool_order`: the tools are called in this order; other calls may come in between. */
 function scoreToolOrder({ params, session }: Scoring): Score {
-  const names = params.texts('names');
+  const names = params.readTexts('names');
   const calls = listToolCalls(session);
   let matched = 0;
   for (const call of calls) if (call.name === names[matched]) matched++;
-  const search = `Looked for calls in the order ${list(names.map(quote))}`;
+  const search = `Looked for calls in the order ${formatList(names.map(quote))}`;
   if (matched === names.length) {
-    return scoreOf(
+    return createScore(
       true,
-      `${search}: the session calls ${list(calls.map(({ name }) => quote(name)))}.`,
+      `${search}: the session calls ${formatList(calls.map(({ name }) => quote(name)))}.`,
     );
   }
   const missing = quote(names[matched]);
   const position = matched === 0 ? '' : ` after ${quote(names[matched - 1])}`;
-  return scoreOf(false, `${search}: ${missing} is missing${position}; ${describeCalls(calls)}`);
+  return createScore(false, `${search}: ${missing} is missing${position}; ${describeCalls(calls)}`);
 }
 
 function describeCalls(calls: readonly { name: string }[]): string {
   if (calls.length === 0) return 'the session has no tool calls.';
-  return `the session calls ${list(calls.map(({ name }) => quote(name)))}.`;
+  return `the session calls ${formatList(calls.map(({ name }) => quote(name)))}.`;
 }
 
 /** `json_path`: a value at the path in the session equals the expected one. */
 function scoreJsonPath({ params, session }: Scoring): Score {
-  const path = params.text('path');
-  const expected = params.value('equals');
+  const path = params.readText('path');
+  const expected = params.readValue('equals');
   const steps = parsePath(path);
-  if (typeof steps === 'string') return scoreError(`The path ${quote(path)} is invalid: ${steps}.`);
+  if (typeof steps === 'string')
+    return createErrorScore(`The path ${quote(path)} is invalid: ${steps}.`);
   const values = findValues(viewSession(session), steps);
   const search = `Looked for ${quote(expected)} at ${path}`;
-  if (values.length === 0) return scoreOf(false, `${search}: there is no value.`);
+  if (values.length === 0) return createScore(false, `${search}: there is no value.`);
   const passes = values.some((value) => isSameJson(value, expected));
-  return scoreOf(passes, `${search}: found ${passes ? 'it' : list(values.map(quote))}.`);
+  return createScore(passes, `${search}: found ${passes ? 'it' : formatList(values.map(quote))}.`);
 }
 
 /** `evaluation_metadata`: the hint with this key equals the expected value in some turn (spec 2.8). */
 function scoreEvaluationMetadata({ params, session }: Scoring): Score {
-  const key = params.text('key');
-  const expected = params.value('equals');
+  const key = params.readText('key');
+  const expected = params.readValue('equals');
   const search = `Looked for ${quote(expected)} in the evaluation metadata ${quote(key)}`;
   const hints = session.turns.flatMap(({ sequence, evaluationMetadata = {} }) =>
     Object.hasOwn(evaluationMetadata, key)
@@ -251,8 +268,8 @@ function scoreEvaluationMetadata({ params, session }: Scoring): Score {
       : [],
   );
   const match = hints.find(({ value }) => isSameJson(value, expected));
-  if (match) return scoreOf(true, `${search}: turn ${match.turn} has it.`);
-  if (hints.length === 0) return scoreOf(false, `${search}: no turn has that key.`);
-  const received = list(hints.map(({ turn, value }) => `turn ${turn} has ${quote(value)}`));
-  return scoreOf(false, `${search}: ${received}.`);
+  if (match) return createScore(true, `${search}: turn ${match.turn} has it.`);
+  if (hints.length === 0) return createScore(false, `${search}: no turn has that key.`);
+  const received = formatList(hints.map(({ turn, value }) => `turn ${turn} has ${quote(value)}`));
+  return createScore(false, `${search}: ${received}.`);
 }

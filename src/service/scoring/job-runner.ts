@@ -21,7 +21,7 @@ import type { ErroredEvals } from './errored-evals.ts';
 import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
-import { scoreError, toOutcome, type Judge, type Score } from './score.ts';
+import { createErrorScore, toOutcome, type Judge, type Score } from './score.ts';
 import type { ScoredSession } from './scored-session.ts';
 
 /** How long a lease lasts unless it is renewed. */
@@ -141,12 +141,13 @@ class QueueRunner implements JobRunner {
     await Promise.resolve();
     this.wake();
     await this.#loop;
-    const waiting = this.#leased.all().filter(({ isScoring }) => !isScoring);
+    const waiting = this.#leased.list().filter(({ isScoring }) => !isScoring);
     await Promise.all(waiting.map((leased) => this.#release(leased, 0)));
     const ended = new AbortController();
     const scorings = Promise.allSettled(this.#scorings).then(() => ended.abort());
     await pause(this.#machineClock, STOP_MS_MAX, ended.signal);
-    for (const { control } of this.#leased.all()) control.abort(new Error('The job runner stops.'));
+    for (const { control } of this.#leased.list())
+      control.abort(new Error('The job runner stops.'));
     await scorings;
     for (const { reject } of this.#drains) reject(new Error('The job runner has stopped.'));
   }
@@ -188,12 +189,12 @@ class QueueRunner implements JobRunner {
     }
     // With no lease left, the end of a scoring wakes the loop.
     const dueMs = this.#leased.size < leasesMax ? (nextDueAtMs ?? Infinity) : Infinity;
-    const nextMs = Math.min(dueMs, this.#leased.renewAtMs() ?? Infinity);
+    const nextMs = Math.min(dueMs, this.#leased.findRenewalAtMs() ?? Infinity);
     return Math.min(LEASE_MS, Math.max(PAUSE_MS_MIN, nextMs - clock.nowMs()));
   }
 
   #startWaiting(): void {
-    const all = this.#leased.all();
+    const all = this.#leased.list();
     const running = all.filter((leased) => leased.isScoring && isSlow(leased));
     for (const leased of all) {
       if (leased.isScoring) continue;
@@ -222,18 +223,19 @@ class QueueRunner implements JobRunner {
   /** Ends with the abort or the time limit, even if the scoring ignores both. */
   async #score({ job, control }: LeasedJob): Promise<Score> {
     const { judge } = this.#options;
-    if (job.attempt > ATTEMPTS_MAX) return neverEnded(`was started ${ATTEMPTS_MAX} times and`);
+    if (job.attempt > ATTEMPTS_MAX)
+      return createUnendedScore(`was started ${ATTEMPTS_MAX} times and`);
     using deadline = this.#machineClock.deadline(SCORING_MS_MAX);
     const signal = AbortSignal.any([control.signal, deadline.signal]);
     const score = async (): Promise<Score> => {
       const session = await this.#readSession(job.ownerId, job.sessionId);
-      if (!session) return scoreError('The session no longer exists.');
+      if (!session) return createErrorScore('The session no longer exists.');
       return await scoreSession(job.definition, session, judge, signal);
     };
     const canceled = Promise.withResolvers<Score>();
     control.signal.addEventListener('abort', () => canceled.reject(control.signal.reason));
     deadline.signal.addEventListener('abort', () =>
-      canceled.resolve(neverEnded(`took more than ${SCORING_MS_MAX / 1000} s and`)),
+      canceled.resolve(createUnendedScore(`took more than ${SCORING_MS_MAX / 1000} s and`)),
     );
     // Listed first: an aborted judge also returns a score, which is not an outcome.
     return await Promise.race([canceled.promise, score()]);
@@ -254,7 +256,7 @@ class QueueRunner implements JobRunner {
     else if (delayMs !== undefined) await this.#release(leased, delayMs);
     else {
       const reason = `Scoring failed ${job.attempt} times (${name}). This is a bug in the service.`;
-      await this.#tryFinish(leased, scoreError(reason));
+      await this.#tryFinish(leased, createErrorScore(reason));
     }
   }
 
@@ -325,5 +327,5 @@ async function pause(clock: Clock, ms: number | undefined, signal: AbortSignal):
   await Promise.race([elapsed.catch(() => undefined), aborted.promise]);
 }
 
-const neverEnded = (what: string): Score =>
-  scoreError(`Scoring ${what} never ended. This is a bug in the service.`);
+const createUnendedScore = (what: string): Score =>
+  createErrorScore(`Scoring ${what} never ended. This is a bug in the service.`);

@@ -1,6 +1,6 @@
 import type { Random } from '../../platform/random.ts';
 import type { Prompt, ResponseSchema } from '../model/endpoint.ts';
-import type { Case } from './score.ts';
+import type { JudgeRequest } from './score.ts';
 import { parseToolCalls, type ScoredSession, type ScoredTurn } from './scored-session.ts';
 
 /** Longest criteria that are sent. */
@@ -36,7 +36,7 @@ export const verdictSchema: ResponseSchema = {
 };
 
 /** Builds the prompt for a session. No text in the transcript can end the fence around it. */
-export function buildJudgePrompt({ criteria, session }: Case, random: Random): Prompt {
+export function buildJudgePrompt({ criteria, session }: JudgeRequest, random: Random): Prompt {
   const lines = formatTranscript(session);
   const fence = drawFence(lines, random);
   const transcript = [`BEGIN ${fence}`, ...lines, `END ${fence}`].join('\n');

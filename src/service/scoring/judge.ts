@@ -6,7 +6,14 @@ import { askWithRetries } from '../model/ask.ts';
 import { openEndpoint, type EndpointNames } from '../model/endpoint.ts';
 import { buildJudgePrompt, verdictSchema } from './judge-prompt.ts';
 import { shorten } from './quoting.ts';
-import { scoreError, scoreOf, type Case, type Judge, type Score, type Scoring } from './score.ts';
+import {
+  createErrorScore,
+  createScore,
+  type JudgeRequest,
+  type Judge,
+  type Score,
+  type Scoring,
+} from './score.ts';
 
 /** How to reach the LLM judge. */
 export interface JudgeOptions {
@@ -41,12 +48,12 @@ const names: EndpointNames = {
 
 /** `judge`: a language model decides whether the session meets the criteria. */
 export async function scoreJudge({ params, session, judge, signal }: Scoring): Promise<Score> {
-  const subject: Case = {
-    criteria: params.text('criteria'),
+  const subject: JudgeRequest = {
+    criteria: params.readText('criteria'),
     session,
-    model: params.optionalText('model'),
+    model: params.readOptionalText('model'),
   };
-  return judge ? await judge.score(subject, signal) : scoreError(NO_JUDGE_IN_SERVICE);
+  return judge ? await judge.score(subject, signal) : createErrorScore(NO_JUDGE_IN_SERVICE);
 }
 
 /** Creates a judge for an OpenAI-compatible endpoint. Sends nothing before the first scoring. */
@@ -70,7 +77,7 @@ export function createJudge(options: JudgeOptions): Judge {
       const reply = await askWithRetries(asking, question, signal);
       const { outcome, reasoning } = reply.ok
         ? readVerdict(reply.completion)
-        : scoreError(reply.message);
+        : createErrorScore(reply.message);
       return { outcome, reasoning: hideKey(reasoning) };
     },
   };
@@ -83,16 +90,20 @@ export function createJudge(options: JudgeOptions): Judge {
 export function readVerdict(completion: unknown): Score {
   const choices = isObject(completion) ? completion['choices'] : undefined;
   if (!Array.isArray(choices) || choices.length !== 1) {
-    return unusable('it is not a chat completion with one choice');
+    return createUnusableScore('it is not a chat completion with one choice');
   }
   const choice: unknown = choices[0];
   const message = isObject(choice) ? choice['message'] : undefined;
-  if (!isObject(choice) || !isObject(message)) return unusable('its choice has no message');
+  if (!isObject(choice) || !isObject(message))
+    return createUnusableScore('its choice has no message');
   const { refusal, content } = message;
-  if (typeof refusal === 'string' && refusal !== '') return unusable('the model refuses');
-  if (choice['finish_reason'] === 'content_filter') return unusable('a content filter stopped it');
-  if (choice['finish_reason'] === 'length') return unusable('it was cut off');
-  if (typeof content !== 'string' || content.trim() === '') return unusable('it is empty');
+  if (typeof refusal === 'string' && refusal !== '')
+    return createUnusableScore('the model refuses');
+  if (choice['finish_reason'] === 'content_filter')
+    return createUnusableScore('a content filter stopped it');
+  if (choice['finish_reason'] === 'length') return createUnusableScore('it was cut off');
+  if (typeof content !== 'string' || content.trim() === '')
+    return createUnusableScore('it is empty');
   return readContent(content);
 }
 
@@ -102,19 +113,20 @@ function readContent(content: string): Score {
   const [start, end] = [text.indexOf('{'), text.lastIndexOf('}') + 1];
   const [json, around] = [text.slice(start, end), text.slice(0, start) + text.slice(end)];
   const response = start < 0 ? undefined : parseObject(json);
-  if (!response) return unusable('it is not one JSON object');
+  if (!response) return createUnusableScore('it is not one JSON object');
   // JSON.parse takes the last of two equal keys, so two verdicts would go unnoticed.
   const verdicts = json.match(/"verdict"\s*:/g) ?? [];
   if (verdicts.length > 1 || /\b(verdict|pass|fail)/i.test(around)) {
-    return unusable('it has more than one verdict');
+    return createUnusableScore('it has more than one verdict');
   }
   const { reasoning, verdict } = response;
   if (typeof reasoning !== 'string' || reasoning.trim() === '') {
-    return unusable('it has no reasoning');
+    return createUnusableScore('it has no reasoning');
   }
   const word = typeof verdict === 'string' ? verdict.trim().toLowerCase() : undefined;
-  if (word !== 'pass' && word !== 'fail') return unusable('its verdict is neither pass nor fail');
-  return scoreOf(word === 'pass', shorten(reasoning.trim(), REASONING_CHARS_MAX));
+  if (word !== 'pass' && word !== 'fail')
+    return createUnusableScore('its verdict is neither pass nor fail');
+  return createScore(word === 'pass', shorten(reasoning.trim(), REASONING_CHARS_MAX));
 }
 
 function parseObject(json: string): Record<string, unknown> | undefined {
@@ -126,6 +138,6 @@ function parseObject(json: string): Record<string, unknown> | undefined {
   }
 }
 
-function unusable(reason: string): Score {
-  return scoreError(`The judge's response can't be used: ${reason}.`);
+function createUnusableScore(reason: string): Score {
+  return createErrorScore(`The judge's response can't be used: ${reason}.`);
 }

@@ -35,7 +35,7 @@ export class LeasedJobs {
     return this.#byId.size;
   }
 
-  all(): LeasedJob[] {
+  list(): LeasedJob[] {
     return [...this.#byId.values()];
   }
 
@@ -53,15 +53,15 @@ export class LeasedJobs {
   }
 
   /** Returns when the first lease has to be renewed, or undefined if there are no leases. */
-  renewAtMs(): number | undefined {
-    const ends = this.all().map(({ leaseEndsMs }) => leaseEndsMs);
+  findRenewalAtMs(): number | undefined {
+    const ends = this.list().map(({ leaseEndsMs }) => leaseEndsMs);
     return ends.length === 0 ? undefined : Math.min(...ends) - this.#options.leaseMs / 2;
   }
 
   async #renew(nowMs: number): Promise<void> {
     const { jobs, worker, leaseMs } = this.#options;
     const dueMs = nowMs + leaseMs / 2;
-    const due = this.all().filter(({ leaseEndsMs }) => leaseEndsMs <= dueMs);
+    const due = this.list().filter(({ leaseEndsMs }) => leaseEndsMs <= dueMs);
     if (due.length === 0) return;
     const untilMs = nowMs + leaseMs;
     await jobs.renew(

@@ -17,7 +17,7 @@ export function quote(value: unknown): string {
 }
 
 /** Quotes the part of a text around a position. */
-export function excerpt(text: string, at: number): string {
+export function quoteExcerpt(text: string, at: number): string {
   const start = Math.max(0, Math.min(at - 20, text.length - QUOTE_CHARS_MAX));
   const part = text.slice(start, start + QUOTE_CHARS_MAX).toWellFormed();
   const before = start > 0 ? '…' : '';
@@ -26,14 +26,14 @@ export function excerpt(text: string, at: number): string {
 }
 
 /** Joins items to a phrase: `a, b and 3 more`. */
-export function list(items: readonly string[]): string {
+export function formatList(items: readonly string[]): string {
   const more = items.length - LISTED_MAX;
   const shown = items.slice(0, LISTED_MAX).join(', ');
   return more > 0 ? `${shown} and ${more} more` : shown;
 }
 
 /** Formats a count with its noun: `1 message`, `2 messages`. */
-export function countOf(count: number, noun: string): string {
+export function formatCount(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 

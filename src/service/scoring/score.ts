@@ -11,7 +11,7 @@ export interface Score {
 }
 
 /** A session for the LLM judge. */
-export interface Case {
+export interface JudgeRequest {
   /** What a passing session does, as a positive statement. */
   criteria: string;
   session: ScoredSession;
@@ -22,7 +22,7 @@ export interface Case {
 /** An LLM judge: a language model that decides whether a session meets a criterion. */
 export interface Judge {
   /** Rejects only for bugs. If there is no clear answer, the outcome is `error`. */
-  score(subject: Case, signal: AbortSignal): Promise<Score>;
+  score(subject: JudgeRequest, signal: AbortSignal): Promise<Score>;
 }
 
 /** The input of a scorer. */
@@ -37,12 +37,12 @@ export interface Scoring {
 export type Scorer = (scoring: Scoring) => Score | Promise<Score>;
 
 /** Creates a passing or failing score. */
-export function scoreOf(passes: boolean, reasoning: string): Score {
+export function createScore(passes: boolean, reasoning: string): Score {
   return { outcome: passes ? 'pass' : 'fail', reasoning };
 }
 
 /** Creates the score of an eval that can't be scored. Logs show the reason, so it quotes no conversation. */
-export function scoreError(reasoning: string): Score {
+export function createErrorScore(reasoning: string): Score {
   return { outcome: 'error', reasoning };
 }
 

@@ -16,7 +16,7 @@ export interface Channel {
   /** Ends the conversation. Never rejects. */
   close(): Promise<void>;
   /** When the last line was said, on the system clock; undefined if it was not said yet. */
-  readonly saidAtMs: number | undefined;
+  readonly lineSentAtMs: number | undefined;
   /** Whether the agent reports its tool calls on this channel. */
   readonly reportsTools: boolean;
   /** Observations without text of the conversation. */

@@ -21,7 +21,7 @@ export function openChatChannel(
   const initial = scenario.initial_messages ?? [];
   const messages: ChatMessage[] = initial.map((message) => ({ ...message }));
   const timeoutMs = scenario.limits?.turn_timeout_ms ?? TURN_TIMEOUT_MS_DEFAULT;
-  let saidAtMs: number | undefined;
+  let lineSentAtMs: number | undefined;
   const requestReply = async (signal: AbortSignal): Promise<AgentReply> => {
     const request: ChatRequest = {
       messages,
@@ -29,7 +29,7 @@ export function openChatChannel(
       session_id: sessionId,
       metadata: { ...scenario.metadata, scenario_id: scenario.id, persona: persona.name },
     };
-    saidAtMs = clock.monotonicMs();
+    lineSentAtMs = clock.monotonicMs();
     const reply = await sandbox.chat(request, timeoutMs, signal);
     messages.push({ role: 'assistant', content: reply.content });
     return reply;
@@ -42,8 +42,8 @@ export function openChatChannel(
     async listen(signal) {
       return messages.at(-1)?.role === 'assistant' ? undefined : await requestReply(signal);
     },
-    get saidAtMs() {
-      return saidAtMs;
+    get lineSentAtMs() {
+      return lineSentAtMs;
     },
     close: () => Promise.resolve(),
     reportsTools: true,

@@ -1,6 +1,6 @@
 import type { Persona, Scenario, ScenarioFact, ScenarioStep } from '../../contract/index.ts';
 import { asksForFact, isFarewell, meetsCondition, stateFact } from './reply-conditions.ts';
-import type { Heard, Move, SimulatedUser } from './simulated-user.ts';
+import type { AgentMessage, Move, SimulatedUser } from './simulated-user.ts';
 
 type Line = Extract<Move, { does: 'say' }>;
 
@@ -43,7 +43,7 @@ class GraphUser implements SimulatedUser {
     this.#patienceTurns = persona.patience_turns ?? Infinity;
   }
 
-  async next(heard: Heard | undefined, signal: AbortSignal): Promise<Move> {
+  async next(heard: AgentMessage | undefined, signal: AbortSignal): Promise<Move> {
     if (this.#lastLine === undefined || heard === undefined) {
       return this.#say(this.#user.opening ?? '', 'opens the conversation');
     }
@@ -79,7 +79,7 @@ class GraphUser implements SimulatedUser {
     return move;
   }
 
-  #stall(heard: Heard, move: Move): Move {
+  #stall(heard: AgentMessage, move: Move): Move {
     this.#turnsWithoutProgress += 1;
     this.#farewells = isFarewell(heard.content) ? this.#farewells + 1 : 0;
     if (this.#farewells >= FAREWELLS_MAX) return { does: 'end', reason: 'agent_ended' };
@@ -89,7 +89,7 @@ class GraphUser implements SimulatedUser {
     return move;
   }
 
-  async #react(heard: Heard, signal: AbortSignal): Promise<Move | undefined> {
+  async #react(heard: AgentMessage, signal: AbortSignal): Promise<Move | undefined> {
     for (const [index, reaction] of (this.#user.reactions ?? []).entries()) {
       const count = this.#reactionCounts.get(index) ?? 0;
       if (count >= (reaction.times ?? 1)) continue;
@@ -103,7 +103,7 @@ class GraphUser implements SimulatedUser {
   }
 
   /** States the facts that the reply asks for, and no others. */
-  #stateFacts(heard: Heard, which: 'new' | 'repeated'): Line | undefined {
+  #stateFacts(heard: AgentMessage, which: 'new' | 'repeated'): Line | undefined {
     const requested = (this.#user.facts ?? []).filter((fact) => asksForFact(fact, heard.content));
     const facts = requested.filter(
       (fact) => this.#statedFacts.has(fact) === (which === 'repeated'),

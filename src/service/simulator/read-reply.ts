@@ -1,7 +1,7 @@
 import { isMessage } from '../../contract/index.ts';
 import { isObject } from '../../platform/json.ts';
 import type { SandboxResponse } from './sandbox-http.ts';
-import { SessionFault, type AgentReply, type ReplyToolCall } from './simulated-session.ts';
+import { SessionError, type AgentReply, type ReplyToolCall } from './simulated-session.ts';
 
 const TOOL_CALLS_MAX = 1000;
 
@@ -11,7 +11,7 @@ const TOOL_CALLS_MAX = 1000;
  */
 export function readReply({ status, json, contentType, latencyMs }: SandboxResponse): AgentReply {
   if (status === 401 || status === 403) {
-    throw new SessionFault(
+    throw new SessionError(
       'infrastructure_error',
       `The sandbox refuses the key (${status}). Check SANDBOX_KIT_API_KEY.`,
     );
@@ -42,8 +42,8 @@ export function readReply({ status, json, contentType, latencyMs }: SandboxRespo
   };
 }
 
-const agentError = (result: string, advice = ''): SessionFault =>
-  new SessionFault('agent_error', `POST /v1/chat/completions returned ${result}.${advice}`);
+const agentError = (result: string, advice = ''): SessionError =>
+  new SessionError('agent_error', `POST /v1/chat/completions returned ${result}.${advice}`);
 
 /** Reads the tool calls of a reply; unreadable ones are left out. */
 export function readToolCalls(value: unknown): ReplyToolCall[] {

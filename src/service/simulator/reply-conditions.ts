@@ -1,7 +1,7 @@
 import type { ReplyCondition, ScenarioFact } from '../../contract/index.ts';
 import { findFirstMatch } from '../domain/pattern-match.ts';
-import { SessionFault } from './simulated-session.ts';
-import type { Heard } from './simulated-user.ts';
+import { SessionError } from './simulated-session.ts';
+import type { AgentMessage } from './simulated-user.ts';
 
 /** Returns whether a text contains another, regardless of case and of how accents are encoded. */
 export function containsText(text: string, expected: string): boolean {
@@ -18,7 +18,7 @@ function normalize(text: string): string {
  */
 export async function meetsCondition(
   condition: ReplyCondition,
-  heard: Heard,
+  heard: AgentMessage,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { contains, contains_any: any, lacks, matches, tool_called: tool, turn } = condition;
@@ -38,7 +38,7 @@ async function matchesPattern(
 ): Promise<boolean> {
   const result = await findFirstMatch({ pattern, flags: 'iu', texts: [text] }, signal);
   if (result.kind === 'too_slow') {
-    throw new SessionFault(
+    throw new SessionError(
       'simulator_error',
       `A pattern of the scenario was stopped after ${result.ms} ms. Rewrite it without nested repetitions.`,
     );

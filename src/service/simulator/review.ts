@@ -1,7 +1,7 @@
 import type { EndReason, ReviewFinding, Scenario, UserReview } from '../../contract/index.ts';
 import { asksForFact, containsText, meetsCondition, stateFact } from './reply-conditions.ts';
 import type { SimulatedTurn } from './simulated-session.ts';
-import type { Heard } from './simulated-user.ts';
+import type { AgentMessage } from './simulated-user.ts';
 
 /** A session to review: its scenario, what was said, and how it ended. */
 export interface ReviewedSession {
@@ -98,7 +98,7 @@ function findOutOfCharacterLine({ scenario, turns }: ReviewedSession): ReviewFin
   return turn ? [toFinding('out_of_character', turn, 'speaks like an assistant')] : [];
 }
 
-const toHeard = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): Heard => ({
+const toHeard = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): AgentMessage => ({
   turn: sequence,
   content: agentResponse,
   tools: toolCalls.map(({ name }) => name),

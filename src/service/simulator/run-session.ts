@@ -12,12 +12,17 @@ import { reviewUser } from './review.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { SessionPlan } from './session-plan.ts';
 import {
-  SessionFault,
+  SessionError,
   type AgentReply,
   type SimulatedSession,
   type SimulatedTurn,
 } from './simulated-session.ts';
-import { createScriptedUser, type Heard, type Move, type SimulatedUser } from './simulated-user.ts';
+import {
+  createScriptedUser,
+  type AgentMessage,
+  type Move,
+  type SimulatedUser,
+} from './simulated-user.ts';
 import { skipToolEvals } from './tool-evals.ts';
 import type { UserModel } from './user-model.ts';
 
@@ -113,7 +118,7 @@ async function holdConversation(
   signal: AbortSignal,
 ): Promise<EndReason> {
   const user = createUser(plan, model && trackModel(model, progress));
-  await sandbox.health(signal);
+  await sandbox.checkHealth(signal);
   progress.mayHaveUser = true;
   progress.mayHaveUser = await sandbox.createUser(toUserRequest(plan), signal);
   if (progress.mayHaveUser) progress.userId = plan.userId;
@@ -150,7 +155,7 @@ function createUser(plan: SessionPlan, model: UserModel | undefined): SimulatedU
   const { mode = 'graph' } = scenario.user;
   if (mode === 'scripted') return createScriptedUser(scenario);
   if (mode === 'graph') return createGraphUser(scenario, persona);
-  if (!model) throw new SessionFault('simulator_error', NO_USER_MODEL);
+  if (!model) throw new SessionError('simulator_error', NO_USER_MODEL);
   return createLlmUser(plan, model);
 }
 
@@ -179,7 +184,7 @@ async function converse(
 ): Promise<EndReason> {
   const { user, channel, turns } = conversation;
   const turnsMax = plan.scenario.limits?.max_turns ?? TURNS_MAX_DEFAULT;
-  let heard: Heard | undefined;
+  let heard: AgentMessage | undefined;
   let isOver = false;
   if (plan.scenario.user.speaks_first === false) {
     const greeting = { line: '', reason: 'the agent speaks first' };
@@ -204,7 +209,7 @@ const lastInitialMessage = ({ scenario }: SessionPlan): string =>
 
 interface TurnResult {
   /** Undefined if the agent hung up instead of replying. */
-  heard: Heard | undefined;
+  heard: AgentMessage | undefined;
   hungUp: boolean;
 }
 
@@ -221,7 +226,7 @@ async function takeTurn(
   // The latency of a turn without a reply is the time that the user waited.
   const noReply = (): Omit<SimulatedTurn, keyof typeof input> => {
     const nowMs = clock.monotonicMs();
-    const latencyMs = Math.max(0, nowMs - (channel.saidAtMs ?? nowMs));
+    const latencyMs = Math.max(0, nowMs - (channel.lineSentAtMs ?? nowMs));
     return { agentResponse: '', toolCalls: [], latencyMs, failed: true };
   };
   let reply: AgentReply | undefined;
@@ -245,7 +250,7 @@ async function takeTurn(
 
 /** Returns the ending for a fault. Everything but a `SessionFault` is a bug in the kit. */
 function describeFault(fault: unknown, log: Log, { sessionId }: SessionPlan): Ending {
-  if (fault instanceof SessionFault) {
+  if (fault instanceof SessionError) {
     return { status: 'failed', endReason: fault.endReason, error: fault.message };
   }
   const { name, at } = errorOrigin(fault);

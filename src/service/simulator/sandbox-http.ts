@@ -1,7 +1,7 @@
 import type { Pool } from 'undici';
 import { limitSignal } from '../../platform/abort.ts';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
-import { SessionFault } from './simulated-session.ts';
+import { SessionError } from './simulated-session.ts';
 
 /** How to reach a sandbox. */
 export interface SandboxOptions {
@@ -76,7 +76,7 @@ export function openHttp(options: SandboxOptions): SandboxHttp {
         };
       } catch (error) {
         if (signal.aborted) throw signal.reason;
-        throw toSessionFault(error, `${method} ${path.replace(/^(\/users)\/.*/, '$1/{user_id}')}`);
+        throw toSessionError(error, `${method} ${path.replace(/^(\/users)\/.*/, '$1/{user_id}')}`);
       }
     },
     close: async () => (await pool)?.destroy(),
@@ -110,24 +110,24 @@ function parseJson(text: string): unknown {
 }
 
 /** Describes a failed request without quoting the sandbox. */
-function toSessionFault(error: unknown, request: string): SessionFault {
+function toSessionError(error: unknown, request: string): SessionError {
   if (error instanceof DeadlinePassed) {
-    return new SessionFault('timeout', `${request}: ${error.message}.`);
+    return new SessionError('timeout', `${request}: ${error.message}.`);
   }
   const { code = '', name = '' } = findRootError(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {
     const problem = `the response is larger than ${BODY_BYTES_MAX} bytes`;
-    return new SessionFault('agent_error', `${request}: ${problem}.`);
+    return new SessionError('agent_error', `${request}: ${problem}.`);
   }
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) {
-    return new SessionFault('agent_error', `${request}: the response is not HTTP.`);
+    return new SessionError('agent_error', `${request}: the response is not HTTP.`);
   }
   const isUntrusted = /CERT|SELF_SIGNED|UNABLE_TO_(VERIFY|GET)/.test(code);
   const problem = isUntrusted
     ? 'the certificate is not trusted'
     : (CONNECTION_PROBLEMS[code] ?? 'the connection was dropped');
   const text = `${request}: ${problem}${code && ` (${code})`}.`;
-  return new SessionFault('infrastructure_error', isUntrusted ? `${text} ${TRUST_CA}` : text);
+  return new SessionError('infrastructure_error', isUntrusted ? `${text} ${TRUST_CA}` : text);
 }
 
 /** Returns the first error of an aggregate, which has one for each address that was tried. */

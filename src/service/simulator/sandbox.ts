@@ -12,12 +12,12 @@ import {
   type SandboxOptions,
   type SandboxResponse,
 } from './sandbox-http.ts';
-import { SessionFault, type AgentReply } from './simulated-session.ts';
+import { SessionError, type AgentReply } from './simulated-session.ts';
 
 /** A sandbox as a session uses it. Failures are `SessionFault`s or the signal's reason. */
 export interface Sandbox {
   /** Checks that the sandbox reports healthy or degraded within 10 s (spec 4.6, 8). */
-  health(signal: AbortSignal): Promise<void>;
+  checkHealth(signal: AbortSignal): Promise<void>;
   /** Returns false if the sandbox does not have this optional endpoint (spec 4.7). */
   createUser(user: UserCreateRequest, signal: AbortSignal): Promise<boolean>;
   chat(request: ChatRequest, timeoutMs: number, signal: AbortSignal): Promise<AgentReply>;
@@ -72,7 +72,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     );
 
   return {
-    async health(signal) {
+    async checkHealth(signal) {
       const headers = { accept: 'application/json' };
       const request = { method: 'GET', path: '/health', headers } as const;
       const response = http.send(request, HEALTH_TIMEOUT_MS, signal);
@@ -87,7 +87,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
       }
       if (NOT_IMPLEMENTED_STATUSES.includes(response.status)) return false;
       if (response.status >= 200 && response.status < 300) return true;
-      throw new SessionFault('infrastructure_error', `POST /users returned ${response.status}.`);
+      throw new SessionError('infrastructure_error', `POST /users returned ${response.status}.`);
     },
     async chat(request, timeoutMs, signal) {
       const body = JSON.stringify(request);
@@ -108,7 +108,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
           (status >= 200 && status < 300) || NOT_IMPLEMENTED_STATUSES.includes(status);
         return isDeleted ? undefined : `The user was not deleted: DELETE returned ${status}.`;
       } catch (error) {
-        const reason = error instanceof SessionFault ? error.message : 'it took too long.';
+        const reason = error instanceof SessionError ? error.message : 'it took too long.';
         return `The user was not deleted: ${reason}`;
       }
     },
@@ -116,8 +116,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
   };
 }
 
-const rateLimited = (detail: string): SessionFault =>
-  new SessionFault('infrastructure_error', `The sandbox limits the rate (429). ${detail}`);
+const rateLimited = (detail: string): SessionError =>
+  new SessionError('infrastructure_error', `The sandbox limits the rate (429). ${detail}`);
 
 /** Before the conversation starts, every failure means that the sandbox is not ready. */
 async function asInfrastructure(
@@ -127,8 +127,8 @@ async function asInfrastructure(
   try {
     return await response;
   } catch (error) {
-    if (signal.aborted || !(error instanceof SessionFault)) throw error;
-    throw new SessionFault('infrastructure_error', error.message);
+    if (signal.aborted || !(error instanceof SessionError)) throw error;
+    throw new SessionError('infrastructure_error', error.message);
   }
 }
 
@@ -136,7 +136,7 @@ function assertHealthy({ status, json }: SandboxResponse): void {
   const health = isMessage('Health', json) ? json.status : undefined;
   if (status === 200 && (health === 'healthy' || health === 'degraded')) return;
   const detail = health === undefined ? 'without a health status' : `with status ${health}`;
-  throw new SessionFault('infrastructure_error', `GET /health returned ${status} ${detail}.`);
+  throw new SessionError('infrastructure_error', `GET /health returned ${status} ${detail}.`);
 }
 
 function isDuplicate({ status, json }: SandboxResponse): boolean {

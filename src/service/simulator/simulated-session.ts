@@ -60,7 +60,7 @@ export interface SimulatedSession {
 }
 
 /** Why a session can't continue. The message contains no text of the conversation. */
-export class SessionFault extends Error {
+export class SessionError extends Error {
   override name = 'SessionFault';
   readonly endReason: EndReason;
 

@@ -1,7 +1,7 @@
 import type { EndReason, Scenario } from '../../contract/index.ts';
 
 /** What the user hears: a reply, or what the agent says before the user has spoken. */
-export interface Heard {
+export interface AgentMessage {
   /** Number of the turn, starting at 1. */
   turn: number;
   content: string;
@@ -20,7 +20,7 @@ export interface SimulatedUser {
    * Returns the next move. `heard` is undefined if nothing was said yet.
    * @throws SessionFault `simulator_error` if the user can't continue, or the signal's reason.
    */
-  next(heard: Heard | undefined, signal: AbortSignal): Promise<Move>;
+  next(heard: AgentMessage | undefined, signal: AbortSignal): Promise<Move>;
 }
 
 /** Creates a user that says the opening and then each step in order, regardless of the replies. */

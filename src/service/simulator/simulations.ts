@@ -19,7 +19,7 @@ import {
 } from '../domain/resolved-scenario.ts';
 import { decideVerdict, makeDeepLink } from '../domain/sessions.ts';
 import type { Session, SimulationPlan, Store } from '../store/store.ts';
-import { scenarioResults, decideRunVerdict } from './report/scenario-results.ts';
+import { summarizeScenarios, decideRunVerdict } from './report/scenario-results.ts';
 import { countSessions, makeSimulationId } from './session-plan.ts';
 import { listSessions, type SimulationRunner } from './simulation-runner.ts';
 
@@ -62,7 +62,7 @@ export function createSimulations(options: SimulationsOptions) {
         ...{ ownerId, name, agent, secret, concurrency, scenarios, seed, startedAtMs },
         ...(samples !== undefined && { samples }),
         ...(channel !== undefined && { channel }),
-        idOf: (repeat) => makeSimulationId(seed, repeat),
+        makeId: (repeat) => makeSimulationId(seed, repeat),
       });
       runner.wake();
       return { id, warnings: findWarnings(scenarios, options) };
@@ -183,7 +183,7 @@ function toSimulation(plan: SimulationPlan, { stored, runningIds, appUrl }: Prog
       verdict: session ? decideVerdict(session) : 'undecided',
     };
   });
-  const scenarios = scenarioResults(plan.scenarios, sessions);
+  const scenarios = summarizeScenarios(plan.scenarios, sessions);
   const count = (verdict: string): number =>
     sessions.filter((session) => session.verdict === verdict).length;
   const isScoring = sessions.some(({ status }) => status === 'evaluating');

@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { isObject } from '../../platform/json.ts';
 import { askWithRetries, type AskOptions } from '../model/ask.ts';
 import { openEndpoint, type EndpointNames, type Prompt } from '../model/endpoint.ts';
-import { SessionFault } from './simulated-session.ts';
+import { SessionError } from './simulated-session.ts';
 import type { Move } from './simulated-user.ts';
 import { moveSchema } from './user-prompt.ts';
 
@@ -58,12 +58,12 @@ export function openUserModel({
         const question = { model, prompt, responseSchema: moveSchema };
         const reply = await askWithRetries(asking, question, signal);
         signal.throwIfAborted();
-        if (!reply.ok) throw new SessionFault('simulator_error', reply.message);
+        if (!reply.ok) throw new SessionError('simulator_error', reply.message);
         const move = readMove(reply.completion);
         if (typeof move !== 'string') return hideKey(move, apiKey);
         if (responses < RESPONSES_MAX) continue;
         const message = `The response of the model that plays the user can't be used: ${move}.`;
-        throw new SessionFault('simulator_error', message);
+        throw new SessionError('simulator_error', message);
       }
     },
   };

@@ -4,7 +4,7 @@ import type { AnswerForm, CallAudio } from '../../voice/call/index.ts';
 import { defaultAnswerForm, deriveVoiceUrl } from '../../voice/call/voice-target.ts';
 import type { OpenChannel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
-import { SessionFault } from './simulated-session.ts';
+import { SessionError } from './simulated-session.ts';
 import type { VoiceChannelOptions } from './voice-channel.ts';
 
 /** How calls are placed. */
@@ -37,10 +37,10 @@ export interface VoiceCaller {
 
 /** Creates a caller for one sandbox. The audio modules are loaded at the first call. */
 export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
-  let loading: ReturnType<typeof load> | undefined;
+  let loading: ReturnType<typeof loadVoice> | undefined;
   return {
     async open(plan, userId, signal) {
-      const { openVoiceChannel, parts } = await (loading ??= load(options));
+      const { openVoiceChannel, parts } = await (loading ??= loadVoice(options));
       return openVoiceChannel(parts, plan, userId, signal);
     },
     async close() {
@@ -50,17 +50,18 @@ export function createVoiceCaller(options: VoiceCallerOptions): VoiceCaller {
   };
 }
 
-const unspoken = (why: string): SessionFault =>
-  new SessionFault('simulator_error', `The user can't speak: ${why}.`);
+const createSpeechError = (reason: string): SessionError =>
+  new SessionError('simulator_error', `The user can't speak: ${reason}.`);
 
-async function load(options: VoiceCallerOptions) {
-  const room = await import('../../voice/speech/index.ts');
-  const { createSpeechSynthesizer, SpeechError } = room;
+async function loadVoice(options: VoiceCallerOptions) {
+  const speechModule = await import('../../voice/speech/index.ts');
+  const { createSpeechSynthesizer, SpeechError } = speechModule;
   const { createPacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
   const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.
-  if (!speech && !room.isSynthesizerInstalled()) throw unspoken(room.MISSING_PACKAGE_MESSAGE);
+  if (!speech && !speechModule.isSynthesizerInstalled())
+    throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
   const { url = deriveVoiceUrl(sandbox), answerForm = defaultAnswerForm } = options;
   const voice = createSpeechSynthesizer({
     kind: 'user',
@@ -76,7 +77,7 @@ async function load(options: VoiceCallerOptions) {
         return await voice.speak(line, signal);
       } catch (error) {
         if (!(error instanceof SpeechError)) throw error;
-        throw unspoken(error.message);
+        throw createSpeechError(error.message);
       }
     },
     onAudio,

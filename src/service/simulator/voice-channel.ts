@@ -17,14 +17,13 @@ import {
 import { isObject } from '../../platform/json.ts';
 import type { Channel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
-import { SessionFault, type AgentReply } from './simulated-session.ts';
+import { SessionError, type AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
 
 /** Receivers may cut longer captions. */
 const CAPTION_CHARS_MAX = 2_000;
 
-/** What calls are placed with. */
 export interface VoiceChannelOptions {
   clock: Clock;
   /** Shared by all calls of the run. */
@@ -46,11 +45,11 @@ export async function openVoiceChannel(
   userId: string | undefined,
   signal: AbortSignal,
 ): Promise<Channel> {
-  // Loaded before the call: the time that takes is not the sandbox's.
+  // Loaded before the call, so that loading does not count as latency of the sandbox.
   const activity = new VoiceActivityDetector({ decoder: await createDecoder(), mode: 'full' });
   const channel = new VoiceChannel(options, plan, activity);
   try {
-    await channel.open(startOf(plan, userId), signal);
+    await channel.open(buildStartCall(plan, userId), signal);
     return channel;
   } catch (error) {
     await channel.close();
@@ -59,7 +58,10 @@ export async function openVoiceChannel(
 }
 
 /** The fields of `start_call` except its type. */
-function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string): CallMessage {
+function buildStartCall(
+  { sessionId, scenario, persona }: SessionPlan,
+  userId?: string,
+): CallMessage {
   return {
     ...(userId !== undefined && { user_id: userId }),
     session_id: sessionId,
@@ -76,21 +78,21 @@ function startOf({ sessionId, scenario, persona }: SessionPlan, userId?: string)
 
 class VoiceChannel implements Channel {
   readonly #notes: string[] = [];
-  readonly #understanding = new TranscriptComparison();
+  readonly #transcripts = new TranscriptComparison();
   readonly #options: VoiceChannelOptions;
   readonly #plan: SessionPlan;
   readonly #activity: VoiceActivityDetector;
   readonly #call: OutgoingCall;
   readonly #updates: VoiceUpdates;
   readonly #recording = new CallRecording();
-  readonly #patience: TurnTimeouts;
+  readonly #timeouts: TurnTimeouts;
   /** Aborts with the reason when the call ends. */
-  readonly #over = new AbortController();
+  readonly #ended = new AbortController();
   #microphone: Microphone | undefined;
-  #takesCaptions = false;
-  #upSinceMs = 0;
+  #supportsCaptions = false;
+  #connectedAtMs = 0;
   #turns = 0;
-  #saidAtMs: number | undefined;
+  #lineSentAtMs: number | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(options: VoiceChannelOptions, plan: SessionPlan, activity: VoiceActivityDetector) {
@@ -98,7 +100,7 @@ class VoiceChannel implements Channel {
     this.#plan = plan;
     this.#activity = activity;
     this.#updates = new VoiceUpdates(options.clock);
-    this.#patience = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
+    this.#timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
     this.#call = new OutgoingCall({
       ...options,
       onPacket: (packet) => {
@@ -109,68 +111,68 @@ class VoiceChannel implements Channel {
         }
       },
       onMessage: (message) => this.#updates.handle(message),
-      onEnd: (why) => this.#end(why),
+      onEnd: (error) => this.#end(error),
     });
   }
 
   get notes(): string[] {
-    return [...this.#notes, ...this.#understanding.notes];
+    return [...this.#notes, ...this.#transcripts.notes];
   }
 
-  get saidAtMs(): number | undefined {
-    return this.#saidAtMs;
+  get lineSentAtMs(): number | undefined {
+    return this.#lineSentAtMs;
   }
 
   get reportsTools(): boolean {
     return this.#updates.reportsTools;
   }
 
-  async open(asked: CallMessage, signal: AbortSignal): Promise<void> {
+  async open(startFields: CallMessage, signal: AbortSignal): Promise<void> {
     const { clock, pacer } = this.#options;
     const hangUp = (): void => void this.#call.hangUp();
     signal.throwIfAborted();
     signal.addEventListener('abort', hangUp, { once: true });
     try {
-      const { ready } = await this.#call.place(asked);
+      const { ready } = await this.#call.place(startFields);
       const { metadata } = ready;
-      this.#takesCaptions = isObject(metadata) && metadata['captions'] === true;
+      this.#supportsCaptions = isObject(metadata) && metadata['captions'] === true;
       const peer = await this.#call.connect();
       this.#activity.payloadType = this.#call.payloadType;
-      this.#upSinceMs = clock.monotonicMs();
+      this.#connectedAtMs = clock.monotonicMs();
       const onSent = (payload: Buffer): void => {
         if (this.#options.onAudio) this.#recording.addSent(payload);
       };
       this.#microphone = new Microphone({ peer, clock, pacer, onSent });
     } catch (error) {
       signal.throwIfAborted();
-      throw error instanceof CallError ? toSessionFault(error) : error;
+      throw error instanceof CallError ? toSessionError(error) : error;
     } finally {
       signal.removeEventListener('abort', hangUp);
     }
   }
 
   async say(line: string, signal: AbortSignal): Promise<AgentReply | undefined> {
-    this.#saidAtMs = undefined;
+    this.#lineSentAtMs = undefined;
     const clip = await this.#options.speak(line, signal);
-    await this.#hearOut(signal);
+    await this.#waitForSilence(signal);
     if (this.#hasHungUp()) return undefined;
     // What the agent said before the user's first line is not a reply to it.
     if (this.#turns === 0) this.#updates.beginTurn();
     this.#turns += 1;
-    const turn = this.#turn();
-    if (this.#takesCaptions)
+    const turn = this.#createTurn();
+    if (this.#supportsCaptions)
       this.#call.send({ type: 'caption', text: line.slice(0, CAPTION_CHARS_MAX) });
-    const said = await this.#speak(clip, signal);
-    if (!said) {
+    const speech = await this.#speak(clip, signal);
+    if (!speech) {
       if (this.#hasHungUp()) return undefined;
       throw new Error('the microphone stopped during the call');
     }
-    this.#saidAtMs = said.endMs;
+    this.#lineSentAtMs = speech.endMs;
     this.#updates.markLineSpoken();
-    const reply = await turn.reply(said, signal);
+    const reply = await turn.reply(speech, signal);
     if (turn.wasInterrupted)
       this.#notes.push(`The agent spoke over the user (line ${this.#turns}).`);
-    this.#understanding.compare(line, this.#updates.userText);
+    this.#transcripts.compare(line, this.#updates.userText);
     this.#updates.beginTurn();
     return reply;
   }
@@ -179,9 +181,9 @@ class VoiceChannel implements Channel {
     if (this.#plan.scenario.initial_messages?.at(-1)?.role === 'assistant') return undefined;
     this.#turns += 1;
     this.#updates.markLineSpoken();
-    const atMs = this.#upSinceMs;
-    this.#saidAtMs = atMs;
-    const reply = await this.#turn().reply({ startMs: atMs, endMs: atMs }, signal);
+    const atMs = this.#connectedAtMs;
+    this.#lineSentAtMs = atMs;
+    const reply = await this.#createTurn().reply({ startMs: atMs, endMs: atMs }, signal);
     this.#updates.beginTurn();
     return reply;
   }
@@ -190,22 +192,22 @@ class VoiceChannel implements Channel {
     return (this.#ending ??= this.#hangUp());
   }
 
-  #turn(): VoiceTurn {
-    const [activity, updates, patience] = [this.#activity, this.#updates, this.#patience];
+  #createTurn(): VoiceTurn {
+    const [activity, updates, timeouts] = [this.#activity, this.#updates, this.#timeouts];
     return new VoiceTurn({
-      ...{ activity, updates, patience, clock: this.#options.clock, over: this.#over.signal },
+      ...{ activity, updates, timeouts, clock: this.#options.clock, callEnded: this.#ended.signal },
       hasHungUp: () => this.#hasHungUp(),
       error: () => this.#call.error,
     });
   }
 
   /** Waits until the agent has finished speaking; it may greet the user first. */
-  async #hearOut(signal: AbortSignal): Promise<void> {
+  async #waitForSilence(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options;
-    const { quietMs, greetMs, listenMsMax, pollMs } = this.#patience;
+    const { quietMs, greetMs, listenMsMax, pollMs } = this.#timeouts;
     const endMs = clock.monotonicMs() + listenMsMax;
-    const until = AbortSignal.any([signal, this.#over.signal]);
-    const mayGreetMs = this.#turns === 0 ? this.#upSinceMs + greetMs - quietMs : -Infinity;
+    const until = AbortSignal.any([signal, this.#ended.signal]);
+    const mayGreetMs = this.#turns === 0 ? this.#connectedAtMs + greetMs - quietMs : -Infinity;
     while (!until.aborted) {
       const nowMs = clock.monotonicMs();
       if (nowMs - Math.max(this.#activity.lastSpeechAtMs, mayGreetMs) >= quietMs) return;
@@ -220,15 +222,15 @@ class VoiceChannel implements Channel {
 
   /** Speaks a line; returns undefined if the call ends first. */
   async #speak(clip: Clip, signal: AbortSignal): Promise<SpeechSpan | undefined> {
-    const hush = (): void => this.#microphone?.stop();
+    const stopSpeaking = (): void => this.#microphone?.stop();
     signal.throwIfAborted();
-    signal.addEventListener('abort', hush, { once: true });
+    signal.addEventListener('abort', stopSpeaking, { once: true });
     try {
-      const said = await this.#microphone?.say(clip);
+      const speech = await this.#microphone?.say(clip);
       signal.throwIfAborted();
-      return said;
+      return speech;
     } finally {
-      signal.removeEventListener('abort', hush);
+      signal.removeEventListener('abort', stopSpeaking);
     }
   }
 
@@ -237,16 +239,16 @@ class VoiceChannel implements Channel {
    * the call failed.
    */
   #hasHungUp(): boolean {
-    if (!this.#over.signal.aborted) return false;
-    const why: unknown = this.#over.signal.reason;
-    if (!(why instanceof CallError)) throw why;
+    if (!this.#ended.signal.aborted) return false;
+    const error: unknown = this.#ended.signal.reason;
+    if (!(error instanceof CallError)) throw error;
     const hasSpoken = this.#updates.hasSpoken || this.#activity.lastSpeechAtMs > -Infinity;
-    if (why.kind === 'dropped' && why.closeCode === 1000 && hasSpoken) return true;
-    throw toSessionFault(why);
+    if (error.kind === 'dropped' && error.closeCode === 1000 && hasSpoken) return true;
+    throw toSessionError(error);
   }
 
-  #end(why: CallError): void {
-    this.#over.abort(why);
+  #end(error: CallError): void {
+    this.#ended.abort(error);
     this.#microphone?.stop();
   }
 
@@ -276,7 +278,7 @@ const END_REASONS: Record<CallFailure, EndReason> = {
 };
 
 /** Converts the failure of a call to a session fault. */
-function toSessionFault({ kind, message }: CallError): SessionFault {
-  const cure = kind === 'unauthorized' ? '; see SANDBOX_KIT_API_KEY' : '';
-  return new SessionFault(END_REASONS[kind], `The call failed: ${message}${cure}.`);
+function toSessionError({ kind, message }: CallError): SessionError {
+  const hint = kind === 'unauthorized' ? '; see SANDBOX_KIT_API_KEY' : '';
+  return new SessionError(END_REASONS[kind], `The call failed: ${message}${hint}.`);
 }

@@ -11,17 +11,17 @@ const TEXT_CHARS_MAX = 20_000;
 /** The `conversation_update` messages of a call (spec 6), turn by turn. */
 export class VoiceUpdates {
   readonly #clock: Clock;
-  #texts: string[] = [];
-  #before = '';
-  #heard: string[] = [];
-  #hasHeardLine = false;
+  #agentTexts: string[] = [];
+  #previousText = '';
+  #userTexts: string[] = [];
+  #hasUserText = false;
   #toolCalls: ReplyToolCall[] = [];
   #hints: Record<string, unknown> | undefined;
   #count = 0;
   #lastAtMs = -Infinity;
   #reportsTools = false;
   #hasSpoken = false;
-  #isAnswering = false;
+  #isReplying = false;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -29,15 +29,15 @@ export class VoiceUpdates {
 
   /** What the agent says in this turn; empty if it sent no text. */
   get agentText(): string {
-    return this.#texts.join(' ').slice(0, TEXT_CHARS_MAX);
+    return this.#agentTexts.join(' ').slice(0, TEXT_CHARS_MAX);
   }
 
   /**
-   * What the user said in this turn, according to the agent; empty if it sent no text for this
+   * What the user text in this turn, according to the agent; empty if it sent no text for this
    * line.
    */
   get userText(): string {
-    return this.#hasHeardLine ? this.#heard.join(' ').slice(0, TEXT_CHARS_MAX) : '';
+    return this.#hasUserText ? this.#userTexts.join(' ').slice(0, TEXT_CHARS_MAX) : '';
   }
 
   get toolCalls(): ReplyToolCall[] {
@@ -59,18 +59,18 @@ export class VoiceUpdates {
     return this.#reportsTools;
   }
 
-  /** Whether the agent has said anything in this call. */
+  /** Whether the agent has text anything in this call. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }
 
   /** Starts a new turn. */
   beginTurn(): void {
-    this.#before = this.agentText;
-    this.#isAnswering = false;
-    this.#texts = [];
-    this.#heard = [];
-    this.#hasHeardLine = false;
+    this.#previousText = this.agentText;
+    this.#isReplying = false;
+    this.#agentTexts = [];
+    this.#userTexts = [];
+    this.#hasUserText = false;
     this.#toolCalls = [];
     this.#hints = undefined;
     this.#count = 0;
@@ -81,7 +81,7 @@ export class VoiceUpdates {
    * is repeated.
    */
   markLineSpoken(): void {
-    this.#isAnswering = true;
+    this.#isReplying = true;
   }
 
   handle(message: CallMessage): void {
@@ -91,57 +91,58 @@ export class VoiceUpdates {
     if (Array.isArray(tools)) this.#reportsTools = true;
     const { agent, user } = isObject(transcript) ? transcript : {};
     if (typeof user === 'string' && user.trim() !== '') {
-      this.#heard.push(user.slice(0, TEXT_CHARS_MAX));
+      this.#userTexts.push(user.slice(0, TEXT_CHARS_MAX));
       // An earlier update may still belong to the previous turn.
-      this.#hasHeardLine ||= this.#isAnswering;
+      this.#hasUserText ||= this.#isReplying;
     }
-    const said = typeof agent === 'string' ? agent.trim() : '';
-    if (said !== '' && this.#isLate(said)) return;
+    const text = typeof agent === 'string' ? agent.trim() : '';
+    if (text !== '' && this.#isLate(text)) return;
     if (Array.isArray(tools)) this.#toolCalls = [...this.#toolCalls, ...readToolCalls(tools)];
     if (isObject(hints)) this.#hints = { ...this.#hints, ...hints };
-    if (said !== '') this.#say(said);
+    if (text !== '') this.#say(text);
   }
 
   /** Whether an update repeats the end of the previous turn before the user's line has ended. */
-  #isLate(said: string): boolean {
-    return !this.#isAnswering && this.#texts.length === 0 && this.#before.endsWith(said);
+  #isLate(text: string): boolean {
+    return !this.#isReplying && this.#agentTexts.length === 0 && this.#previousText.endsWith(text);
   }
 
   /** Adds text; some agents send it piece by piece, others send all of it again each time. */
-  #say(said: string): void {
+  #say(text: string): void {
     this.#hasSpoken = true;
     this.#lastAtMs = this.#clock.monotonicMs();
-    const soFar = this.agentText;
-    if (soFar !== '' && said.startsWith(soFar)) this.#texts = [said];
-    else if (!soFar.endsWith(said)) this.#texts.push(said);
+    const previous = this.agentText;
+    if (previous !== '' && text.startsWith(previous)) this.#agentTexts = [text];
+    else if (!previous.endsWith(text)) this.#agentTexts.push(text);
   }
 }
 
-/** Checks by the agent's updates whether it understood the user's lines. */
+/** Checks whether the agent understood the user's lines, from its transcripts of the user. */
 export class TranscriptComparison {
   #compared = 0;
   #missed = 0;
 
   /** Compares a spoken line with what the agent heard; an empty transcript is not counted. */
   compare(spoken: string, heard: string): void {
-    const [wanted, there] = [wordsOf(spoken), new Set(wordsOf(heard))];
-    if (wanted.length === 0 || there.size === 0) return;
+    const [spokenWords, heardWords] = [listWords(spoken), new Set(listWords(heard))];
+    if (spokenWords.length === 0 || heardWords.size === 0) return;
     this.#compared += 1;
-    const lost = wanted.filter((word) => !there.has(word)).length;
-    if (lost * 2 > wanted.length) this.#missed += 1;
+    const missedWords = spokenWords.filter((word) => !heardWords.has(word)).length;
+    if (missedWords * 2 > spokenWords.length) this.#missed += 1;
   }
 
   /** Notes for the session, without text of the conversation. */
   get notes(): string[] {
     if (this.#missed === 0) return [];
     const turns = `In ${this.#missed} of ${this.#compared} turns`;
-    const told = "the agent's transcript of the user differs from what was spoken";
-    return [`${turns} ${told}: it did not understand them.`];
+    return [
+      `${turns} the agent misunderstood the user: its transcript of the user differs from what was spoken.`,
+    ];
   }
 }
 
 /** Ignores case and punctuation; in scripts without spaces, each character is a word. */
-const wordsOf = (text: string): string[] =>
+const listWords = (text: string): string[] =>
   text
     .toLowerCase()
     .match(/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}]|[\p{L}\p{N}\p{M}]+/gu) ?? [];

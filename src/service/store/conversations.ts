@@ -15,7 +15,7 @@ import type {
  * Creates the store of live-trace conversations. A conversation is open until it is closed, once and
  * for good. A closed conversation is unscored until a session scores it.
  */
-export function conversationStore({ reader, write }: Connections): ConversationStore {
+export function createConversationStore({ reader, write }: Connections): ConversationStore {
   return {
     find: (ownerId, conversationId) => find(reader, ownerId, conversationId),
     listSpans: (ownerId, conversationId) => listSpans(reader, ownerId, conversationId),

@@ -2,7 +2,7 @@ import type { Connections, WriteTransaction } from './connect.ts';
 import type { Documents, DocumentStore, NewDocument } from './store.ts';
 
 /** Creates the store of the documents that simulations refer to: agents, personas, scenarios. */
-export function documentStore({ reader, write }: Connections): DocumentStore {
+export function createDocumentStore({ reader, write }: Connections): DocumentStore {
   return {
     put: (ownerId, added) => write((db) => putDocument(db, ownerId, added)),
     async list<Kind extends keyof Documents>(ownerId: string, kind: Kind, limit: number) {

@@ -6,7 +6,7 @@ import type { EvalStore } from './store.ts';
 const defaultSettings: Required<LiveSettings> = { evals: [], run_name: 'Live traces' };
 
 /** Creates the store of evals and of the live settings. */
-export function evalStore({ reader, write }: Connections): EvalStore {
+export function createEvalStore({ reader, write }: Connections): EvalStore {
   const list = async (ownerId: string): Promise<EvalDefinition[]> => {
     const rows = await reader
       .selectFrom('evals')

@@ -24,7 +24,7 @@ export const DELETE_OLD_ENTRIES_SQL = `
   delete from ingest_log where owner_id = ? and number <=
     (select max(number) from ingest_log where owner_id = ?) - ?`;
 
-/** Converts entries to rows, at most `entriesPerRequestMax` of them and a count of the rest. */
+/** Converts entries to rows, and replaces those beyond the limit with one entry that counts them. */
 export function toEntryRows(
   ownerId: string,
   atMs: number,
@@ -49,5 +49,5 @@ export function toEntryRows(
   ]);
 }
 
-/** The parameters of `insertEntrySql`, in order. */
+/** The parameters of `INSERT_ENTRY_SQL`, in order. */
 export type EntryRow = [string, number, string, string, string, string, string];

@@ -18,7 +18,7 @@ const dropCodes = [
 ] as const;
 
 /** Creates the store of the ingest log. */
-export function ingestLogStore({ reader, write }: Connections): IngestLogStore {
+export function createIngestLogStore({ reader, write }: Connections): IngestLogStore {
   return {
     add: (ownerId, atMs, entries) =>
       write(async (db) => {

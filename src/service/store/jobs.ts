@@ -16,7 +16,7 @@ import type { FinishedJob, Job, JobStore } from './store.ts';
  * write is fenced: each `take` increments `attempts`, and `renew`, `finish` and `release` change only
  * a job whose worker and attempt number match. A write from an earlier lease changes nothing.
  */
-export function jobStore({ reader, write }: Connections): JobStore {
+export function createJobStore({ reader, write }: Connections): JobStore {
   return {
     take: (worker, nowMs, leaseMs, limit) =>
       write((db) => take(db, { worker, nowMs, leaseMs, limit })),

@@ -29,7 +29,7 @@ export function assertStoreFile(db: Database): void {
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
     throw new ForeignFileError(`${db.name} belongs to another program. Choose another file.`);
   }
-  const version = versionOf(db);
+  const version = readVersion(db);
   if (version > migrations.length) {
     throw new ForeignFileError(
       `${db.name} has version ${version}, but this program supports only versions up to ` +
@@ -45,17 +45,17 @@ export function assertStoreFile(db: Database): void {
  * the schema, needs no extra tables, and takes no time on startup.
  */
 export function migrate(db: Database): void {
-  if (versionOf(db) === migrations.length) return;
+  if (readVersion(db) === migrations.length) return;
   // Rolls back if anything throws, so a file is never left between two versions.
   const run = db.transaction(() => {
     assertStoreFile(db);
-    for (const statements of migrations.slice(versionOf(db))) db.exec(statements);
+    for (const statements of migrations.slice(readVersion(db))) db.exec(statements);
     db.pragma(`application_id = ${APPLICATION_ID}`);
     db.pragma(`user_version = ${migrations.length}`);
   });
   run.immediate();
 }
 
-function versionOf(db: Database): number {
+function readVersion(db: Database): number {
   return Number(db.pragma('user_version', { simple: true }));
 }

@@ -1,13 +1,13 @@
 import { connect, type StoreFile } from './connect.ts';
-import { conversationStore } from './conversations.ts';
-import { documentStore } from './documents.ts';
-import { evalStore } from './evals.ts';
-import { ingestLogStore } from './ingest-log.ts';
-import { jobStore } from './jobs.ts';
-import { ownerStore } from './owners.ts';
+import { createConversationStore } from './conversations.ts';
+import { createDocumentStore } from './documents.ts';
+import { createEvalStore } from './evals.ts';
+import { createIngestLogStore } from './ingest-log.ts';
+import { createJobStore } from './jobs.ts';
+import { createOwnerStore } from './owners.ts';
 import { deleteOwnerData, insertSeedData } from './seed.ts';
-import { sessionStore } from './sessions.ts';
-import { simulationStore } from './simulations.ts';
+import { createSessionStore } from './sessions.ts';
+import { createSimulationStore } from './simulations.ts';
 import type { Store } from './store.ts';
 
 /** Options for opening a store. The file is permanent unless `isTemporary` is set. */
@@ -21,14 +21,14 @@ export type StoreOptions = Pick<StoreFile, 'file'> & Partial<StoreFile>;
 export async function openStore({ file, isTemporary = false }: StoreOptions): Promise<Store> {
   const connections = connect({ file, isTemporary });
   return Promise.resolve({
-    owners: ownerStore(connections),
-    conversations: conversationStore(connections),
-    sessions: sessionStore(connections),
-    simulations: simulationStore(connections),
-    evals: evalStore(connections),
-    documents: documentStore(connections),
-    jobs: jobStore(connections),
-    ingestLog: ingestLogStore(connections),
+    owners: createOwnerStore(connections),
+    conversations: createConversationStore(connections),
+    sessions: createSessionStore(connections),
+    simulations: createSimulationStore(connections),
+    evals: createEvalStore(connections),
+    documents: createDocumentStore(connections),
+    jobs: createJobStore(connections),
+    ingestLog: createIngestLogStore(connections),
     deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
     insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
     close: () => connections.close(),

@@ -2,7 +2,7 @@ import type { Connections, WriteTransaction } from './connect.ts';
 import type { OwnerStore } from './store.ts';
 
 /** Creates the store of owners and their keys. */
-export function ownerStore({ reader, write }: Connections): OwnerStore {
+export function createOwnerStore({ reader, write }: Connections): OwnerStore {
   const findId = async (name: string): Promise<string | undefined> => {
     const query = reader.selectFrom('owners').select('id').where('name', '=', name);
     return (await query.executeTakeFirst())?.id;

@@ -245,7 +245,7 @@ export interface NewSimulation extends StoredSimulationRequest {
   /** The API key of the agent's sandbox. */
   secret: string | undefined;
   /** Returns the simulation id, given how many earlier simulations used the same random seed. */
-  idOf: (repeat: number) => string;
+  makeId: (repeat: number) => string;
 }
 
 /** An agent that simulations test. Its API key is stored separately, so no list can expose it. */

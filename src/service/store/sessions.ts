@@ -13,7 +13,7 @@ import type {
 } from './store.ts';
 
 /** Creates the store of sessions, from simulations and from production. */
-export function sessionStore({ reader, write }: Connections): SessionStore {
+export function createSessionStore({ reader, write }: Connections): SessionStore {
   return {
     listPage: (filter) => reader.transaction().execute((db) => findSessionPage(db, filter)),
     find: (ownerId, id) =>

@@ -11,7 +11,7 @@ import type {
 } from './store.ts';
 
 /** Creates the store of simulations. */
-export function simulationStore({ reader, write }: Connections): SimulationStore {
+export function createSimulationStore({ reader, write }: Connections): SimulationStore {
   const selectPlans = () =>
     reader
       .selectFrom('simulation_plans')
@@ -120,7 +120,7 @@ async function countRepeats(
 }
 
 async function add(db: WriteTransaction, simulation: NewSimulation): Promise<string> {
-  const { ownerId, name, seed, startedAtMs, secret, idOf, scenarios, ...rest } = simulation;
+  const { ownerId, name, seed, startedAtMs, secret, makeId, scenarios, ...rest } = simulation;
   const request: RequestJson = { ...rest, castings: scenarios };
   const { count } = await db
     .selectFrom('simulation_plans')
@@ -128,7 +128,7 @@ async function add(db: WriteTransaction, simulation: NewSimulation): Promise<str
     .where('owner_id', '=', ownerId)
     .where('seed', '=', seed)
     .executeTakeFirstOrThrow();
-  const id = idOf(count);
+  const id = makeId(count);
   const key = await findOrInsertSimulation(db, ownerId, { id, name, deleted: false });
   await db
     .insertInto('simulation_plans')

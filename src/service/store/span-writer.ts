@@ -41,7 +41,7 @@ export interface SpanWriterOptions {
 export const TAGS_PER_CONVERSATION_MAX = 256;
 
 /** The largest integer in SQLite; a wrong client clock can exceed it. */
-const nsMax = 2n ** 63n - 1n;
+const NS_MAX = 2n ** 63n - 1n;
 
 /** Opens a span writer, creating the file if necessary. */
 export function openSpanWriter({
@@ -248,7 +248,7 @@ function isStored(
 /** Returns the first start and the last end. A span without a time counts as the time of receipt. */
 function findBounds(spans: readonly NewSpan[], receivedAtMs: number): [bigint, bigint] {
   const receivedNs = BigInt(receivedAtMs) * 1_000_000n;
-  let first = nsMax;
+  let first = NS_MAX;
   let last = 0n;
   for (const { startNs, endNs } of spans) {
     const start = startNs > 0n ? clampNs(startNs) : receivedNs;
@@ -261,7 +261,7 @@ function findBounds(spans: readonly NewSpan[], receivedAtMs: number): [bigint, b
 
 function clampNs(ns: bigint): bigint {
   if (ns < 0n) return 0n;
-  return ns < nsMax ? ns : nsMax;
+  return ns < NS_MAX ? ns : NS_MAX;
 }
 
 /** Inserts tags up to the limit of the conversation and returns how many were dropped. */

@@ -16,18 +16,16 @@ export function isHint(key: string): boolean {
 /** Merges the hints of spans; later spans override earlier ones. Undefined if there are none. */
 export function collectHints(spans: readonly StoredSpan[]): JsonObject | undefined {
   const hints = spans
-    .toSorted(
-      (one, other) => Number(one.startNs > other.startNs) - Number(one.startNs < other.startNs),
-    )
+    .toSorted((a, b) => Number(a.startNs > b.startNs) - Number(a.startNs < b.startNs))
     .flatMap(({ attributes }) => Object.entries(attributes))
     .flatMap(([key, value]) => {
-      if (key === HINT_KEY) return Object.entries(objectIn(value));
+      if (key === HINT_KEY) return Object.entries(toObject(value));
       return isHint(key) ? [[key.slice(HINT_KEY.length + 1), value] as const] : [];
     });
   return hints.length === 0 ? undefined : Object.fromEntries(hints);
 }
 
-function objectIn(value: unknown): object {
+function toObject(value: unknown): object {
   if (typeof value !== 'string') return isObject(value) ? value : {};
   try {
     const parsed: unknown = JSON.parse(value);

@@ -30,7 +30,7 @@ export interface ResponsePart {
  * tool calls inside or outside the parts, any role. Skips what it can't read; never throws.
  */
 export function readMessages(json: string | undefined): Message[] {
-  const value = json === undefined ? undefined : parsed(json);
+  const value = json === undefined ? undefined : parseJson(json);
   if (Array.isArray(value)) return value.map(readMessage);
   return typeof value === 'object' && value !== null ? [readMessage(value)] : [];
 }
@@ -38,7 +38,7 @@ export function readMessages(json: string | undefined): Message[] {
 /** Parses a value that is the JSON text of an object or an array; returns others unchanged. */
 export function unwrapJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
-  return parsed(value) ?? value;
+  return parseJson(value) ?? value;
 }
 
 /** Returns whether a message contains only tool results, whatever its role. */
@@ -47,13 +47,15 @@ export function isToolResponse({ role, text, responses }: Message): boolean {
 }
 
 /** Returns the index of the last user message, or -1. */
-export function lastUserIndex(input: readonly Message[]): number {
-  const index = input.findLastIndex((one) => one.role === 'user' && !isToolResponse(one));
+export function findLastUserIndex(input: readonly Message[]): number {
+  const index = input.findLastIndex(
+    (message) => message.role === 'user' && !isToolResponse(message),
+  );
   return index >= 0 ? index : input.findLastIndex(({ role, text }) => role === 'other' && text);
 }
 
 /** Returns the text of the last message in a model's output that the agent wrote. */
-export function agentText(output: readonly Message[]): string {
+export function findAgentText(output: readonly Message[]): string {
   return output.findLast(({ role, text }) => text !== '' && AGENT_ROLES.has(role))?.text ?? '';
 }
 
@@ -65,7 +67,7 @@ type Json = Readonly<Record<string, unknown>>;
 /** Deeper values are not read, because later code may process them recursively. */
 const DEPTH_MAX = 100;
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return isWithin(value, DEPTH_MAX) ? value : undefined;
@@ -83,23 +85,23 @@ const noMessage: Json = {};
 
 function readMessage(value: unknown): Message {
   const json = isObject(value) ? value : noMessage;
-  const role = roleOf(json['role']);
-  const parts = [...listOf(json['parts'] ?? json['content'])];
+  const role = readRole(json['role']);
+  const parts = [...toList(json['parts'] ?? json['content'])];
   if (!isObject(value)) parts.push(value);
-  const calls = [...parts.filter(isCall), ...listOf(json['tool_calls']).filter(isObject)];
-  const texts = parts.map(textOf).filter((text) => text !== '');
+  const calls = [...parts.filter(isCall), ...toList(json['tool_calls']).filter(isObject)];
+  const texts = parts.map(readText).filter((text) => text !== '');
   const responses = parts.filter(isResponse).map(readResponse);
   const message: Message = {
     role,
     text: texts.join('\n'),
     calls: calls.map(readCall),
     responses,
-    stopsForTools: calls.length > 0 || /^tool/i.test(stringOf(json['finish_reason']) ?? ''),
+    stopsForTools: calls.length > 0 || /^tool/i.test(toText(json['finish_reason']) ?? ''),
   };
   // In the chat completions format, the message itself is the tool result.
   if (role !== 'tool' || responses.length > 0) return message;
   const result = unwrapJson(message.text);
-  const id = stringOf(json['tool_call_id']) ?? stringOf(json['id']);
+  const id = toText(json['tool_call_id']) ?? toText(json['id']);
   return { ...message, text: '', responses: [{ id, result }] };
 }
 
@@ -116,60 +118,60 @@ const roles: Readonly<Record<string, Message['role']>> = {
   function: 'tool',
 };
 
-function roleOf(value: unknown): Message['role'] {
-  const name = stringOf(value)?.toLowerCase() ?? '';
+function readRole(value: unknown): Message['role'] {
+  const name = toText(value)?.toLowerCase() ?? '';
   return (Object.hasOwn(roles, name) ? roles[name] : undefined) ?? 'other';
 }
 
 /** Parts are an array, a single object, or plain text. */
-function listOf(value: unknown): unknown[] {
+function toList(value: unknown): unknown[] {
   if (Array.isArray(value)) return value;
   return value === undefined || value === null ? [] : [value];
 }
 
-function textOf(part: unknown): string {
+function readText(part: unknown): string {
   if (typeof part === 'string') return part;
   if (!isObject(part)) return '';
-  const type = stringOf(part['type']) ?? 'text';
+  const type = toText(part['type']) ?? 'text';
   if (!/^(text|(input|output)_text)$/.test(type)) return '';
-  return stringOf(part['content']) ?? stringOf(part['text']) ?? '';
+  return toText(part['content']) ?? toText(part['text']) ?? '';
 }
 
 function isCall(part: unknown): part is Json {
-  return isObject(part) && /^((server_)?tool[_-](call|use)|function_call)$/.test(typeOf(part));
+  return isObject(part) && /^((server_)?tool[_-](call|use)|function_call)$/.test(readType(part));
 }
 
 const responseTypes = /^((server_)?tool[_-](call_response|result)|function_call_output)$/;
 
 function isResponse(part: unknown): part is Json {
-  return isObject(part) && responseTypes.test(typeOf(part));
+  return isObject(part) && responseTypes.test(readType(part));
 }
 
-function typeOf(part: Json): string {
-  return stringOf(part['type']) ?? '';
+function readType(part: Json): string {
+  return toText(part['type']) ?? '';
 }
 
 /** Reads a tool call in the format of the GenAI conventions, model vendors, or chat completions. */
 function readCall(part: Json): CallPart {
   const inner = isObject(part['function']) ? part['function'] : part;
   return {
-    id: idOf(part),
-    name: stringOf(inner['name']) ?? stringOf(inner['toolName']) ?? '',
+    id: readId(part),
+    name: toText(inner['name']) ?? toText(inner['toolName']) ?? '',
     arguments: unwrapJson(inner['arguments'] ?? inner['input'] ?? inner['args'] ?? null),
   };
 }
 
 function readResponse(part: Json): ResponsePart {
   const result = part['response'] ?? part['result'] ?? part['output'] ?? part['content'];
-  return { id: idOf(part), result: unwrapJson(result ?? null) };
+  return { id: readId(part), result: unwrapJson(result ?? null) };
 }
 
-function idOf(part: Json): string | undefined {
+function readId(part: Json): string | undefined {
   return [part['id'], part['tool_call_id'], part['toolCallId'], part['call_id']]
-    .map(stringOf)
+    .map(toText)
     .find((id) => id !== undefined && id !== '');
 }
 
-function stringOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }

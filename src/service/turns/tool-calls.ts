@@ -1,5 +1,5 @@
 import type { StoredSpan } from '../store/store.ts';
-import { lastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
+import { findLastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
 
 /** A tool call of a turn. `arguments` and `result` are null if they were not recorded. */
 export interface ToolCall {
@@ -24,7 +24,7 @@ export interface CallSources {
   tools: readonly StoredSpan[];
 }
 
-/** Further calls of a turn are left out; no real conversation has so many. */
+/** Further calls of a turn are left out. No real turn has that many. */
 const CALLS_PER_TURN_MAX = 1000;
 
 /**
@@ -32,40 +32,40 @@ const CALLS_PER_TURN_MAX = 1000;
  * occurs in both is returned once with the details of both. Returns at most 1000 calls.
  */
 export function collectToolCalls({ chats, wrapper, tools }: CallSources): ToolCall[] {
-  const ledger = new ToolCallCollector();
+  const collector = new ToolCallCollector();
   if (chats.length > 0) {
-    for (const step of chats) ledger.readStep(step);
-    if (wrapper) ledger.readSummary(wrapper);
+    for (const step of chats) collector.readStep(step);
+    if (wrapper) collector.readSummary(wrapper);
   } else if (wrapper) {
-    ledger.readStep(wrapper);
+    collector.readStep(wrapper);
   }
-  for (const span of tools) ledger.readTool(span);
-  return ledger.calls();
+  for (const span of tools) collector.readTool(span);
+  return collector.list();
 }
 
 interface Entry extends ToolCall {
   id: string | undefined;
   atNs: bigint;
-  /** It has an `execute_tool` span. */
+  /** Whether it has an `execute_tool` span. */
   isExecuted: boolean;
 }
 
 class ToolCallCollector {
   readonly #entries: Entry[] = [];
 
-  calls(): ToolCall[] {
+  list(): ToolCall[] {
     return this.#entries
       .toSorted((a, b) => Number(a.atNs - b.atNs))
-      .map(({ name, arguments: given, result }) => ({ name, arguments: given, result }));
+      .map(({ name, arguments: input, result }) => ({ name, arguments: input, result }));
   }
 
   /** Reads a model call: the part of the turn that its input repeats, then its new tool calls. */
   readStep({ span, input, output }: Step): void {
-    this.#readHistory(input.slice(lastUserIndex(input) + 1), span.startNs);
+    this.#readHistory(input.slice(findLastUserIndex(input) + 1), span.startNs);
     for (const { calls, responses } of output) {
       for (const call of calls) this.#add(call, span.endNs);
       for (const { id, result } of responses) {
-        setResult(id === undefined ? this.#unanswered() : this.#latest(id), result);
+        setResult(id === undefined ? this.#findWithoutResult() : this.#findLatest(id), result);
       }
     }
   }
@@ -76,50 +76,50 @@ class ToolCallCollector {
    */
   #readHistory(history: readonly Message[], atNs: bigint): void {
     const seen: Entry[] = [];
-    let answered = 0;
+    let resultCount = 0;
     for (const { calls, responses } of history) {
       for (const call of calls) {
         if (seen.length >= CALLS_PER_TURN_MAX) return;
         const known =
           call.id === undefined
             ? this.#entries[seen.length]
-            : this.#entries.filter(({ id }) => id === call.id)[countOf(seen, call.id)];
+            : this.#entries.filter(({ id }) => id === call.id)[countById(seen, call.id)];
         const entry = known ?? this.#add(call, atNs);
         if (entry) seen.push(entry);
       }
       for (const { id, result } of responses) {
-        const place = seen[answered++] ?? this.#unanswered();
-        const named = seen.findLast((entry) => entry.id === id) ?? this.#latest(id);
-        setResult(id === undefined ? place : (named ?? place), result);
+        const byPosition = seen[resultCount++] ?? this.#findWithoutResult();
+        const byId = seen.findLast((entry) => entry.id === id) ?? this.#findLatest(id);
+        setResult(id === undefined ? byPosition : (byId ?? byPosition), result);
       }
     }
   }
 
-  /** Reads the wrapper's output, which repeats the calls of its steps unless those have none. */
+  /** Reads the wrapper's output, which repeats the calls of its steps if the steps recorded any. */
   readSummary({ span, output }: Step): void {
     const isAllNew = this.#entries.length === 0;
     for (const { calls, responses } of output) {
       for (const call of calls) {
-        const isNew = call.id === undefined ? isAllNew : !this.#latest(call.id);
+        const isNew = call.id === undefined ? isAllNew : !this.#findLatest(call.id);
         if (isNew) this.#add(call, span.endNs);
       }
       for (const { id, result } of responses) {
-        if (id !== undefined) setResult(this.#latest(id), result);
+        if (id !== undefined) setResult(this.#findLatest(id), result);
       }
     }
   }
 
   readTool(span: StoredSpan): void {
-    const id = textOf(span, 'gen_ai.tool.call.id');
-    const name = textOf(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '');
+    const id = readText(span, 'gen_ai.tool.call.id');
+    const name = readText(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '');
     const entry =
       this.#findRequested(id, name) ?? this.#add({ id, name, arguments: null }, span.startNs);
     if (!entry) return;
     entry.isExecuted = true;
     entry.atNs = span.startNs;
     if (name !== '') entry.name = name;
-    entry.arguments = valueOf(span, 'gen_ai.tool.call.arguments') ?? entry.arguments;
-    entry.result = valueOf(span, 'gen_ai.tool.call.result') ?? entry.result;
+    entry.arguments = readValue(span, 'gen_ai.tool.call.arguments') ?? entry.arguments;
+    entry.result = readValue(span, 'gen_ai.tool.call.result') ?? entry.result;
   }
 
   /** Finds the call from messages that a span executes. */
@@ -128,29 +128,29 @@ class ToolCallCollector {
     if (id === undefined) return waiting.find((entry) => entry.name === name);
     return (
       waiting.find((entry) => entry.id === id) ??
-      this.#latest(id) ??
+      this.#findLatest(id) ??
       waiting.find((entry) => entry.id === undefined && entry.name === name)
     );
   }
 
-  #add({ id, name, arguments: given }: CallPart, atNs: bigint): Entry | undefined {
+  #add({ id, name, arguments: input }: CallPart, atNs: bigint): Entry | undefined {
     if (this.#entries.length >= CALLS_PER_TURN_MAX) return undefined;
-    const entry = { id, name, arguments: given, result: null, atNs, isExecuted: false };
+    const entry = { id, name, arguments: input, result: null, atNs, isExecuted: false };
     this.#entries.push(entry);
     return entry;
   }
 
   /** Finds the latest call with an id: some models restart their ids with each response. */
-  #latest(id: string | undefined): Entry | undefined {
+  #findLatest(id: string | undefined): Entry | undefined {
     return id === undefined ? undefined : this.#entries.findLast((entry) => entry.id === id);
   }
 
-  #unanswered(): Entry | undefined {
+  #findWithoutResult(): Entry | undefined {
     return this.#entries.find(({ result }) => result === null);
   }
 }
 
-function countOf(entries: readonly Entry[], id: string): number {
+function countById(entries: readonly Entry[], id: string): number {
   return entries.filter((entry) => entry.id === id).length;
 }
 
@@ -158,11 +158,11 @@ function setResult(entry: Entry | undefined, result: unknown): void {
   if (entry) entry.result ??= result;
 }
 
-function textOf({ attributes }: StoredSpan, key: string): string | undefined {
+function readText({ attributes }: StoredSpan, key: string): string | undefined {
   const value = attributes[key];
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function valueOf({ attributes }: StoredSpan, key: string): unknown {
+function readValue({ attributes }: StoredSpan, key: string): unknown {
   return unwrapJson(attributes[key] ?? null);
 }

@@ -24,22 +24,22 @@ export interface TurnSpans {
  * which is the order in which spans ended, is the best available.
  */
 export function groupSpansByTurn(spans: readonly StoredSpan[]): TurnSpans[] {
-  const ordered = spans.toSorted(byStart);
+  const ordered = spans.toSorted(compareStarts);
   const tree = new SpanTree(ordered);
   const turns = new TurnGrouper();
   const rest: { span: StoredSpan; owner: StoredSpan | undefined }[] = [];
   for (const span of ordered) {
-    const owner = tree.ownerOf(span);
+    const owner = tree.findOwner(span);
     if (owner === span) turns.begin(span);
     else rest.push({ span, owner });
   }
-  // If clocks of machines differ, a child may start before its parent. So add children afterwards.
+  // Children come last, because a child may start before its parent if the clocks of machines differ.
   for (const { span, owner } of rest) turns.add(span, owner);
-  return turns.finished();
+  return turns.finish();
 }
 
-function byStart(one: StoredSpan, other: StoredSpan): number {
-  return one.startNs < other.startNs ? -1 : Number(one.startNs > other.startNs);
+function compareStarts(a: StoredSpan, b: StoredSpan): number {
+  return a.startNs < b.startNs ? -1 : Number(a.startNs > b.startNs);
 }
 
 class TurnGrouper {
@@ -47,18 +47,18 @@ class TurnGrouper {
   readonly #bySpan = new Map<StoredSpan, TurnSpans>();
   /** The latest turn with a tool call of this id. */
   readonly #byCall = new Map<string, TurnSpans>();
-  /** Turns whose model requested tools, by trace; the latest is last. */
-  readonly #asking = new Map<string, TurnSpans[]>();
+  /** Turns whose last model call requested tools, by trace; the latest is last. */
+  readonly #openLoops = new Map<string, TurnSpans[]>();
   readonly #orphans: StoredSpan[] = [];
 
   /** Adds a top-level span: it starts a turn or continues a tool loop. */
   begin(span: StoredSpan): void {
-    const step = stepOf(span);
+    const step = toStep(span);
     if (span.operation === 'invoke_agent') {
       this.#open(span, { wrapper: step, chats: [], tools: [], spans: [span] });
       return;
     }
-    const loop = this.#loopOf(step);
+    const loop = this.#findLoop(step);
     if (loop) {
       loop.spans.push(span);
       loop.chats.push(step);
@@ -66,7 +66,7 @@ class TurnGrouper {
     } else {
       this.#open(span, { wrapper: undefined, chats: [step], tools: [], spans: [span] });
     }
-    this.#remember(step);
+    this.#indexToolCalls(step);
   }
 
   /** Adds a span below a top-level span, or a tool whose turn is found later. */
@@ -79,15 +79,15 @@ class TurnGrouper {
       turn.spans.push(span);
       if (span.operation !== 'chat' || owner.operation === 'chat') return;
       this.#bySpan.set(span, turn);
-      const step = stepOf(span);
+      const step = toStep(span);
       turn.chats.push(step);
-      this.#remember(step);
+      this.#indexToolCalls(step);
     }
   }
 
-  finished(): TurnSpans[] {
-    for (const tool of this.#orphans) this.#turnOfTool(tool)?.tools.push(tool);
-    for (const { tools } of this.#turns) tools.sort(byStart);
+  finish(): TurnSpans[] {
+    for (const tool of this.#orphans) this.#findTurnOfTool(tool)?.tools.push(tool);
+    for (const { tools } of this.#turns) tools.sort(compareStarts);
     return this.#turns;
   }
 
@@ -97,20 +97,20 @@ class TurnGrouper {
   }
 
   /** Finds the turn that a model call continues, if its last input message is a tool response. */
-  #loopOf({ span, input }: Step): TurnSpans | undefined {
+  #findLoop({ span, input }: Step): TurnSpans | undefined {
     const last = input.at(-1);
     if (!last || !isToolResponse(last)) return undefined;
     // Without an enclosing span, each model call may be a trace of its own.
-    const named = last.responses.map(({ id }) => id !== undefined && this.#byCall.get(id));
-    const byId = named.find((turn) => turn);
-    if (byId) return byId;
-    const asking = this.#asking.get(span.traceId) ?? [];
-    let latest = asking.pop();
-    while (latest && !isWaiting(latest)) latest = asking.pop();
+    const turnsById = last.responses.map(({ id }) => id !== undefined && this.#byCall.get(id));
+    const turnById = turnsById.find((turn) => turn);
+    if (turnById) return turnById;
+    const openLoops = this.#openLoops.get(span.traceId) ?? [];
+    let latest = openLoops.pop();
+    while (latest && !isWaiting(latest)) latest = openLoops.pop();
     return latest;
   }
 
-  #remember(step: Step): void {
+  #indexToolCalls(step: Step): void {
     const { span, output } = step;
     const turn = this.#bySpan.get(span);
     if (!turn) return;
@@ -118,48 +118,52 @@ class TurnGrouper {
       for (const { id } of calls) if (id !== undefined) this.#byCall.set(id, turn);
     }
     if (!asksForTools(step)) return;
-    const asking = this.#asking.get(span.traceId);
-    if (asking) asking.push(turn);
-    else this.#asking.set(span.traceId, [turn]);
+    const openLoops = this.#openLoops.get(span.traceId);
+    if (openLoops) openLoops.push(turn);
+    else this.#openLoops.set(span.traceId, [turn]);
   }
 
   /** Finds the turn of a tool by its call id, else by its start time in its trace, else in any trace. */
-  #turnOfTool({ attributes, traceId, startNs }: StoredSpan): TurnSpans | undefined {
+  #findTurnOfTool({ attributes, traceId, startNs }: StoredSpan): TurnSpans | undefined {
     const id = attributes['gen_ai.tool.call.id'];
-    const named = typeof id === 'string' ? this.#byCall.get(id) : undefined;
-    return named ?? running(this.#ofTrace(traceId), startNs) ?? running(this.#all(), startNs);
+    const turnById = typeof id === 'string' ? this.#byCall.get(id) : undefined;
+    return (
+      turnById ??
+      findLatestStarted(this.#listStartsOfTrace(traceId), startNs) ??
+      findLatestStarted(this.#listStarts(), startNs)
+    );
   }
 
-  #ofTraces: Map<string, Begun[]> | undefined;
+  #startsByTrace: Map<string, TurnStart[]> | undefined;
 
-  #ofTrace(traceId: string): Begun[] {
-    this.#ofTraces ??= Map.groupBy(this.#all(), ({ lead }) => lead.traceId);
-    return this.#ofTraces.get(traceId) ?? [];
+  #listStartsOfTrace(traceId: string): TurnStart[] {
+    this.#startsByTrace ??= Map.groupBy(this.#listStarts(), ({ lead }) => lead.traceId);
+    return this.#startsByTrace.get(traceId) ?? [];
   }
 
-  #begun: Begun[] | undefined;
+  #starts: TurnStart[] | undefined;
 
-  #all(): Begun[] {
-    this.#begun ??= this.#turns.flatMap((turn) =>
+  #listStarts(): TurnStart[] {
+    this.#starts ??= this.#turns.flatMap((turn) =>
       turn.spans.slice(0, 1).map((lead) => ({ turn, lead, startNs: lead.startNs })),
     );
-    return this.#begun;
+    return this.#starts;
   }
 }
 
-interface Begun {
+interface TurnStart {
   turn: TurnSpans;
   /** The first span of the turn. */
   lead: StoredSpan;
   startNs: bigint;
 }
 
-/** Returns the last turn that started by then, or the first if none did. */
-function running(begun: readonly Begun[], timeNs: bigint): TurnSpans | undefined {
-  return begun[Math.max(0, countStartedBy(begun, timeNs) - 1)]?.turn;
+/** Returns the last turn that started by `timeNs`, or else the first turn. */
+function findLatestStarted(starts: readonly TurnStart[], timeNs: bigint): TurnSpans | undefined {
+  return starts[Math.max(0, countStartedBy(starts, timeNs) - 1)]?.turn;
 }
 
-function stepOf(span: StoredSpan): Step {
+function toStep(span: StoredSpan): Step {
   return {
     span,
     input: readMessages(span.inputMessages),
@@ -175,6 +179,7 @@ function isWaiting({ chats }: TurnSpans): boolean {
 
 function asksForTools({ span, output }: Step): boolean {
   const reasons = span.attributes['gen_ai.response.finish_reasons'];
-  const isTold = Array.isArray(reasons) && reasons.some((reason) => /^tool/i.test(String(reason)));
-  return isTold || output.some(({ stopsForTools }) => stopsForTools);
+  const hasToolReason =
+    Array.isArray(reasons) && reasons.some((reason) => /^tool/i.test(String(reason)));
+  return hasToolReason || output.some(({ stopsForTools }) => stopsForTools);
 }

@@ -1,7 +1,7 @@
 import type { JsonObject, StoredSpan } from '../store/store.ts';
 import { groupSpansByTurn, type TurnSpans } from './turn-spans.ts';
 import { collectHints } from './evaluation-hints.ts';
-import { agentText, lastUserIndex } from './messages.ts';
+import { findAgentText, findLastUserIndex } from './messages.ts';
 import { collectToolCalls, type Step, type ToolCall } from './tool-calls.ts';
 
 export type { ToolCall } from './tool-calls.ts';
@@ -33,81 +33,81 @@ export interface Turn {
  * messages contain.
  */
 export function buildTurns(spans: readonly StoredSpan[]): Turn[] {
-  return groupSpansByTurn(spans).map((turnSpans, index) => turnOf(turnSpans, index + 1));
+  return groupSpansByTurn(spans).map((turnSpans, index) => buildTurn(turnSpans, index + 1));
 }
 
-function turnOf(turnSpans: TurnSpans, sequence: number): Turn {
+function buildTurn(turnSpans: TurnSpans, sequence: number): Turn {
   const { wrapper, chats, tools, spans } = turnSpans;
   const evaluationMetadata = collectHints([...spans, ...tools]);
   return {
     sequence,
-    userInput: userInput(turnSpans),
-    agentResponse: agentResponse(turnSpans),
+    userInput: findUserInput(turnSpans),
+    agentResponse: findAgentResponse(turnSpans),
     toolCalls: collectToolCalls({ wrapper, chats, tools }),
-    models: modelsOf(turnSpans),
-    inputTokens: tokens(turnSpans, 'gen_ai.usage.input_tokens'),
-    outputTokens: tokens(turnSpans, 'gen_ai.usage.output_tokens'),
+    models: listModels(turnSpans),
+    inputTokens: sumTokens(turnSpans, 'gen_ai.usage.input_tokens'),
+    outputTokens: sumTokens(turnSpans, 'gen_ai.usage.output_tokens'),
     failed: [...spans, ...tools].some(({ failed }) => failed),
-    ...timesOf(turnSpans),
+    ...measureTimes(turnSpans),
     ...(evaluationMetadata && { evaluationMetadata }),
   };
 }
 
 /** Returns the user message of the wrapper, else of the first model call that has one. */
-function userInput({ wrapper, chats }: TurnSpans): string {
-  for (const { input } of [...stepsOf(wrapper), ...chats]) {
-    const text = input[lastUserIndex(input)]?.text;
+function findUserInput({ wrapper, chats }: TurnSpans): string {
+  for (const { input } of [...toList(wrapper), ...chats]) {
+    const text = input[findLastUserIndex(input)]?.text;
     if (text !== undefined && text !== '') return text;
   }
   return '';
 }
 
 /** Returns the output text of the wrapper, else of the last model call that has one. */
-function agentResponse({ wrapper, chats }: TurnSpans): string {
-  for (const { output } of [...chats, ...stepsOf(wrapper)].reverse()) {
-    const text = agentText(output);
+function findAgentResponse({ wrapper, chats }: TurnSpans): string {
+  for (const { output } of [...chats, ...toList(wrapper)].reverse()) {
+    const text = findAgentText(output);
     if (text !== '') return text;
   }
   return '';
 }
 
-function stepsOf(wrapper: Step | undefined): Step[] {
+function toList(wrapper: Step | undefined): Step[] {
   return wrapper ? [wrapper] : [];
 }
 
-/** Returns groups of spans with model data, best first: wrappers repeat the data of model calls. */
-function modelSpanGroups({ wrapper, chats, spans }: TurnSpans): StoredSpan[][] {
+/** Groups the spans with model data, best source first: wrappers repeat the data of model calls. */
+function groupModelSpans({ wrapper, chats, spans }: TurnSpans): StoredSpan[][] {
   const nested = spans.filter((span) => span.operation === 'invoke_agent');
-  return [chats.map(({ span }) => span), stepsOf(wrapper).map(({ span }) => span), nested];
+  return [chats.map(({ span }) => span), toList(wrapper).map(({ span }) => span), nested];
 }
 
-function modelsOf(turnSpans: TurnSpans): string[] {
-  for (const group of modelSpanGroups(turnSpans)) {
+function listModels(turnSpans: TurnSpans): string[] {
+  for (const group of groupModelSpans(turnSpans)) {
     const models = group.flatMap(({ attributes }) => {
-      const named = [attributes['gen_ai.response.model'], attributes['gen_ai.request.model']];
-      return named.find((model) => typeof model === 'string' && model !== '') ?? [];
+      const candidates = [attributes['gen_ai.response.model'], attributes['gen_ai.request.model']];
+      return candidates.find((model) => typeof model === 'string' && model !== '') ?? [];
     });
     if (models.length > 0) return [...new Set(models.map(String))];
   }
   return [];
 }
 
-/** Sums tokens over the first group that has any: wrappers repeat the counts of their steps. */
-function tokens(turnSpans: TurnSpans, key: string): number {
-  for (const group of modelSpanGroups(turnSpans)) {
-    const counts = group.map(({ attributes }) => countOf(attributes[key]));
+/** Sums tokens over the first group that has any, because wrappers repeat the counts of their steps. */
+function sumTokens(turnSpans: TurnSpans, key: string): number {
+  for (const group of groupModelSpans(turnSpans)) {
+    const counts = group.map(({ attributes }) => toTokenCount(attributes[key]));
     const known = counts.filter((count) => count !== undefined);
     if (known.length > 0) return known.reduce((sum, count) => sum + count, 0);
   }
   return 0;
 }
 
-function countOf(value: unknown): number | undefined {
+function toTokenCount(value: unknown): number | undefined {
   const count = typeof value === 'string' && value !== '' ? Number(value) : value;
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-function timesOf({ wrapper, chats }: TurnSpans): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
+function measureTimes({ wrapper, chats }: TurnSpans): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
   const spans = wrapper ? [wrapper.span] : chats.map(({ span }) => span);
   const startNs = spans[0]?.startNs ?? 0n;
   const endNs = spans.reduce(

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { html } from '../../report-kit/html.ts';
 import { sendPrettyJson } from '../../http-kit/server.ts';
 import type { Authentication } from '../domain/authentication.ts';
-import { HTML_TYPE, pageHeaders, servicePage } from './page-frame.ts';
+import { HTML_TYPE, pageHeaders, renderServicePage } from './page-frame.ts';
 
 export interface FrontPageOptions {
   authentication: Authentication;
@@ -42,7 +42,7 @@ export function addFrontPage(
   { authentication, apiKeyHeader }: FrontPageOptions,
 ): void {
   app.get('/', async ({ headers }, reply) => {
-    await authentication.reader(headers);
+    await authentication.authenticateReader(headers);
     reply.headers(pageHeaders).header('vary', 'accept');
     if (prefersHtml(headers.accept ?? ''))
       return reply.type(HTML_TYPE).send(renderFrontPage(apiKeyHeader));
@@ -58,7 +58,7 @@ export function addFrontPage(
 }
 
 function renderFrontPage(apiKeyHeader: string): string {
-  return servicePage(
+  return renderServicePage(
     'sandbox-kit: the service',
     html`<h1>sandbox-kit: the service</h1>
       <p>${ABOUT}</p>

@@ -29,13 +29,13 @@ code.tag { background: var(--box); border-radius: 0.3rem; display: inline-block;
 `;
 
 /** Renders a page of the service, without a script and without a request to anywhere. */
-export function servicePage(title: string, main: Html): string {
+export function renderServicePage(title: string, main: Html): string {
   return renderPage({ title, css: CSS, body: html`<main>${main}</main>` });
 }
 
 /** Renders the page for a session that does not exist. */
-export function missingSessionPage(): string {
-  return servicePage(
+export function renderMissingSessionPage(): string {
+  return renderServicePage(
     'Session not found',
     html`<h1>Session not found</h1>
       <p>

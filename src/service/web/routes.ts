@@ -3,7 +3,7 @@ import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { addFrontPage } from './front-page.ts';
-import { HTML_TYPE, missingSessionPage, pageHeaders } from './page-frame.ts';
+import { HTML_TYPE, renderMissingSessionPage, pageHeaders } from './page-frame.ts';
 import { renderSessionPage } from './session-page.ts';
 
 export interface PageOptions {
@@ -20,13 +20,13 @@ export function addPageRoutes(app: FastifyInstance, options: PageOptions): void 
   const showSession =
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {
-      const reader = await authentication.reader(request.headers);
+      const reader = await authentication.authenticateReader(request.headers);
       // A reader without a key is on this machine and may see the pages of every owner.
       const ownerIds = reader ? [reader.ownerId] : await store.owners.listIds();
       const session = await findSession(store, ownerIds, readSessionId(request));
       const exists = session?.kind === kind && parentOf(session) === request.params.id;
       reply.headers(pageHeaders).type(HTML_TYPE);
-      if (!exists) return reply.code(404).send(missingSessionPage());
+      if (!exists) return reply.code(404).send(renderMissingSessionPage());
       return reply.send(await renderSession(store, session));
     };
   const simulationOf = ({ simulation }: Session): string | undefined =>

@@ -2,7 +2,7 @@ import { isoTime } from '../../platform/clock.ts';
 import { html, type Html } from '../../report-kit/html.ts';
 import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
 import type { Outcome, Session } from '../store/store.ts';
-import { servicePage } from './page-frame.ts';
+import { renderServicePage } from './page-frame.ts';
 
 /** The content of a session page. */
 export interface SessionPage {
@@ -14,11 +14,11 @@ export interface SessionPage {
 /** Renders the page of a session: its properties, outcomes, and transcript. */
 export function renderSessionPage({ session, turns, tags }: SessionPage): string {
   const title = session.sourceSessionId ?? session.scenario ?? session.id;
-  return servicePage(
+  return renderServicePage(
     title,
     html`<h1>${title}</h1>
       <dl>
-        ${factsOf(session).map(
+        ${listProperties(session).map(
           ([name, value]) =>
             html`<dt>${name}</dt>
               <dd>${value}</dd>`,
@@ -27,19 +27,19 @@ export function renderSessionPage({ session, turns, tags }: SessionPage): string
       <h2>Outcomes</h2>
       ${describeErrored(session)}
       <ul>
-        ${session.outcomes.map(outcomeItem)}
+        ${session.outcomes.map(renderOutcome)}
       </ul>
-      ${notesOf(session).map((note) => html`<p class="soft">${note}</p>`)}
+      ${listNotes(session).map((note) => html`<p class="soft">${note}</p>`)}
       ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
       <h2>Transcript</h2>
       <ol>
-        ${turns.map(turnItem)}
+        ${turns.map(renderTurn)}
       </ol>
       ${turns.length === 0 ? html`<p class="soft">The transcript is empty.</p>` : ''}
       ${
         tags.length > 0
           ? html`<h2>Tags</h2>
-              <p>${tags.map(tagItem)}</p>`
+              <p>${tags.map(renderTag)}</p>`
           : ''
       }`,
   );
@@ -60,12 +60,12 @@ function describeErrored({ outcomes }: Session): Html | '' {
 }
 
 /** Returns the error and the notes of a simulated session. */
-function notesOf({ simulated = {} }: Session): string[] {
+function listNotes({ simulated = {} }: Session): string[] {
   const { error, notes = [] } = simulated as { error?: string; notes?: string[] };
   return error === undefined ? notes : [error, ...notes];
 }
 
-function factsOf(session: Session): [string, string][] {
+function listProperties(session: Session): [string, string][] {
   const facts: [string, string | undefined][] = [
     ['Run', session.run?.name],
     ['Simulation', session.simulation?.name],
@@ -82,7 +82,7 @@ function factsOf(session: Session): [string, string][] {
   return facts.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]));
 }
 
-function outcomeItem({ evalName, category, outcome, required, reasoning }: Outcome): Html {
+function renderOutcome({ evalName, category, outcome, required, reasoning }: Outcome): Html {
   const about = required ? category : `${category} · not required`;
   return html`<li class="outcome">
     <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${about}</span
@@ -90,7 +90,7 @@ function outcomeItem({ evalName, category, outcome, required, reasoning }: Outco
   </li>`;
 }
 
-function turnItem(turn: SessionTurn): Html {
+function renderTurn(turn: SessionTurn): Html {
   const { latencyMs, toolCalls = [], evaluationMetadata } = turn;
   const marks = [
     `Turn ${turn.sequence}`,
@@ -101,38 +101,38 @@ function turnItem(turn: SessionTurn): Html {
     <span class="soft">${marks.join(' · ')}</span>
     ${turn.userInput === '' ? '' : html`<div class="said user">${turn.userInput}</div>`}
     ${turn.userReason === undefined ? '' : html`<div class="soft">${turn.userReason}</div>`}
-    ${toolCalls.map(toolItem)}
+    ${toolCalls.map(renderToolCall)}
     ${turn.agentResponse === '' ? '' : html`<div class="said agent">${turn.agentResponse}</div>`}
-    ${evaluationMetadata ? hintsItem(evaluationMetadata) : ''}
+    ${evaluationMetadata ? renderHints(evaluationMetadata) : ''}
   </li>`;
 }
 
-function toolItem(call: { name: string; arguments: unknown; result: unknown }): Html {
+function renderToolCall(call: { name: string; arguments: unknown; result: unknown }): Html {
   return html`<details>
     <summary>${call.name}</summary>
-    ${toolPart('arguments', call.arguments)} ${toolPart('result', call.result)}
+    ${renderToolPart('arguments', call.arguments)} ${renderToolPart('result', call.result)}
   </details>`;
 }
 
 /** Renders the arguments or the result. Null means that the instrumentation did not record it. */
-function toolPart(part: 'arguments' | 'result', value: unknown): Html {
+function renderToolPart(part: 'arguments' | 'result', value: unknown): Html {
   if (value === null || value === undefined) {
     return html`<p class="soft">no ${part} recorded</p>`;
   }
-  return html`<pre>${format(value)}</pre>`;
+  return html`<pre>${formatJson(value)}</pre>`;
 }
 
-function hintsItem(hints: object): Html {
+function renderHints(hints: object): Html {
   return html`<details>
     <summary>evaluation metadata</summary>
-    <pre>${format(hints)}</pre>
+    <pre>${formatJson(hints)}</pre>
   </details>`;
 }
 
-function format(value: unknown): string {
+function formatJson(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
-function tagItem({ key, value }: { key: string; value: string }): Html {
+function renderTag({ key, value }: { key: string; value: string }): Html {
   return html`<code class="tag">${key} = ${value}</code>`;
 }

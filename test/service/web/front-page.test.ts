@@ -63,44 +63,47 @@ void t.test('/ and /__admin tell unauthorized callers nothing', async (t) => {
   }
 });
 
-interface Listed {
-  routes: { route: string; what: string }[];
+interface RouteList {
+  routes: { route: string; purpose: string }[];
 }
 
 void t.test('/__admin lists every control route, as the documentation does', async (t) => {
   const { admin, send } = await withService(t);
-  const { routes } = (await admin('GET ')) as Listed;
+  const { routes } = (await admin('GET ')) as RouteList;
   t.same(await admin('GET /'), { routes });
   const document = readFileSync(join(ROOT, 'docs/service.md'), 'utf8');
   t.ok(routes.length > 30, `${routes.length} routes`);
-  for (const { route, what } of routes) {
-    t.match(what, /\w/, `${route} is described in src/service/admin/route-list.ts`);
+  for (const { route, purpose } of routes) {
+    t.match(purpose, /\w/, `${route} is described in src/service/admin/route-list.ts`);
     const [method = '', path = ''] = route.split(' ');
     const short = path.replace('/__admin', '').replace(/\/\{id\}.*/, '');
-    t.ok(document.includes(short), `${short} stands in docs/service.md`);
+    t.ok(document.includes(short), `${short} is in docs/service.md`);
     const answer = await send(`${method} ${path.replace('{id}', 'x')}`);
     t.not(answer.status, 405, route);
     t.notMatch(answer.json, { message: /Route (GET|POST|PUT|DELETE) / }, route);
   }
 });
 
-void t.test('A control route answers an unsupported method with the supported ones', async (t) => {
-  const { send } = await withService(t);
-  const rows: [route: string, allow: string][] = [
-    ['GET /drain', 'POST'],
-    ['POST /settings', 'GET, HEAD, PUT'],
-    ['PATCH /evals/x', 'DELETE, GET, HEAD'],
-    ['DELETE /clock', 'GET, HEAD, POST, PUT'],
-    ['OPTIONS /requests', 'DELETE, GET, HEAD'],
-    ['POST /', 'GET, HEAD'],
-  ];
-  for (const [route, allow] of rows) {
-    const [method = '', path = ''] = route.split(' ');
-    const answer = await send(`${method} /__admin${path}`, {
-      body: method === 'GET' ? undefined : {},
-    });
-    assertError(t, answer, 405, new RegExp(`^${method} is not supported here. Use ${allow}[.]`));
-    t.equal(answer.headers.get('allow'), allow, route);
-  }
-  assertError(t, await send('GET /__admin/evalz'), 404, /GET \/__admin lists all routes\.$/);
-});
+void t.test(
+  'A control route responds to an unsupported method with the supported ones',
+  async (t) => {
+    const { send } = await withService(t);
+    const rows: [route: string, allow: string][] = [
+      ['GET /drain', 'POST'],
+      ['POST /settings', 'GET, HEAD, PUT'],
+      ['PATCH /evals/x', 'DELETE, GET, HEAD'],
+      ['DELETE /clock', 'GET, HEAD, POST, PUT'],
+      ['OPTIONS /requests', 'DELETE, GET, HEAD'],
+      ['POST /', 'GET, HEAD'],
+    ];
+    for (const [route, allow] of rows) {
+      const [method = '', path = ''] = route.split(' ');
+      const answer = await send(`${method} /__admin${path}`, {
+        body: method === 'GET' ? undefined : {},
+      });
+      assertError(t, answer, 405, new RegExp(`^${method} is not supported here. Use ${allow}[.]`));
+      t.equal(answer.headers.get('allow'), allow, route);
+    }
+    assertError(t, await send('GET /__admin/evalz'), 404, /GET \/__admin lists all routes\.$/);
+  },
+);

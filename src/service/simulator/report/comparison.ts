@@ -7,8 +7,7 @@ import type {
 } from '../../../contract/index.ts';
 import { describeDifferences } from '../../../report-kit/comparison.ts';
 
-/** Changes in the order of their importance to a reader. */
-const order: readonly ScenarioChange[] = [
+const CHANGES_BY_IMPORTANCE: readonly ScenarioChange[] = [
   'regressed',
   'worse',
   'unknown',
@@ -24,19 +23,22 @@ export function withComparison(
   report: SimulationReport,
   earlier: SimulationReport,
 ): SimulationReport {
-  const standing = (results: readonly ScenarioResult[], id: string): ScenarioStanding => {
+  const findStanding = (results: readonly ScenarioResult[], id: string): ScenarioStanding => {
     const result = results.find((scenario) => scenario.scenario_id === id);
     return result
       ? { verdict: result.verdict, passed: result.passed, samples: result.samples }
       : null;
   };
-  const both = [...report.scenarios, ...earlier.scenarios];
-  const ids = new Set(both.map((scenario) => scenario.scenario_id));
+  const results = [...report.scenarios, ...earlier.scenarios];
+  const ids = new Set(results.map((scenario) => scenario.scenario_id));
   const rows = [...ids].map((id): ComparedScenario => {
-    const [before, now] = [standing(earlier.scenarios, id), standing(report.scenarios, id)];
+    const [before, now] = [findStanding(earlier.scenarios, id), findStanding(report.scenarios, id)];
     return { scenario_id: id, change: classifyChange(before, now), before, now };
   });
-  rows.sort((left, right) => order.indexOf(left.change) - order.indexOf(right.change));
+  rows.sort(
+    (left, right) =>
+      CHANGES_BY_IMPORTANCE.indexOf(left.change) - CHANGES_BY_IMPORTANCE.indexOf(right.change),
+  );
   const differences = listDifferences(report, earlier);
   return { ...report, comparison: { startedAt: earlier.startedAt, differences, rows } };
 }
@@ -58,10 +60,10 @@ function listDifferences(now: SimulationReport, before: SimulationReport): strin
   return describeDifferences([
     ['sandbox', before.sandbox, now.sandbox],
     ['seed', before.seed, now.seed],
-    ['channel', channelsOf(before), channelsOf(now)],
+    ['channel', listChannels(before), listChannels(now)],
     ['kit version', before.kitVersion, now.kitVersion],
   ]);
 }
 
-const channelsOf = ({ sessions }: SimulationReport): string =>
+const listChannels = ({ sessions }: SimulationReport): string =>
   [...new Set(sessions.map(({ channel }) => channel))].sort().join(' and ');

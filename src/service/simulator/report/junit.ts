@@ -5,50 +5,47 @@ import type {
 } from '../../../contract/index.ts';
 import { instantMs } from '../../../platform/clock.ts';
 import { junitXml, type TestCase } from '../../../report-kit/junit.ts';
-import { groupAlike, sessionReasons } from './reasons.ts';
-import { transcriptText } from './transcript.ts';
+import { groupAlike, listReasons } from './reasons.ts';
+import { formatTranscript } from './transcript.ts';
 
 /**
- * Writes the report as JUnit XML, with a test case per scenario. A failed scenario is a `failure`, an
- * undecided one an `error`, so that a run with a nonzero exit code is never green and a crash differs from
- * a failed eval.
+ * Formats the report as JUnit XML with one test case per scenario. A failed scenario is a `failure`. An
+ * undecided scenario is an `error`, so that CI is never green when the exit code is not 0.
  */
 export function junitReport(report: SimulationReport): string {
   const { scenarios, sessions, blockedBy, startedAt } = report;
   const cases = scenarios.map((scenario) =>
-    caseOf(
+    toTestCase(
       scenario,
       sessions.filter((session) => session.scenario_id === scenario.scenario_id),
       blockedBy && `${blockedBy.message} ${blockedBy.cure}`,
     ),
   );
-  const empty: TestCase = {
+  const emptyRun: TestCase = {
     classname: 'simulate',
     name: 'run',
-    outcome: { kind: 'error', message: 'The run simulated no session.' },
+    outcome: { kind: 'error', message: 'The run has no sessions.' },
   };
   const suite = {
     name: 'simulate',
     timestamp: startedAt,
-    cases: cases.length > 0 ? cases : [empty],
+    cases: cases.length > 0 ? cases : [emptyRun],
   };
   return junitXml('sandbox-kit simulate', [suite]);
 }
 
-function caseOf(
+function toTestCase(
   scenario: ScenarioResult,
   sessions: readonly SimulatedSessionReport[],
   blocker: string | undefined,
 ): TestCase {
   const { verdict, passed, samples, flaky } = scenario;
-  // A scenario that runs by chat and by voice gives two cases.
+  // Separate names, so that CI shows chat runs and voice runs of a scenario as two tests.
   const prefix = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
   const reasons = groupAlike(sessions).flatMap(([first, ...others]) => {
     const more = others.length > 0 ? ` and ${others.length} more` : '';
     return first
-      ? sessionReasons(first).map(
-          (reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`,
-        )
+      ? listReasons(first).map((reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`)
       : [];
   });
   const summary = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}.`;
@@ -56,22 +53,22 @@ function caseOf(
   return {
     classname: `${prefix}.${scenario.scenario_id}`,
     name: scenario.scenario,
-    durationMs: sessions.reduce((sum, session) => sum + durationMs(session), 0),
+    durationMs: sessions.reduce((sum, session) => sum + getDurationMs(session), 0),
     ...(verdict === 'passed'
       ? { output: message }
       : {
           outcome: { kind: verdict === 'failed' ? 'failure' : 'error', message },
-          output: failedTranscript(sessions),
+          output: formatFailedTranscript(sessions),
         }),
   };
 }
 
 /** Returns the transcript of the first sample that failed. */
-function failedTranscript(sessions: readonly SimulatedSessionReport[]): string | undefined {
+function formatFailedTranscript(sessions: readonly SimulatedSessionReport[]): string | undefined {
   const first = sessions.find(({ verdict }) => verdict === 'failed');
   if (!first) return undefined;
-  return [`Transcript of sample ${first.sample}:`, ...transcriptText(first)].join('\n');
+  return [`Transcript of sample ${first.sample}:`, ...formatTranscript(first)].join('\n');
 }
 
-const durationMs = (session: SimulatedSessionReport): number =>
+const getDurationMs = (session: SimulatedSessionReport): number =>
   (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);

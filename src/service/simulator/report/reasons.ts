@@ -1,11 +1,11 @@
 import type { SimulatedSessionReport } from '../../../contract/index.ts';
 
-/** Lists why a session did not pass, and its notes; empty for a session without remarks. */
-export function sessionReasons(session: SimulatedSessionReport): string[] {
+/** Lists why a session did not pass, where its user left the scenario, and its notes. */
+export function listReasons(session: SimulatedSessionReport): string[] {
   const { verdict, eval_outcomes: outcomes, errored_evals: errored, error, review } = session;
   const failed = outcomes
     .filter(({ outcome }) => outcome === 'fail')
-    .map((outcome) => `${outcome.eval_name}${optionalSuffix(outcome)}: ${outcome.reasoning}`);
+    .map((outcome) => `${outcome.eval_name}${formatOptionalMark(outcome)}: ${outcome.reasoning}`);
   const unscored = errored.map(
     ({ eval_name: name, reasoning }) => `${name}: not scored. ${reasoning}`,
   );
@@ -13,24 +13,24 @@ export function sessionReasons(session: SimulatedSessionReport): string[] {
     verdict === 'undecided' && session.status === 'completed' && unscored.length === 0
       ? ['The scenario has no evals, so the session was not judged.']
       : [];
-  const strayed = review.kept ? [] : review.findings.map(({ message }) => message);
+  const deviations = review.kept ? [] : review.findings.map(({ message }) => message);
   return [
     ...(error === undefined ? [] : [error]),
-    ...(session.status === 'cancelled' ? ['Cancelled.'] : []),
-    ...[...failed, ...unscored, ...unjudged, ...strayed],
+    ...(session.status === 'cancelled' ? ['Canceled.'] : []),
+    ...[...failed, ...unscored, ...unjudged, ...deviations],
     ...session.notes,
   ];
 }
 
-/** Groups sessions with the same verdict and reasons, in their order. */
+/** Groups sessions that have the same verdict and reasons, in the order of their first sessions. */
 export function groupAlike(
   sessions: readonly SimulatedSessionReport[],
 ): SimulatedSessionReport[][] {
   const keyOf = (session: SimulatedSessionReport): string =>
-    JSON.stringify([session.verdict, session.status, session.end_reason, sessionReasons(session)]);
+    JSON.stringify([session.verdict, session.status, session.end_reason, listReasons(session)]);
   return [...Map.groupBy(sessions, keyOf).values()];
 }
 
-/** Marks an eval that is not required and therefore never fails a session. */
-const optionalSuffix = (outcome: Record<string, unknown>): string =>
+/** An eval that is not required never fails a session. */
+const formatOptionalMark = (outcome: Record<string, unknown>): string =>
   outcome['required'] === false ? ' (not required)' : '';

@@ -7,11 +7,11 @@ import type {
 } from '../../../contract/index.ts';
 import { isoTime } from '../../../platform/clock.ts';
 import type { ResolvedScenario } from '../../domain/resolved-scenario.ts';
-import { scenarioResults, decideRunVerdict } from './scenario-results.ts';
+import { summarizeScenarios, decideRunVerdict } from './scenario-results.ts';
 
 /** The results of a run. */
 export interface RunResults {
-  castings: readonly ResolvedScenario[];
+  scenarios: readonly ResolvedScenario[];
   sessions: SimulatedSessionReport[];
   /** Why there are no sessions. */
   blockedBy: SimulationBlocker | undefined;
@@ -22,18 +22,18 @@ export interface RunResults {
   endedAtMs: number;
 }
 
-const exitCodes = { passed: 0, failed: 1, undecided: 3 } as const;
+const EXIT_CODES = { passed: 0, failed: 1, undecided: 3 } as const;
 
 /** Builds the report of a run. */
 export function buildReport(results: RunResults): SimulationReport {
-  const { castings, sessions, sandbox, seed, blockedBy, kitVersion } = results;
-  const scenarios = scenarioResults(castings, sessions);
+  const { sessions, sandbox, seed, blockedBy, kitVersion } = results;
+  const scenarios = summarizeScenarios(results.scenarios, sessions);
   const verdict = decideRunVerdict(scenarios);
-  const count = (which: SimulationVerdict): number =>
-    sessions.filter((session) => session.verdict === which).length;
+  const count = (verdictToCount: SimulationVerdict): number =>
+    sessions.filter((session) => session.verdict === verdictToCount).length;
   return {
     verdict,
-    exitCode: exitCodes[verdict],
+    exitCode: EXIT_CODES[verdict],
     sentence: blockedBy ? `Not judged: ${blockedBy.message}` : summarize(scenarios, sessions),
     ...{ kitVersion, sandbox, seed },
     ...(blockedBy && { blockedBy }),
@@ -55,18 +55,18 @@ function summarize(
   scenarios: readonly ScenarioResult[],
   sessions: readonly SimulatedSessionReport[],
 ): string {
-  const count = (which: SimulationVerdict): number =>
-    scenarios.filter(({ verdict }) => verdict === which).length;
+  const count = (verdictToCount: SimulationVerdict): number =>
+    scenarios.filter(({ verdict }) => verdict === verdictToCount).length;
   const [passed, failed, undecided] = [count('passed'), count('failed'), count('undecided')];
+  const total = `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`;
   const flaky = scenarios.filter((scenario) => scenario.flaky).length;
-  const others = [
+  const counts = [
+    `${passed} of ${total} passed`,
     ...(failed > 0 ? [`${failed} failed`] : []),
     ...(undecided > 0 ? [`${undecided} undecided`] : []),
     ...(flaky > 0 ? [`${flaky} flaky`] : []),
   ];
-  const total = `${scenarios.length} scenario${scenarios.length === 1 ? '' : 's'}`;
-  const cancelled = sessions.filter(({ status }) => status === 'cancelled').length;
-  const ends =
-    cancelled === 0 ? [] : [`${cancelled} of ${sessions.length} sessions were cancelled`];
-  return `${[[`${passed} of ${total} passed`, ...others].join(', '), ...ends].join('; ')}.`;
+  const canceled = sessions.filter(({ status }) => status === 'cancelled').length;
+  const note = canceled === 0 ? '' : `; ${canceled} of ${sessions.length} sessions were canceled`;
+  return `${counts.join(', ')}${note}.`;
 }

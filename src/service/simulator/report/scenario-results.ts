@@ -10,13 +10,13 @@ export interface JudgedSession {
 /** The largest k for which pass^k is reported. */
 const PASS_HAT_K_MAX = 10;
 
-/** Summarizes the samples of each scenario, in the order of the scenarios. */
-export function scenarioResults(
-  castings: readonly Pick<ResolvedScenario, 'scenario' | 'persona'>[],
+/** Returns the result of each scenario over its samples, in the order of the scenarios. */
+export function summarizeScenarios(
+  scenarios: readonly Pick<ResolvedScenario, 'scenario' | 'persona'>[],
   sessions: readonly JudgedSession[],
 ): ScenarioResult[] {
   const byScenario = Map.groupBy(sessions, (session) => session.scenario_id);
-  return castings.map(({ scenario, persona }) => {
+  return scenarios.map(({ scenario, persona }) => {
     const samples = byScenario.get(scenario.id) ?? [];
     const count = (verdict: SimulationVerdict): number =>
       samples.filter((session) => session.verdict === verdict).length;
@@ -33,16 +33,16 @@ export function scenarioResults(
       wanted_pass_rate: requiredRate,
       pass_hat_k: computePassHat(passed, judged),
       flaky: passed > 0 && failed > 0,
-      verdict: verdictOfSamples({ passed, failed, undecided }, requiredRate),
+      verdict: decideScenarioVerdict({ passed, failed, undecided }, requiredRate),
     };
   });
 }
 
 /**
- * Decides the verdict of a scenario if the undecided samples cannot change it. A crash of the sandbox or
- * of the kit counts as neither a failed nor a passed sample.
+ * Decides the verdict of a scenario, unless its undecided samples could change it. A crash of the sandbox
+ * or of the kit counts as neither a failed nor a passed sample.
  */
-function verdictOfSamples(
+function decideScenarioVerdict(
   { passed, failed, undecided }: Record<SimulationVerdict, number>,
   requiredRate: number,
 ): SimulationVerdict {
@@ -54,13 +54,13 @@ function verdictOfSamples(
 
 /** Returns pass^k for k = 1, 2, ...: the probability that k samples, drawn without replacement, all passed. */
 function computePassHat(passed: number, judged: number): number[] {
-  const chances: number[] = [];
-  let chance = 1;
+  const probabilities: number[] = [];
+  let probability = 1;
   for (let k = 0; k < Math.min(judged, PASS_HAT_K_MAX); k += 1) {
-    chance *= Math.max(0, passed - k) / (judged - k);
-    chances.push(Math.round(chance * 1e6) / 1e6);
+    probability *= Math.max(0, passed - k) / (judged - k);
+    probabilities.push(Math.round(probability * 1e6) / 1e6);
   }
-  return chances;
+  return probabilities;
 }
 
 /** Decides the verdict of a run: failed if a scenario failed, passed if all scenarios passed. */

@@ -10,7 +10,7 @@ export interface SessionScore {
   verdict: SimulatedSessionReport['verdict'];
 }
 
-/** Builds the part of a report for one session. Times have names in `_at` and `_ms`. */
+/** Builds the report of one session. */
 export function buildSessionReport(
   plan: SessionPlan,
   session: SimulatedSession,
@@ -33,7 +33,7 @@ export function buildSessionReport(
     ended_at: isoTime(session.endedAtMs),
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
     user_id: session.userId ?? null,
-    traces: session.turns.map(turnReport),
+    traces: session.turns.map(toTurnReport),
     eval_outcomes: judged.map((outcome) => ({
       eval: outcome.evalId,
       eval_name: outcome.evalName,
@@ -57,7 +57,7 @@ export function buildSessionReport(
   };
 }
 
-function turnReport(turn: SimulatedTurn): SimulatedSessionReport['traces'][number] {
+function toTurnReport(turn: SimulatedTurn): SimulatedSessionReport['traces'][number] {
   return {
     session_sequence: turn.sequence,
     user_input: turn.userInput,

@@ -16,16 +16,16 @@ import {
   type Style,
   type TextLayout,
 } from '../../../report-kit/terminal.ts';
-import { groupAlike, sessionReasons } from './reasons.ts';
-import { transcriptLines } from './transcript.ts';
+import { groupAlike, listReasons } from './reasons.ts';
+import { formatTranscriptLines } from './transcript.ts';
 
-const styles: Record<SimulationVerdict, Style> = {
+const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
   passed: 'green',
   failed: 'red',
   undecided: 'yellow',
 };
 
-/** The most groups of sessions to list; the JSON report has all. */
+/** Maximum number of groups of sessions to list; the JSON report has all sessions. */
 const GROUPS_MAX = 20;
 
 const VERDICT_WIDTH = 9;
@@ -33,46 +33,49 @@ const CHANNEL_WIDTH = 7;
 const NAME_WIDTH_MAX = 32;
 
 /** Formats the line that reports the end of a session. */
-export function sessionLine(session: SimulatedSessionReport, { style, width }: TextLayout): string {
+export function formatSessionLine(
+  session: SimulatedSessionReport,
+  { style, width }: TextLayout,
+): string {
   const { verdict, scenario_id: id, sample, end_reason: reason, traces, channel } = session;
   const suffix = channel === 'voice' ? ' by voice' : '';
   const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
   const tail = `${turns.padStart(8)}  ${reason}`;
   const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
   const name = sample === 1 ? id : `${id} #${sample}`;
-  const word = style(styles[verdict], verdict.padEnd(VERDICT_WIDTH));
+  const word = style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH));
   return `${word}  ${shorten(name, nameWidth).padEnd(nameWidth)}  ${tail}\n`;
 }
 
-/** Lays out the report for people: the comparison, a table, the reasons, and the summary last. */
+/** Formats the report for a terminal: the comparison, a table, the reasons, and the summary last. */
 export function terminalReport(report: SimulationReport, layout: TextLayout): string {
   const { verdict, sentence, sessions, blockedBy, comparison, seed } = report;
   const ms = (instantMs(report.endedAt) ?? 0) - (instantMs(report.startedAt) ?? 0);
   const word = verdict.toUpperCase();
   const count = `${sessions.length} session${sessions.length === 1 ? '' : 's'}`;
   const summary = labeled(
-    `${layout.style(styles[verdict], word)}  `,
+    `${layout.style(STYLE_BY_VERDICT[verdict], word)}  `,
     `${sentence} ${count} in ${formatDuration(ms)}, seed ${seed}.`,
     layout.width,
   );
   const blocks = [
-    ...(comparison ? [comparisonLines(comparison, layout)] : []),
-    blockedBy ? blockingLines(blockedBy, layout) : tableLines(report, layout),
-    reasonLines(sessions, layout),
-    failedTranscriptLines(sessions, layout),
+    ...(comparison ? [formatComparison(comparison, layout)] : []),
+    blockedBy ? formatBlocker(blockedBy, layout) : formatTable(report, layout),
+    formatReasons(sessions, layout),
+    formatFailedTranscript(sessions, layout),
     summary,
   ].filter((lines) => lines.length > 0);
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function blockingLines(
+function formatBlocker(
   { message, cure }: SimulationBlocker,
   { style, width }: TextLayout,
 ): string[] {
   return [...wrap(message, width).map((line) => style('red', line)), ...wrap(cure, width)];
 }
 
-function tableLines(report: SimulationReport, { style, width }: TextLayout): string[] {
+function formatTable(report: SimulationReport, { style, width }: TextLayout): string[] {
   const { scenarios, sessions } = report;
   if (scenarios.length === 0) return [];
   const ids = scenarios.map((scenario) => scenario.scenario_id.length);
@@ -89,7 +92,7 @@ function tableLines(report: SimulationReport, { style, width }: TextLayout): str
     const columns = [
       shorten(id, idWidth).padEnd(idWidth),
       ...channelOf(id),
-      style(styles[verdict], verdict.padEnd(VERDICT_WIDTH)),
+      style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH)),
       `${passed}/${samples}`.padStart(8),
       formatShare(required, 0).padStart(8),
       (passHat.length === 0 ? '-' : (passHat.at(-1) ?? 0).toFixed(2)).padStart(6),
@@ -99,27 +102,29 @@ function tableLines(report: SimulationReport, { style, width }: TextLayout): str
   return [style('dim', head), ...rows];
 }
 
-function reasonLines(sessions: readonly SimulatedSessionReport[], layout: TextLayout): string[] {
-  const remarkable = sessions.filter(
-    (session) => session.verdict !== 'passed' || sessionReasons(session).length > 0,
+function formatReasons(sessions: readonly SimulatedSessionReport[], layout: TextLayout): string[] {
+  const notable = sessions.filter(
+    (session) => session.verdict !== 'passed' || listReasons(session).length > 0,
   );
-  const groups = groupAlike(remarkable);
+  const groups = groupAlike(notable);
   const lines = groups.slice(0, GROUPS_MAX).flatMap((group) => {
     const [first] = group;
     if (!first) return [];
     const { verdict } = first;
-    const head = `${layout.style(styles[verdict], verdict)} ${namesOf(group)}`;
-    const reasons = sessionReasons(first).flatMap((text) =>
+    const head = `${layout.style(STYLE_BY_VERDICT[verdict], verdict)} ${nameGroup(group)}`;
+    const reasons = listReasons(first).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
     return [`${head}: ${describeEnd(first)}`, ...reasons];
   });
   const more = groups.slice(GROUPS_MAX).reduce((sum, group) => sum + group.length, 0);
-  return more > 0 ? [...lines, `and ${more} more sessions; --json FILE writes all of them`] : lines;
+  return more > 0
+    ? [...lines, `and ${more} more sessions. --json FILE writes all of them.`]
+    : lines;
 }
 
-/** Returns the transcript of the first session that failed. */
-function failedTranscriptLines(
+/** Formats the transcript of the first session that failed. */
+function formatFailedTranscript(
   sessions: readonly SimulatedSessionReport[],
   { width }: TextLayout,
 ): string[] {
@@ -128,7 +133,7 @@ function failedTranscriptLines(
   const more =
     others.length > 0 ? ['--json FILE writes the transcripts of the other failed sessions.'] : [];
   const head = `Transcript of ${toPrintable(first.scenario_id)}, sample ${first.sample}:`;
-  return [...wrap(head, width), ...transcriptLines(first, width), ...more];
+  return [...wrap(head, width), ...formatTranscriptLines(first, width), ...more];
 }
 
 /** Describes how a session ended. Its status `failed` would read like the verdict. */
@@ -138,14 +143,17 @@ function describeEnd({ status, end_reason: reason }: SimulatedSessionReport): st
 }
 
 /** Names a group of sessions by its first session. */
-function namesOf(group: readonly SimulatedSessionReport[]): string {
+function nameGroup(group: readonly SimulatedSessionReport[]): string {
   const [first, ...others] = group;
   if (!first) return '';
   const name = `${toPrintable(first.scenario_id)}, sample ${first.sample}`;
   return others.length === 0 ? name : `${name} and ${others.length} more`;
 }
 
-function comparisonLines(comparison: SimulationComparison, { style, width }: TextLayout): string[] {
+function formatComparison(
+  comparison: SimulationComparison,
+  { style, width }: TextLayout,
+): string[] {
   const { startedAt, differences, rows } = comparison;
   const changed = rows.filter(({ change }) => change !== 'same');
   const lines = changed.map(({ scenario_id: id, change, before, now }) => {

@@ -117,6 +117,12 @@ export default {
     ...peerRules,
     ...servicePartRules,
     forbid(
+      'service-domain-imports-no-part',
+      'The parts of the service import domain, store, turns and model, never the other way round.',
+      '^src/service/(domain|store|turns|model)/',
+      `^src/service/(${[...serviceParts, 'app'].join('|')})/`,
+    ),
+    forbid(
       'cli-through-entry-points',
       'The CLI uses the entry point of each package.',
       '^src/(cli/|index\\.ts)',

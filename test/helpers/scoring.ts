@@ -1,5 +1,5 @@
 import type { EvalDefinition } from '../../src/contract/index.ts';
-import type { ScoredSession, ScoredTurn } from '../../src/service/scoring/scored-session.ts';
+import type { ScoredSession, ScoredTurn } from '../../src/service/domain/scored-session.ts';
 
 /** A turn that is valid; its place in the session gives its sequence. */
 export type TurnParts = Partial<Omit<ScoredTurn, 'sequence'>>;

@@ -15,7 +15,7 @@ import { NO_JUDGE_IN_RUN } from '../domain/missing-models.ts';
 import { createJudge, type JudgeOptions } from '../scoring/judge.ts';
 import { scoreSession } from '../scoring/eval-kinds.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from '../scoring/score.ts';
-import type { ScoredSession } from '../scoring/scored-session.ts';
+import type { ScoredSession } from '../domain/scored-session.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { buildReport } from '../simulator/report/report.ts';
 import { buildSessionReport } from '../simulator/report/session-report.ts';

@@ -1,4 +1,4 @@
-import type { ScoredSession } from '../scoring/scored-session.ts';
+import type { ScoredSession } from './scored-session.ts';
 import type { JsonObject, Outcome, Session, SessionStatus, Store } from '../store/store.ts';
 import { buildTurns, type Turn } from '../turns/turns.ts';
 

@@ -13,7 +13,7 @@ import {
   type Scorer,
   type Scoring,
 } from './score.ts';
-import { listToolCalls, type ScoredSession } from './scored-session.ts';
+import { listToolCalls, type ScoredSession } from '../domain/scored-session.ts';
 import { viewSession } from './session-view.ts';
 
 /** How each kind of eval is scored. A kind that is in the schema and not here does not compile. */

@@ -22,7 +22,7 @@ import { scoreSession } from './eval-kinds.ts';
 import { LeasedJobs, type LeasedJob } from './leased-jobs.ts';
 import { createOutcomeWriter, type WriteOutcome } from './outcome-writer.ts';
 import { createErrorScore, toOutcome, type Judge, type Score } from './score.ts';
-import type { ScoredSession } from './scored-session.ts';
+import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** How long a lease lasts unless it is renewed. */
 const LEASE_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import type { Outcome } from '../store/store.ts';
 import type { Params } from './params.ts';
-import type { ScoredSession } from './scored-session.ts';
+import type { ScoredSession } from '../domain/scored-session.ts';
 
 /** The score of one eval for one session. An `error` is neither a pass nor a fail. */
 export interface Score {

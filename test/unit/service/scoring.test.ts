@@ -2,7 +2,7 @@ import t from 'tap';
 import { findViolations, type EvalDefinition } from '../../../src/contract/index.ts';
 import { scoreSession } from '../../../src/service/scoring/eval-kinds.ts';
 import type { Score } from '../../../src/service/scoring/score.ts';
-import type { ScoredSession } from '../../../src/service/scoring/scored-session.ts';
+import type { ScoredSession } from '../../../src/service/domain/scored-session.ts';
 import { makeToolCall, makeEval, makeSession } from '../../helpers/scoring.ts';
 
 /** What a row says, the parameters, the session, the outcome, and what the reasoning shows. */

@@ -11,7 +11,7 @@ import {
 import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { recordedRun, withCheckedService } from '../helpers/checked-service.ts';
+import { recordRun, withCheckedService } from '../helpers/checked-service.ts';
 import { start } from '../helpers/command.ts';
 
 /** Returns the recording of a run whose peer became unreachable at exchange `id`. */
@@ -59,14 +59,14 @@ void t.test(
       apiKey: undefined,
       prompts: ['Where?'],
     };
-    testCuts(t, await recordedRun({ url: agent.url, apiKey: '' }, run));
+    testCuts(t, await recordRun({ url: agent.url, apiKey: '' }, run));
   },
 );
 
 void t.test(
   'a service that becomes unreachable at any exchange gets one cause and no finding',
   async (t) => {
-    testCuts(t, await recordedRun(await withCheckedService(t)), 5);
+    testCuts(t, await recordRun(await withCheckedService(t)), 5);
   },
 );
 

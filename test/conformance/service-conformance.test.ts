@@ -20,7 +20,7 @@ import {
 import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
-import { recordedRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
+import { recordRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
 import { run } from '../helpers/command.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 
@@ -40,7 +40,7 @@ void t.test('every statement of area A has a requirement or a reason why it is u
 });
 
 void t.test('the reference service conforms, and every requirement is judged', async (t) => {
-  const transcript = await recordedRun(await withCheckedService(t));
+  const transcript = await recordRun(await withCheckedService(t));
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same([...judgment.requirements.keys()], serviceRequirementIds, 'only requirements of area A');
@@ -51,7 +51,7 @@ void t.test('the reference service conforms, and every requirement is judged', a
 });
 
 void t.test('a probe yields evidence for every requirement that it exercises', async (t) => {
-  const judgment = judgeTranscript(serviceSuite, await recordedRun(await withCheckedService(t)));
+  const judgment = judgeTranscript(serviceSuite, await recordRun(await withCheckedService(t)));
   for (const { id, exercises } of serviceSuite.probes) {
     for (const declared of exercises) {
       const found = judgment.requirements.get(declared);
@@ -65,7 +65,7 @@ void t.test('a probe yields evidence for every requirement that it exercises', a
 });
 
 void t.test('the cost of a probe is the number of requests that it sends', async (t) => {
-  const { exchanges } = await recordedRun(await withCheckedService(t));
+  const { exchanges } = await recordRun(await withCheckedService(t));
   for (const { id, cost, intrusive } of serviceSuite.probes) {
     const sent = exchanges.filter(({ probe }) => probe === id).length;
     const { requests } = cost([]);
@@ -76,7 +76,7 @@ void t.test('the cost of a probe is the number of requests that it sends', async
 });
 
 void t.test('a run without --intrusive sends no large, numerous, or slow requests', async (t) => {
-  const transcript = await recordedRun(await withCheckedService(t), { intrusive: false });
+  const transcript = await recordRun(await withCheckedService(t), { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.equal(judgment.verdict, 'conforming');
   t.same(idsWith(judgment, 'not_observed'), [
@@ -96,7 +96,7 @@ void t.test('requirements that need a control API do not fail without one', asyn
     body: JSON.stringify({ evals, settings: { evals: ['parcel'] } }),
   });
   const url = await withoutControl(t, service.url);
-  const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
+  const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgment.requirements.get('SERVICE-087')?.verdict, 'pass', 'results are judged');
@@ -111,7 +111,7 @@ void t.test('without evals and a control API, closing is judged but results are 
   const url = await withoutControl(t, service.url);
   const judgment = judgeTranscript(
     serviceSuite,
-    await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false }),
+    await recordRun({ url, apiKey: service.apiKey }, { intrusive: false }),
   );
   t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(judgment.requirements.get('SERVICE-040')?.verdict, 'pass');
@@ -153,7 +153,7 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
   t.equal(seeded.status, 200, await seeded.text());
   const toSeconds = (body: string): string => body.replaceAll(/(:\d\d)\.\d{3}Z/g, '$1Z');
   const url = await withoutControl(t, service.url, toSeconds);
-  const transcript = await recordedRun({ url, apiKey: service.apiKey }, { intrusive: false });
+  const transcript = await recordRun({ url, apiKey: service.apiKey }, { intrusive: false });
   const judgment = judgeTranscript(serviceSuite, transcript);
   t.same(idsWith(judgment, 'fail', 'warn', 'blocked', 'error'), []);
   t.equal(
@@ -165,7 +165,7 @@ void t.test('existing sessions with truncated times cause no failure', async (t)
 
 void t.test('a recording gets the same verdicts as the run and contains no key', async (t) => {
   const service = await withCheckedService(t);
-  const transcript = await recordedRun(service);
+  const transcript = await recordRun(service);
   const text = writeTranscript(transcript);
   t.notOk(text.includes(service.apiKey), 'not the key of the user');
   t.notMatch(text, /sk_check_[a-z0-9]{20}/, 'not a key of the run');
@@ -175,7 +175,7 @@ void t.test('a recording gets the same verdicts as the run and contains no key',
 });
 
 void t.test('no recording makes a check throw', async (t) => {
-  const transcript = await recordedRun(await withCheckedService(t));
+  const transcript = await recordRun(await withCheckedService(t));
   const seed = randomSeed();
   for (let round = 1; round <= 8; round++) {
     const random = seededRandom(`${seed}/${round}`);
@@ -225,7 +225,7 @@ void t.test('a server that is not the service gets one cause', async (t) => {
     ],
     [{ url: 'http://127.0.0.1:1', apiKey: 'a-key' }, 'refused', /Nothing accepts/],
   ] as const) {
-    const transcript = await recordedRun(target);
+    const transcript = await recordRun(target);
     t.match(judgeTranscript(serviceSuite, transcript), {
       exitCode: 3,
       blockedBy: { id, message },

@@ -3,24 +3,25 @@ import type { Test } from 'tap';
 import { startAgent, type AgentOptions, type RunningAgent } from '../../reference-agent/index.ts';
 import { findViolations, type ChatRequest, type MessageName } from '../../src/contract/index.ts';
 
+/** A response of the agent. */
 export interface Answer {
   status: number;
   headers: Headers | Awaited<ReturnType<typeof fetch>>['headers'];
   text: string;
-  /** The body as JSON; undefined if it is not JSON. */
+  /** The parsed body; undefined if it is not JSON. */
   json: unknown;
 }
 
-/** The parts of a request; `text` replaces the JSON `body`. */
-export interface Sending {
+/** A request: `body` is sent as JSON, `text` unchanged. */
+export interface SendOptions {
   body?: unknown;
   text?: string;
   headers?: Record<string, string>;
 }
 
-export type Send = (route: string, sending?: Sending) => Promise<Answer>;
+export type Send = (route: string, sending?: SendOptions) => Promise<Answer>;
 
-/** Starts an agent on a free port, and stops it after the test; `send` sends HTTP requests to it. */
+/** Starts an agent on a free port, and stops it after the test. `send` sends requests to it over HTTP. */
 export async function withAgent(
   t: Test,
   options: Partial<AgentOptions> = {},
@@ -47,13 +48,13 @@ export async function withAgent(
       status: response.status,
       headers: response.headers,
       text: answer,
-      json: parsed(answer),
+      json: parseJson(answer),
     };
   };
   return { agent, send };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -63,8 +64,8 @@ function parsed(text: string): unknown {
 
 export const CHAT_ROUTE = 'POST /v1/chat/completions';
 
-/** Creates a valid chat request with alternating roles, whose last text is the user's. */
-export function chatOf(...texts: string[]): ChatRequest {
+/** Returns a valid chat request. The last text is the user's; the roles before it alternate. */
+export function makeChatRequest(...texts: string[]): ChatRequest {
   const last = texts.length - 1;
   return {
     messages: texts.map((content, index) => ({
@@ -74,19 +75,24 @@ export function chatOf(...texts: string[]): ChatRequest {
   };
 }
 
-/** Asserts status and shape: the body conforms to the schema of the message. */
-export function isAnswer(t: Test, answer: Answer, status: number, message: MessageName): void {
+/** Asserts the status, and that the body conforms to the schema of the message. */
+export function assertResponse(
+  t: Test,
+  answer: Answer,
+  status: number,
+  message: MessageName,
+): void {
   t.equal(answer.status, status, `status ${status}`);
   t.same(findViolations(message, answer.json), [], `conforms to ${message}`);
 }
 
-/** Asserts a refusal in the sandbox error shape. */
-export function isRefusal(t: Test, answer: Answer, status: number, code: string): void {
-  isAnswer(t, answer, status, 'SandboxError');
+/** Asserts an error response in the sandbox error shape (spec 7). */
+export function assertError(t: Test, answer: Answer, status: number, code: string): void {
+  assertResponse(t, answer, status, 'SandboxError');
   t.match(answer.json, { error: { code } });
 }
 
-/** Waits until a fault was injected once, which means that its request has arrived. */
-export async function untilInjected(send: Send): Promise<void> {
+/** Waits until a fault was injected once. */
+export async function waitForInjection(send: Send): Promise<void> {
   while (!(await send('GET /__admin/faults')).text.includes('"injected":1'));
 }

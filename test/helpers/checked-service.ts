@@ -15,7 +15,7 @@ export async function withCheckedService(t: Test): Promise<RunningService> {
 }
 
 /** Runs the probes of the service (default: also the intrusive ones) and returns the transcript. */
-export function recordedRun(
+export function recordRun(
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
   more: Partial<RunOptions> = {},
 ): Promise<Transcript> {

@@ -53,7 +53,7 @@ export function assertUsageError(t: Test, { code, stdout, stderr }: Ran, message
   t.match(stderr, /^sandbox-kit: [^\n]+[^.?!\n][.?]\n$/);
 }
 
-/** A running command that serves; it ends with the test. */
+/** A running server command; it is killed after the test. */
 export interface Started {
   firstLine: string;
   child: ChildProcessWithoutNullStreams;
@@ -65,7 +65,7 @@ export interface Started {
   end: (signal: NodeJS.Signals) => Promise<number | null>;
 }
 
-/** Starts a command that serves, and waits for its first line on stdout. */
+/** Starts a server command, and waits for its first line on stdout. */
 export async function start(
   t: Test,
   args: readonly string[],

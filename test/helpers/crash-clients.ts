@@ -1,21 +1,21 @@
-/** Clients that send conversations to a service that may die, and know what it acknowledged. */
+/** Clients that send conversations to a service that may crash, and record what it acknowledged. */
 import { fetch, type Agent } from 'undici';
 import type { Random } from '../../src/platform/random.ts';
 import { makeTraceRequest, makeSpan } from './otlp.ts';
 
-/** A request, and whether its 200 has arrived whole. */
+/** A request, and whether a complete 200 response has arrived. */
 export interface PlannedRequest {
   path: string;
   body?: string;
   acknowledged: boolean;
-  /** What the answer said; of the last time that it was sent. */
+  /** The body of the latest response. */
   response: unknown;
 }
 
-/** One conversation as its client has it in mind. */
+/** A conversation that a client sends. */
 export interface PlannedConversation {
   conversationId: string;
-  /** What the user says, turn by turn. */
+  /** The user's line of each turn. */
   userLines: string[];
   traces: PlannedRequest[];
   close: PlannedRequest;
@@ -29,8 +29,8 @@ export interface Route {
 }
 
 /**
- * Plans a conversation: up to four turns over up to three requests, of which one may carry a span
- * that another one carries, too.
+ * Plans a conversation of up to four turns in up to three requests. Two requests may contain the same
+ * span.
  */
 export function planConversation(
   chance: Random,
@@ -63,8 +63,9 @@ function planRequest(path: string, body?: string): PlannedRequest {
 }
 
 /**
- * Sends what is not acknowledged yet: the spans all at once, then the closing. False when the
- * service was gone before all was acknowledged. Any answer but 200 throws.
+ * Sends the requests that are not acknowledged: the spans concurrently, then the end call. Returns
+ * false if the service went down before it acknowledged all of them. Throws for a status other than
+ * 200.
  */
 export async function sendConversation(
   planned: PlannedConversation,
@@ -73,31 +74,32 @@ export async function sendConversation(
 ) {
   for (const group of [planned.traces, [planned.close]]) {
     const missing = group.filter(({ acknowledged }) => !acknowledged);
-    await Promise.all(missing.map((one) => send(one, route, onAnswer)));
+    await Promise.all(missing.map((request) => send(request, route, onAnswer)));
     if (group.some(({ acknowledged }) => !acknowledged)) return false;
   }
   return true;
 }
 
 async function send(
-  one: PlannedRequest,
+  request: PlannedRequest,
   { url, dispatcher, key }: Route,
   onAnswer = (): void => {},
 ) {
   let status: number;
   try {
-    const response = await fetch(url + one.path, {
+    const response = await fetch(url + request.path, {
       method: 'POST',
       dispatcher,
       headers: { 'x-service-api-key': key, 'content-type': 'application/json' },
-      ...(one.body !== undefined && { body: one.body }),
+      ...(request.body !== undefined && { body: request.body }),
     });
-    one.response = await response.json();
+    request.response = await response.json();
     status = response.status;
   } catch {
     return;
   }
-  if (status !== 200) throw new Error(`${one.path}: ${status} ${JSON.stringify(one.response)}`);
-  one.acknowledged = true;
+  if (status !== 200)
+    throw new Error(`${request.path}: ${status} ${JSON.stringify(request.response)}`);
+  request.acknowledged = true;
   onAnswer();
 }

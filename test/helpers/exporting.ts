@@ -6,7 +6,7 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { Test } from 'tap';
 import type { RunningService } from '../../src/service/index.ts';
 
-/** OpenTelemetry's own exporters, each as it is used most. */
+/** The exporters of OpenTelemetry in their most common configuration. */
 export const exporters = ['OTLP/JSON', 'OTLP/protobuf with gzip'] as const;
 
 /** How spans are sent. */
@@ -17,15 +17,15 @@ export interface ExportOptions {
   resource?: Record<string, string>;
 }
 
-/** An OpenTelemetry SDK that sends to a service. */
+/** An OpenTelemetry SDK that exports to a service. */
 export interface TestExporter {
   provider: BasicTracerProvider;
   tracer: Tracer;
-  /** Sends what has ended; rejects when it could not be sent. */
+  /** Exports all ended spans; rejects if the export failed. */
   flush: () => Promise<void>;
 }
 
-/** Sets the SDK up with a BatchSpanProcessor; it ends with the test. */
+/** Sets up the SDK with a BatchSpanProcessor, and shuts it down after the test. */
 export function startExporter(
   t: Test,
   { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
@@ -38,7 +38,7 @@ export function startExporter(
       ...(conversationId !== undefined && { 'x-conversation-id': conversationId }),
     },
   };
-  // The enum that it wants is exported by a package below the exporter's.
+  // The type wants an enum that the exporter package does not export.
   const zipped: object = { ...settings, compression: 'gzip' };
   const provider = new BasicTracerProvider({
     resource: resourceFromAttributes({ 'service.name': 'shop', ...resource }),
@@ -57,20 +57,19 @@ export function startExporter(
 }
 
 /**
- * What OpenTelemetry's parts complain about, from info on: at that level exporters say that they
- * gave up. One list for the whole process, as there is one listener.
+ * Collects the diagnostics of OpenTelemetry from level info, at which exporters report that they gave
+ * up. The list covers the whole process, which has only one diagnostics logger.
  */
 export function collectDiagnostics(): string[] {
-  const heard: string[] = [];
-  const hear = (...toMessagesJson: unknown[]): void =>
-    void heard.push(toMessagesJson.map(String).join(' '));
-  const nothing = (): void => {};
-  const listener = { verbose: nothing, debug: nothing, info: hear, warn: hear, error: hear };
-  diag.setLogger(listener, { logLevel: DiagLogLevel.INFO, suppressOverrideMessage: true });
-  return heard;
+  const messages: string[] = [];
+  const collect = (...parts: unknown[]): void => void messages.push(parts.map(String).join(' '));
+  const discard = (): void => {};
+  const logger = { verbose: discard, debug: discard, info: collect, warn: collect, error: collect };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.INFO, suppressOverrideMessage: true });
+  return messages;
 }
 
-/** `gen_ai.*` messages as one of these roles with one text. */
-export function said(role: 'user' | 'assistant', content: string): string {
+/** Returns the value of a `gen_ai.*.messages` attribute with one message. */
+export function formatMessages(role: 'user' | 'assistant', content: string): string {
   return JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
 }

@@ -1,4 +1,4 @@
-/** An ingest thread that dies or throws on request, depending on the body or the owner. */
+/** An ingest thread that exits or throws for certain bodies and owners. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { decodeBody } from '../../src/service/ingest/decode-body.ts';
 import type { ThreadData } from '../../src/service/ingest/thread-messages.ts';

@@ -1,6 +1,6 @@
 /**
- * Keeps spans in groups until it is killed, and says on stdout which are kept, after they are:
- * `node keep-spans.ts FILE OWNER ROUND`. Every seventh group sends a span for the second time.
+ * Inserts groups of spans until it is killed, and writes the span ids of each stored group to stdout:
+ * `node insert-spans.ts FILE OWNER ROUND`. Every seventh group contains a span of the group before.
  */
 import { writeSync } from 'node:fs';
 import { openSpanWriter } from '../../src/service/store/span-writer.ts';

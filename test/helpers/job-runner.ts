@@ -7,28 +7,28 @@ import {
 import type { ScoredSession } from '../../src/service/domain/scored-session.ts';
 import type { Judge, Score } from '../../src/service/scoring/score.ts';
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
-import { linesOf } from './log-lines.ts';
+import { createLineLog } from './log-lines.ts';
 import { createMemoryJobs, type MemoryJobs } from './memory-jobs.ts';
 import { makeEval, makeSession } from './scoring.ts';
 
-/** A queue, a clock that stands still, and runners upon them. */
+/** A job queue, a manual clock, and a function that starts runners with them. */
 export interface RunnerSetup {
   jobs: MemoryJobs;
   clock: ManualClock;
   /** Every log line as JSON. */
   lines: string[];
-  /** Starts a runner; it is stopped with the test. */
+  /** Starts a runner, and stops it after the test. */
   start: (options?: Partial<JobRunnerOptions>) => JobRunner;
 }
 
 /** A session that passes the evals of `memoryJobs`. */
 export const shippedSession = makeSession({ agentResponse: 'It has shipped.' });
 
-/** An empty one. */
+/** Creates an empty queue, and everything that a runner needs. */
 export function setUpRunner(t: Test): RunnerSetup {
   const jobs = createMemoryJobs();
   const clock = manualClock(0);
-  const { log, lines } = linesOf();
+  const { log, lines } = createLineLog();
   return {
     jobs,
     clock,
@@ -55,12 +55,12 @@ export function setUpRunner(t: Test): RunnerSetup {
   };
 }
 
-/** Lets everything happen that waits for no clock. */
+/** Waits until all work is done that does not wait for the clock. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** A judge whose answers the test gives, one for each question. */
+/** Creates a judge whose scores the test provides, one per request. */
 export function createPendingJudge(): {
   judge: Judge;
   asked: PromiseWithResolvers<Score>[];
@@ -72,7 +72,7 @@ export function createPendingJudge(): {
     score({ session }, signal) {
       const answer = Promise.withResolvers<Score>();
       signal.addEventListener('abort', () => {
-        answer.resolve({ outcome: 'error', reasoning: 'called off' });
+        answer.resolve({ outcome: 'error', reasoning: 'canceled' });
       });
       asked.push(answer);
       sessions.push(session.sessionId);
@@ -82,13 +82,13 @@ export function createPendingJudge(): {
   return { judge, asked, sessions };
 }
 
-/** An eval for the judge. */
+/** An eval that the LLM judge scores. */
 export const judgeEval = makeEval('judge', { criteria: 'It greets.' });
-/** What a judge may say. */
+/** A passing score. */
 export const pass: Score = { outcome: 'pass', reasoning: 'It greets.' };
-/** Sessions that bear their own id. */
+/** Returns a session with the requested id. */
 export const readSessionById = (_owner: string, sessionId: string): Promise<ScoredSession> =>
   Promise.resolve({ ...shippedSession, sessionId });
-/** Reading a session fails, with a message that must not be logged. */
+/** Rejects with a message that must not be logged. */
 export const failToReadSession = (): Promise<never> =>
   Promise.reject(new TypeError('customer said "hello"'));

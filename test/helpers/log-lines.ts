@@ -1,7 +1,7 @@
 import type { Log, LogFields } from '../../src/platform/log.ts';
 
-/** A log that is kept: every line as JSON. */
-export function linesOf(): { log: Log; lines: string[] } {
+/** Creates a log that collects its lines as JSON. */
+export function createLineLog(): { log: Log; lines: string[] } {
   const lines: string[] = [];
   const write = (event: string, fields: LogFields = {}): void =>
     void lines.push(JSON.stringify({ event, ...fields }));

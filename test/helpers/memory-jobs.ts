@@ -2,111 +2,113 @@ import type { EvalDefinition } from '../../src/contract/index.ts';
 import type { Job, JobStore, Outcome } from '../../src/service/store/store.ts';
 import { makeEval } from './scoring.ts';
 
-interface Kept {
+interface QueuedJob {
   job: Job;
   dueAtMs: number;
-  /** Undefined while nobody holds it. */
+  /** The worker with the lease; undefined if the job is not leased. */
   holder: { worker: string; untilMs: number } | undefined;
 }
 
-/** Jobs in memory, with the leases and the fencing that the store promises. */
+/** An in-memory job store with the leases and the fencing of the real one. */
 export interface MemoryJobs extends JobStore {
-  /** Queues a job that is due at once, or later. */
+  /** Queues a job that is due at `dueAtMs` (default: immediately). */
   add(parts?: Partial<Job>, dueAtMs?: number): Job;
-  /** What was written, in order. */
+  /** The written outcomes, in order. */
   written: { job: Job; outcome: Outcome }[];
-  /** How often each call came, e.g. `take`. */
+  /** The number of calls by method. */
   calls: Record<'take' | 'renew' | 'finish' | 'release' | 'releaseAll' | 'findNextDueAtMs', number>;
-  /** When given back jobs are due, in order. */
-  givenBack: { job: Job; dueAtMs: number }[];
-  /** Throws in the next calls of this name. */
+  /** The released jobs with the times at which they are due again, in order. */
+  released: { job: Job; dueAtMs: number }[];
+  /** Makes the next calls of a method throw. */
   failNext(call: keyof MemoryJobs['calls'], times: number): void;
-  /** How many outcomes came together, of each group. */
+  /** The number of outcomes in each call of `finishAll`. */
   groups: number[];
-  /** Lets every group fail from now on; what comes alone is written. */
+  /** Makes every later call of `finishAll` throw; `finish` still works. */
   refuseGroups(): void;
 }
 
 const definition: EvalDefinition = makeEval('contains', { text: 'shipped' });
 const valid = { ownerId: 'owner', sessionId: 's1', definition, attempt: 0 };
 
-/** An empty queue. */
+/** Creates an empty queue. */
 export function createMemoryJobs(): MemoryJobs {
-  const kept = new Map<number, Kept>();
+  const queue = new Map<number, QueuedJob>();
   const written: MemoryJobs['written'] = [];
-  const givenBack: MemoryJobs['givenBack'] = [];
-  const { groupCame, called, ...counted } = countedCalls();
+  const released: MemoryJobs['released'] = [];
+  const { countGroup, countCall, ...counters } = createCallCounter();
   let lastId = 0;
-  const heldBy = (worker: string, job: Job): Kept | undefined => {
-    const found = kept.get(job.id);
-    const mine = found?.holder?.worker === worker && found.job.attempt === job.attempt;
-    return mine ? found : undefined;
+  const findLeased = (worker: string, job: Job): QueuedJob | undefined => {
+    const queued = queue.get(job.id);
+    const isLeased = queued?.holder?.worker === worker && queued.job.attempt === job.attempt;
+    return isLeased ? queued : undefined;
   };
   return {
     written,
-    givenBack,
-    ...counted,
+    released,
+    ...counters,
     add(parts = {}, dueAtMs = 0) {
       const id = ++lastId;
       const job = { ...valid, id, ...parts };
-      kept.set(job.id, { job, dueAtMs, holder: undefined });
+      queue.set(job.id, { job, dueAtMs, holder: undefined });
       return job;
     },
     async take(worker, nowMs, leaseMs, limit) {
-      await called('take');
-      const due = dueIn(kept, nowMs).slice(0, limit);
-      for (const one of due) {
-        one.holder = { worker, untilMs: nowMs + leaseMs };
-        one.job = { ...one.job, attempt: one.job.attempt + 1 };
+      await countCall('take');
+      const due = dueIn(queue, nowMs).slice(0, limit);
+      for (const queued of due) {
+        queued.holder = { worker, untilMs: nowMs + leaseMs };
+        queued.job = { ...queued.job, attempt: queued.job.attempt + 1 };
       }
       return due.map(({ job }) => job);
     },
     async renew(worker, jobs, untilMs) {
-      await called('renew');
+      await countCall('renew');
       for (const job of jobs) {
-        const found = heldBy(worker, job);
-        if (found?.holder) found.holder.untilMs = untilMs;
+        const leased = findLeased(worker, job);
+        if (leased?.holder) leased.holder.untilMs = untilMs;
       }
     },
     async finish(worker, job, outcome) {
-      await called('finish');
-      if (!heldBy(worker, job)) return false;
-      kept.delete(job.id);
+      await countCall('finish');
+      if (!findLeased(worker, job)) return false;
+      queue.delete(job.id);
       written.push({ job, outcome });
       return true;
     },
     async finishAll(worker, finished, atMs) {
-      groupCame(finished.length);
-      return await oneByOne(finished, (one) => this.finish(worker, one.job, one.outcome, atMs));
+      countGroup(finished.length);
+      return await runSequentially(finished, (one) =>
+        this.finish(worker, one.job, one.outcome, atMs),
+      );
     },
     async release(worker, job, dueAtMs) {
-      await called('release');
-      const found = heldBy(worker, job);
-      if (!found) return;
-      Object.assign(found, { holder: undefined, dueAtMs });
-      givenBack.push({ job, dueAtMs });
+      await countCall('release');
+      const leased = findLeased(worker, job);
+      if (!leased) return;
+      Object.assign(leased, { holder: undefined, dueAtMs });
+      released.push({ job, dueAtMs });
     },
     async releaseAll(nowMs) {
-      await called('releaseAll');
-      const freed = [...kept.values()].filter(({ holder, dueAtMs }) => holder ?? dueAtMs > nowMs);
-      for (const one of freed) Object.assign(one, { holder: undefined, dueAtMs: 0 });
+      await countCall('releaseAll');
+      const freed = [...queue.values()].filter(({ holder, dueAtMs }) => holder ?? dueAtMs > nowMs);
+      for (const queued of freed) Object.assign(queued, { holder: undefined, dueAtMs: 0 });
       return freed.length;
     },
     async findNextDueAtMs() {
-      await called('findNextDueAtMs');
-      return nextIn(kept);
+      await countCall('findNextDueAtMs');
+      return nextIn(queue);
     },
-    getBacklog: () => Promise.resolve({ count: kept.size, nextDueAtMs: nextIn(kept) }),
+    getBacklog: () => Promise.resolve({ count: queue.size, nextDueAtMs: nextIn(queue) }),
   };
 }
 
-/** When the next is due: a job at its time, one that is held when its lease has ended. */
-function nextIn(kept: ReadonlyMap<number, Kept>): number | undefined {
-  const due = [...kept.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
+/** Returns when the next job can be taken: when it is due, or when its lease ends. */
+function nextIn(queue: ReadonlyMap<number, QueuedJob>): number | undefined {
+  const due = [...queue.values()].map(({ dueAtMs, holder }) => holder?.untilMs ?? dueAtMs);
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-async function oneByOne<One, Result>(
+async function runSequentially<One, Result>(
   all: readonly One[],
   act: (one: One) => Promise<Result>,
 ): Promise<Result[]> {
@@ -115,8 +117,8 @@ async function oneByOne<One, Result>(
   return results;
 }
 
-/** Counts calls, and lets the next of a name fail. */
-function countedCalls() {
+/** Counts calls by method, and makes chosen ones fail. */
+function createCallCounter() {
   const calls: MemoryJobs['calls'] = {
     ...{ take: 0, renew: 0, finish: 0, release: 0, releaseAll: 0, findNextDueAtMs: 0 },
   };
@@ -127,12 +129,12 @@ function countedCalls() {
     calls,
     groups,
     refuseGroups: () => void (failGroups = true),
-    groupCame: (size: number): void => {
+    countGroup: (size: number): void => {
       groups.push(size);
       if (failGroups) throw new Error('the store cannot finishAll');
     },
     failNext: (name: keyof typeof calls, times: number) => void failing.set(name, times),
-    called: async (name: keyof typeof calls): Promise<void> => {
+    countCall: async (name: keyof typeof calls): Promise<void> => {
       calls[name]++;
       await Promise.resolve();
       const left = failing.get(name) ?? 0;
@@ -143,7 +145,7 @@ function countedCalls() {
   };
 }
 
-/** A job is due at its time, and one that is held when its lease has ended. */
-function dueIn(kept: ReadonlyMap<number, Kept>, nowMs: number): Kept[] {
-  return [...kept.values()].filter(({ dueAtMs, holder }) => (holder?.untilMs ?? dueAtMs) <= nowMs);
+/** Returns the jobs that are due and not leased. */
+function dueIn(queue: ReadonlyMap<number, QueuedJob>, nowMs: number): QueuedJob[] {
+  return [...queue.values()].filter(({ dueAtMs, holder }) => (holder?.untilMs ?? dueAtMs) <= nowMs);
 }

@@ -1,6 +1,6 @@
 /**
- * Writes an OTLP/JSON trace export request as protobuf, by the published field numbers and without
- * any library, so that the tests don't prove our .proto by itself.
+ * Encodes an OTLP/JSON trace export request as protobuf with the published field numbers and without
+ * a library, so that the tests do not depend on our own field definitions.
  */
 import type {
   AnyValue,
@@ -10,7 +10,7 @@ import type {
   TraceExportRequest,
 } from '../../src/contract/index.ts';
 
-/** An unsigned number in groups of seven bits; negative ones as 64-bit two's complement. */
+/** Encodes a varint; negative numbers as 64-bit two's complement. */
 export function varint(value: number | bigint): Buffer {
   const bytes: number[] = [];
   let rest = BigInt.asUintN(64, BigInt(value));
@@ -18,7 +18,7 @@ export function varint(value: number | bigint): Buffer {
   return Buffer.from([...bytes, Number(rest)]);
 }
 
-/** A field of bytes, text or messages. */
+/** Encodes a field that contains bytes, text, or a message. */
 export function field(number: number, content: Uint8Array | string): Buffer {
   const bytes = Buffer.from(content);
   return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
@@ -72,7 +72,7 @@ function span(one: Span): Buffer {
     time(7, one.startTimeUnixNano),
     time(8, one.endTimeUnixNano),
     each(one.attributes, (pair) => field(9, keyValue(pair))),
-    field(11, field(2, 'an event, which nobody reads')),
+    field(11, field(2, 'an event, which the service ignores')),
     one.status
       ? field(15, Buffer.concat([field(2, 'why'), number(3, one.status.code ?? 0)]))
       : Buffer.alloc(0),

@@ -56,7 +56,7 @@ export function makeSpan(parts: SpanParts = {}): Record<string, unknown> {
   };
 }
 
-/** An export request in OTLP/JSON with those spans; one chat turn when there are none. */
+/** Returns an export request in OTLP/JSON with these spans (default: one chat turn). */
 export function makeTraceRequest(
   spans: readonly Record<string, unknown>[] = [makeSpan()],
   resource: Record<string, unknown> = {},
@@ -68,7 +68,7 @@ export function makeTraceRequest(
   return { resourceSpans: [{ resource: { attributes }, scopeSpans: [{ spans }] }] };
 }
 
-/** A value as OTLP/JSON has it. */
+/** Converts a value to OTLP/JSON. */
 function toValue(value: unknown): Record<string, unknown> {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
@@ -76,7 +76,7 @@ function toValue(value: unknown): Record<string, unknown> {
   return { doubleValue: value };
 }
 
-/** The smallest request in protobuf that holds a chat span, written by hand from the wire format. */
+/** Encodes a minimal protobuf request with one chat span, without a library. */
 export function makeProtobufRequest(parts: SpanParts = {}): Buffer {
   const { traceId = makeHexId(32), spanId = makeHexId(16), conversationId = 'conv-1' } = parts;
   const { operation = 'chat', startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;

@@ -1,7 +1,7 @@
 /**
- * One of many test processes: starts a service and an agent of its own, says so on stdout, waits for
- * a line on stdin, and goes the whole way through both: `node own-service.ts NAME`. Exits with 0 when
- * all of it was its own; an assertion ends it otherwise.
+ * A process that runs next to others like it: `node own-service.ts NAME` starts a service and an agent,
+ * writes their URLs to stdout, waits for a line on stdin, and sends a conversation through both. Exits
+ * with 0 if all results are its own; otherwise an assertion fails.
  */
 import { deepEqual, equal } from 'node:assert/strict';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ await once(process.stdin, 'data');
 
 const json = { 'content-type': 'application/json' };
 
-async function ask(url: string, headers: Record<string, string>, body?: unknown) {
+async function post(url: string, headers: Record<string, string>, body?: unknown) {
   const response = await fetch(url, {
     method: 'POST',
     headers: { ...headers, ...json },
@@ -33,24 +33,24 @@ async function ask(url: string, headers: Record<string, string>, body?: unknown)
 const sandboxKey = { authorization: `Bearer ${agent.apiKey ?? ''}` };
 const serviceKey = { 'x-service-api-key': service.apiKey };
 const definition = { id: 'mine', name, kind: 'contains', params: { text: name, in: 'user' } };
-await ask(`${service.adminUrl}/evals`, {}, definition);
+await post(`${service.adminUrl}/evals`, {}, definition);
 
 const turns = Array.from({ length: 5 }, (_, turn) => `${name}, turn ${turn}`);
 const startMs = Date.UTC(2026, 10, 20);
 for (const [turn, user] of turns.entries()) {
   const messages = [{ role: 'user', content: user }];
   const chat = `${agent.url}/v1/chat/completions`;
-  const answer = (await ask(chat, sandboxKey, { messages, session_id: name })) as ChatResponse;
+  const answer = (await post(chat, sandboxKey, { messages, session_id: name })) as ChatResponse;
   deepEqual(findViolations('ChatResponse', answer), []);
   equal(answer.session_id, name);
   const reply = answer.choices[0].message.content;
   const span = makeSpan({ user, agent: reply, startMs: startMs + turn * 2_000 });
-  await ask(`${service.url}/v1/traces`, serviceKey, makeTraceRequest([span]));
+  await post(`${service.url}/v1/traces`, serviceKey, makeTraceRequest([span]));
 }
 const settings = `${service.adminUrl}/settings`;
 await fetch(settings, { method: 'PUT', headers: json, body: '{"evals":["mine"]}' });
-await ask(`${service.url}/v1/sessions/conv-1/end`, serviceKey);
-await ask(`${service.adminUrl}/drain`, {});
+await post(`${service.url}/v1/sessions/conv-1/end`, serviceKey);
+await post(`${service.adminUrl}/drain`, {});
 
 const results = `${service.url}/api/prod-evaluations/sessions/?include_traces=true`;
 const response = await fetch(results, { headers: serviceKey });

@@ -2,24 +2,24 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
-/** What the plain sandbox answers: a status and a body. */
+/** A response of the plain sandbox. */
 type Plain = [status: number, body: unknown];
 
 const refusal = (status: number, type: string, code: string): Plain => [
   status,
-  { error: { message: 'It is not right.', type, code } },
+  { error: { message: 'The request is invalid.', type, code } },
 ];
 const badRequest = refusal(400, 'invalid_request_error', 'bad_request');
 
 /**
- * A sandbox that shares nothing with the reference agent, and answers with as little as it may: so
- * that what is proven against that one is not proven for that one alone.
+ * Starts a sandbox with minimal legal responses, and stops it after the test. It shares no code with
+ * the reference agent, so that tests with both do not only prove how the reference agent behaves.
  */
 export async function withPlainSandbox(t: Test): Promise<string> {
   const users = new Set<string>();
   const server = createServer((request, response) => {
     void textOf(request).then((text) => {
-      const [status, body] = answerTo(users, request.method ?? '', request.url ?? '', text);
+      const [status, body] = respondTo(users, request.method ?? '', request.url ?? '', text);
       response.writeHead(status, { 'content-type': 'application/json' });
       response.end(JSON.stringify(body));
     });
@@ -38,7 +38,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-function answerTo(users: Set<string>, method: string, path: string, text: string): Plain {
+function respondTo(users: Set<string>, method: string, path: string, text: string): Plain {
   if (method === 'GET' && path === '/health') {
     return [200, { status: 'degraded', timestamp: '2026-W47-5' }];
   }
@@ -62,17 +62,17 @@ function create(users: Set<string>, body: { user_id?: unknown }): Plain {
 }
 
 function remove(users: Set<string>, id: string): Plain {
-  if (!users.delete(id)) return [404, 'nobody'];
+  if (!users.delete(id)) return [404, 'not found'];
   return [202, { user_id: id, deleted_at: '2026-11-20', status: 'deleted' }];
 }
 
 const roles = ['system', 'user', 'assistant'];
 
 function chat({ messages }: { messages?: unknown }): Plain {
-  const isRight = (message: { role?: unknown; content?: unknown } | null): boolean =>
+  const isValid = (message: { role?: unknown; content?: unknown } | null): boolean =>
     typeof message === 'object' &&
     typeof message?.content === 'string' &&
     roles.some((role) => role === message.role);
-  if (!Array.isArray(messages) || !messages.every(isRight)) return badRequest;
+  if (!Array.isArray(messages) || !messages.every(isValid)) return badRequest;
   return [201, { choices: [{ message: { role: 'assistant', content: '' } }] }];
 }

@@ -14,7 +14,7 @@ const TEXTS = [
   ...['constructor', '<form>', '%', '275760-09-14', '9999-12-31T23:59:60Z'],
 ];
 
-/** A value that may stand anywhere in JSON. */
+/** Returns a random JSON value. */
 function randomValue(chance: Random, depth: number): unknown {
   const pick = <Item>(items: readonly Item[]): Item | undefined =>
     items[chance.integer(0, items.length - 1)];
@@ -40,13 +40,13 @@ function randomValue(chance: Random, depth: number): unknown {
   }
 }
 
-/** JSON of any shape; now and then text that is none. */
+/** Returns random JSON, and text that is not JSON in 1 of 20 calls. */
 export function randomJson(chance: Random): string {
   const text = JSON.stringify(randomValue(chance, 5));
   return chance.integer(0, 19) === 0 ? text.slice(1) : text;
 }
 
-/** The same JSON with a few places changed; text that is none stays as it is. */
+/** Changes one to four places in JSON. Returns other text unchanged. */
 export function damageJson(text: string, chance: Random): string {
   let value: unknown;
   try {
@@ -55,12 +55,12 @@ export function damageJson(text: string, chance: Random): string {
     return text;
   }
   const root = { value };
-  for (let damages = chance.integer(1, 4); damages > 0; damages--) damageOne(root, chance);
+  for (let damages = chance.integer(1, 4); damages > 0; damages--) damagePlace(root, chance);
   return JSON.stringify(root.value ?? null);
 }
 
-/** Walks down at random, and puts a random value where it stops. */
-function damageOne(root: { value: unknown }, chance: Random): void {
+/** Replaces or deletes the value at a random place. */
+function damagePlace(root: { value: unknown }, chance: Random): void {
   let here: Record<string, unknown> = root;
   let key = 'value';
   for (;;) {

@@ -1,10 +1,10 @@
 import type { EvalDefinition } from '../../src/contract/index.ts';
 import type { ScoredSession, ScoredTurn } from '../../src/service/domain/scored-session.ts';
 
-/** A turn that is valid; its place in the session gives its sequence. */
+/** Fields of a turn; its position in the session sets its sequence. */
 export type TurnParts = Partial<Omit<ScoredTurn, 'sequence'>>;
 
-/** A session of these turns. */
+/** Returns a session with these turns; omitted fields are valid. */
 export function makeSession(...turns: TurnParts[]): ScoredSession {
   return {
     sessionId: 'session-1',
@@ -18,12 +18,12 @@ export function makeSession(...turns: TurnParts[]): ScoredSession {
   };
 }
 
-/** A call of a tool. */
-export function makeToolCall(name: string, given: unknown = {}, result: unknown = {}) {
-  return { name, arguments: given, result };
+/** Returns a tool call. */
+export function makeToolCall(name: string, args: unknown = {}, result: unknown = {}) {
+  return { name, arguments: args, result };
 }
 
-/** An eval of a kind with its parameters. */
+/** Returns an eval of a kind. */
 export function makeEval(
   kind: EvalDefinition['kind'],
   params: Record<string, unknown>,

@@ -12,16 +12,16 @@ import {
 import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { makeTraceRequest } from './otlp.ts';
 
-/** What came back. */
+/** A response of the service. */
 export interface Answer {
   status: number;
   headers: Awaited<ReturnType<typeof fetch>>['headers'];
   text: string;
-  /** The body as JSON; undefined when it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   json: unknown;
 }
 
-/** What to send: `body` as JSON, or `raw` as it is; `key` null for none. */
+/** A request: `body` is sent as JSON, `raw` unchanged; a null `key` sends no key. */
 export interface SendOptions {
   body?: unknown;
   raw?: string | Uint8Array;
@@ -31,14 +31,14 @@ export interface SendOptions {
 
 export type Send = (route: string, sending?: SendOptions) => Promise<Answer>;
 
-/** A service under test and how to talk to it over real HTTP. */
+/** A service under test, and functions that send requests to it over HTTP. */
 export interface Bench {
   service: RunningService;
   clock: ManualClock;
   send: Send;
-  /** Sends to `/__admin`, and insists on a 200. */
+  /** Sends a request to `/__admin`, and asserts a 200. */
   admin: (route: string, body?: unknown) => Promise<unknown>;
-  /** Sends spans as OTLP/JSON, and insists on a 200. */
+  /** Sends spans as OTLP/JSON, and asserts a 200. */
   trace: (...spans: Record<string, unknown>[]) => Promise<void>;
   end: (conversationId: string) => Promise<ClosedConversation>;
   drain: () => Promise<void>;
@@ -46,10 +46,10 @@ export interface Bench {
   simulations: (query?: string) => Promise<SimulationSessionPage>;
 }
 
-/** When the clock of a test stands at first: 20 November 2026, 10:00 UTC. */
+/** The time at which the clock of a test starts: 20 November 2026, 10:00 UTC. */
 export const START_MS = Date.UTC(2026, 10, 20, 10);
 
-/** A service on a free port, on a clock that stands still, that ends with the test. */
+/** Starts a service on a free port with a manual clock, and stops it after the test. */
 export async function withService(t: Test, options: Partial<ServiceOptions> = {}): Promise<Bench> {
   const clock = manualClock(START_MS);
   const service = await startService({ clock, chanceSeed: 'test', ...options });
@@ -58,7 +58,7 @@ export async function withService(t: Test, options: Partial<ServiceOptions> = {}
     await dispatcher.close();
     await service.stop();
   });
-  const send = sender(service, dispatcher);
+  const send = createSend(service, dispatcher);
   const page = async <Page>(message: MessageName, path: string): Promise<Page> => {
     const answer = await send(`GET ${path}`);
     assertResponse(t, answer, 200, message);
@@ -94,7 +94,7 @@ export async function withService(t: Test, options: Partial<ServiceOptions> = {}
   };
 }
 
-function sender(service: RunningService, dispatcher: Agent): Send {
+function createSend(service: RunningService, dispatcher: Agent): Send {
   return async (route, { body, raw, headers = {}, key = service.apiKey } = {}) => {
     const [method = '', path = ''] = route.split(' ');
     const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
@@ -109,11 +109,11 @@ function sender(service: RunningService, dispatcher: Agent): Send {
       ...(payload !== undefined && { body: payload }),
     });
     const text = await response.text();
-    return { status: response.status, headers: response.headers, text, json: parsed(text) };
+    return { status: response.status, headers: response.headers, text, json: parseJson(text) };
   };
 }
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -121,7 +121,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Asserts status and shape: the body conforms to the schema of the message. */
+/** Asserts the status, and that the body conforms to the schema of the message. */
 export function assertResponse(
   t: Test,
   answer: Answer,
@@ -132,14 +132,14 @@ export function assertResponse(
   t.same(findViolations(message, answer.json), [], `conforms to ${message}`);
 }
 
-/** Asserts a refusal: the status, `application/json` to the letter and a message that says it. */
-export function assertError(t: Test, answer: Answer, status: number, says: RegExp = /./): void {
+/** Asserts an error response: the status, exactly `application/json`, and the message. */
+export function assertError(t: Test, answer: Answer, status: number, message: RegExp = /./): void {
   assertResponse(t, answer, status, 'ServiceError');
   t.equal(answer.headers.get('content-type'), 'application/json');
-  t.match(answer.json, { message: says });
+  t.match(answer.json, { message });
 }
 
-/** An eval that passes when the agent says the text. */
+/** Returns an eval that passes if the agent says the text. */
 export function makeContainsEval(
   id: string,
   text: string,
@@ -148,7 +148,7 @@ export function makeContainsEval(
   return { id, name: `Says ${text}`, kind: 'contains', params: { text }, ...more };
 }
 
-/** Asserts that each body is refused with 400 and a message. */
+/** Asserts that each body is rejected with 400 and a message. */
 export async function assertRejected(
   t: Test,
   { send }: Bench,

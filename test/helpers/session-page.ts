@@ -1,4 +1,4 @@
-/** What the page of a session shows. */
+/** The content of a session page. */
 export interface ShownSession {
   turns: { marks: string; tools: { name: string; arguments: unknown; result: unknown }[] }[];
   tags: Record<string, string>;
@@ -10,15 +10,15 @@ export async function readSessionPage(link: string): Promise<ShownSession> {
   return {
     turns: [...page.matchAll(/<li class="turn">([^]*?)<\/li>/g)].map(([, turn = '']) => ({
       marks: /<span class="soft">(.*?)<\/span>/.exec(turn)?.[1] ?? '',
-      tools: [...turn.matchAll(tool)].map(([, name = '', given = '', result = '']) => ({
-        name: plain(name),
-        arguments: recorded(given),
-        result: recorded(result),
+      tools: [...turn.matchAll(tool)].map(([, name = '', args = '', result = '']) => ({
+        name: decodeHtml(name),
+        arguments: parseRecorded(args),
+        result: parseRecorded(result),
       })),
     })),
     tags: Object.fromEntries(
       [...page.matchAll(/<code class="tag">(.*?) = (.*?)<\/code>/g)].map(
-        ([, key = '', value = '']) => [plain(key), plain(value)],
+        ([, key = '', value = '']) => [decodeHtml(key), decodeHtml(value)],
       ),
     ),
   };
@@ -27,12 +27,12 @@ export async function readSessionPage(link: string): Promise<ShownSession> {
 const PART = '<(?:pre|p class="soft")>([^]*?)</p(?:re)?>';
 const tool = new RegExp(`<summary>(.*?)</summary>\\s*${PART}\\s*${PART}`, 'g');
 
-/** Null where the page says that there is none. */
-function recorded(html: string): unknown {
-  return /^no (arguments|result) recorded$/.test(html) ? null : JSON.parse(plain(html));
+/** Parses arguments or a result; null if the page shows that none was recorded. */
+function parseRecorded(html: string): unknown {
+  return /^no (arguments|result) recorded$/.test(html) ? null : JSON.parse(decodeHtml(html));
 }
 
-function plain(html: string): string {
+function decodeHtml(html: string): string {
   return html
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")

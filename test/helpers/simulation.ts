@@ -8,16 +8,16 @@ import {
 } from '../../src/contract/index.ts';
 import { simulate, type SimulateOptions } from '../../src/service/index.ts';
 
-/** A scenario that is valid: one line, and nothing scores it. */
+/** Returns a valid scenario with one line and no evals. */
 export function makeScenario(changes: Partial<Scenario> = {}): Scenario {
   return { id: 'a', name: 'A scenario', user: { opening: 'Hello' }, ...changes };
 }
 
-/** A scenario of a user. */
+/** Returns a scenario with this user. */
 export const makeUserScenario = (user: Scenario['user'], more: Partial<Scenario> = {}): Scenario =>
   makeScenario({ user, ...more });
 
-/** A scenario of a user who calls, has two lines and passes. */
+/** Returns a voice scenario of a user with two lines, which passes. */
 export const makeCallerScenario = (id: string, more: Partial<Scenario> = {}): Scenario =>
   makeUserScenario(
     { opening: 'Hi.', steps: [{ say: 'Yes.' }] },
@@ -28,12 +28,12 @@ export const makeCallerScenario = (id: string, more: Partial<Scenario> = {}): Sc
     },
   );
 
-/** What a session is like that could not be held. */
+/** Returns the expected fields of a session that failed. */
 export const failedSession = (end: EndReason, error: RegExp): object => ({
   ...{ status: 'failed', end_reason: end, verdict: 'undecided', error, eval_outcomes: [] },
 });
 
-/** Runs scenarios against a sandbox, and insists that the report conforms. */
+/** Runs scenarios against a sandbox, and asserts that the report conforms. */
 export async function simulateOn(
   t: Test,
   sandbox: string,
@@ -50,7 +50,7 @@ export async function simulateOn(
   return report;
 }
 
-/** The only session of a run of one scenario. */
+/** Runs one scenario, and returns its only session. */
 export async function simulateSession(
   t: Test,
   sandbox: string,
@@ -62,11 +62,11 @@ export async function simulateSession(
   return sessions[0] as SimulatedSessionReport;
 }
 
-/** What the user said, line by line. */
+/** Returns the lines of the user. */
 export const listUserLines = ({ traces }: SimulatedSessionReport): string[] =>
   traces.map((turn) => turn.user_input);
 
-/** A report without its times: all that a seed decides. */
+/** Returns a report as JSON without times: everything that the random seed determines. */
 export function omitTimes(report: SimulationReport): string {
   return JSON.stringify(report, (key, value: unknown) =>
     /(_at|At|_ms)$/.test(key) ? undefined : value,

@@ -1,6 +1,6 @@
 import type { AnyValue, KeyValue, Span, TraceExportRequest } from '../../src/contract/index.ts';
 
-/** A plain value as an OTLP/JSON value: objects as key-value lists, integers as strings. */
+/** Converts a value to OTLP/JSON: objects to key-value lists, integers to strings. */
 export function toAnyValue(value: unknown): AnyValue {
   if (typeof value === 'string') return { stringValue: value };
   if (typeof value === 'boolean') return { boolValue: value };
@@ -15,12 +15,12 @@ export function toAnyValue(value: unknown): AnyValue {
   return {};
 }
 
-/** Plain attributes as OTLP/JSON ones. */
+/** Converts attributes to OTLP/JSON. */
 export function toAttributes(attributes: object): KeyValue[] {
   return Object.entries(attributes).map(([key, value]) => ({ key, value: toAnyValue(value) }));
 }
 
-/** What a test says of a span; ids are written short, e.g. `a1`. */
+/** A short description of a span. Ids are padded, e.g. `a1`. */
 export interface SpanSketch {
   id: string;
   trace?: string;
@@ -30,14 +30,14 @@ export interface SpanSketch {
   forMs?: number;
   status?: number;
   attributes?: Record<string, unknown>;
-  /** Takes the place of what is made of the above. */
+  /** Replaces fields of the resulting span. */
   wire?: Partial<Span>;
 }
 
 /** 2026-11-20T10:00:00Z. */
 export const START_MS = 1_795_168_800_000;
 
-/** A span in OTLP/JSON: a chat span, unless its attributes say otherwise. */
+/** Returns a span in OTLP/JSON (default operation: `chat`). */
 export function makeWireSpan(sketch: SpanSketch): Span {
   const { id, trace = 'f', parent, atMs = 0, forMs = 1000, status, attributes = {} } = sketch;
   const nanos = (ms: number): string => `${START_MS + ms}000000`;
@@ -54,7 +54,7 @@ export function makeWireSpan(sketch: SpanSketch): Span {
   };
 }
 
-/** A request with these spans, all of one resource. */
+/** Returns a request with these spans, all of one resource. */
 export function makeWireRequest(
   spans: readonly Span[],
   resource: Record<string, unknown> = { 'service.name': 'shop' },
@@ -87,7 +87,7 @@ export const values: Record<string, unknown> = {
   nothing: null,
 };
 
-/** A request with everything that is read. */
+/** Returns a request with every field that the service reads. */
 export function makeFullRequest(): TraceExportRequest {
   const request = makeWireRequest([
     makeWireSpan({ id: 'a1', parent: 'b2', status: 2, attributes: values }),

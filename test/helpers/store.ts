@@ -20,7 +20,7 @@ import type { EvalDefinition } from '../../src/contract/index.ts';
 export const NOON_MS = Date.UTC(2026, 10, 20, 12);
 export const noonNs = BigInt(NOON_MS) * 1_000_000n;
 
-/** A store in a file of its own, with a span sink and an owner; all closed with the test. */
+/** A store in a temporary file, with a span writer and an owner. */
 export interface OpenStore {
   file: string;
   store: Store;
@@ -28,6 +28,7 @@ export interface OpenStore {
   ownerId: string;
 }
 
+/** Opens a store in a temporary file, and closes it after the test. */
 export async function withStore(t: Test): Promise<OpenStore> {
   const file = join(t.testdir(), 'store.db');
   const store = await openStore({ file });
@@ -40,8 +41,8 @@ export async function withStore(t: Test): Promise<OpenStore> {
 }
 
 /**
- * A connection of one's own to the file, closed with the test. By the same library: two copies of
- * SQLite in one process do not see each other's locks, and harm the file.
+ * Opens another connection to the file, and closes it after the test. It uses the library of the store
+ * because two copies of SQLite in one process ignore each other's locks and corrupt the file.
  */
 export function openDatabase(t: Test, file: string): ReturnType<typeof openFile> {
   const db = openFile(file, { busyMs: 5_000 });
@@ -51,12 +52,12 @@ export function openDatabase(t: Test, file: string): ReturnType<typeof openFile>
   return db;
 }
 
-/** The first column of the first row. */
+/** Returns the first column of the first row. */
 export function readValue(db: ReturnType<typeof openFile>, query: string): unknown {
   return db.prepare(query).pluck().get();
 }
 
-/** A run of simulated users that is asked for, of no scenarios. */
+/** Returns a new simulation without scenarios. */
 export function newSimulation(
   ownerId: string,
   changes: Partial<NewSimulation> = {},
@@ -69,7 +70,7 @@ export function newSimulation(
   };
 }
 
-/** A chat span; its trace and span id follow from `id`. */
+/** Returns a chat span; its trace id and span id are derived from `id`. */
 export function newSpan(id: string, changes: Partial<NewSpan> = {}): NewSpan {
   return {
     conversationId: 'conversation-1',
@@ -106,7 +107,7 @@ export function newAgent(id: string, secret: string | undefined): NewDocument {
   return { kind: 'agent', document, secret };
 }
 
-/** A closing of `conversation-1` with two evals. */
+/** Returns a request that closes `conversation-1` with two evals. */
 export function newCloseRequest(
   ownerId: string,
   changes: Partial<CloseRequest> = {},
@@ -131,7 +132,7 @@ export function newOutcome(evalId: string, outcome: Outcome['outcome'] = 'pass')
   };
 }
 
-/** A completed production session with one outcome that passes. */
+/** Returns a completed production session with one passing outcome. */
 export function newSession(
   ownerId: string,
   id: string,
@@ -153,7 +154,7 @@ export function newSession(
   };
 }
 
-/** A session of a simulation with a scenario, a persona and an agent. */
+/** Returns a session of a simulation with a scenario, a persona, and an agent. */
 export function newSimulatedSession(
   ownerId: string,
   id: string,

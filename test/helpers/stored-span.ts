@@ -1,7 +1,7 @@
 import type { StoredSpan } from '../../src/service/store/store.ts';
 import { START_MS } from './span-sketch.ts';
 
-/** What a test says of a kept span; ids are written short. Times are ms after `startMs`. */
+/** A short description of a stored span. Times are milliseconds after `START_MS`. */
 export interface StoredSpanSketch extends Partial<
   Pick<StoredSpan, 'operation' | 'name' | 'failed' | 'late' | 'attributes'>
 > {
@@ -10,12 +10,12 @@ export interface StoredSpanSketch extends Partial<
   parent?: string;
   atMs?: number;
   forMs?: number;
-  /** Messages, or the text that stands for them. */
+  /** Messages, or their JSON text. */
   input?: unknown;
   output?: unknown;
 }
 
-/** A kept span: a chat span of 1 s unless told otherwise. */
+/** Returns a stored span (default: a chat span of 1 s). */
 export function makeStoredSpan(sketch: StoredSpanSketch): StoredSpan {
   const { id, trace = 't', parent, atMs = 0, forMs = 1000, input, output, ...rest } = sketch;
   const startNs = BigInt(START_MS + atMs) * 1_000_000n;
@@ -56,19 +56,19 @@ function makeMessage(role: string, content: string): Json {
   return { role, parts: [{ type: 'text', content }] };
 }
 
-/** The agent asks for a tool; `id` may be left out. */
+/** Returns a message in which the agent calls a tool. */
 export const makeToolCallMessage = (name: string, args: unknown, id?: string): Json => ({
   role: 'assistant',
   parts: [{ type: 'tool_call', name, arguments: args, ...(id !== undefined && { id }) }],
 });
 
-/** What a tool gave back. */
+/** Returns a message with the result of a tool. */
 export const makeToolResultMessage = (response: unknown, id?: string, role = 'tool'): Json => ({
   role,
   parts: [{ type: 'tool_call_response', response, ...(id !== undefined && { id }) }],
 });
 
-/** A tool loop of three model calls, each in the trace that is given. */
+/** Returns a tool loop of three model calls, each in its own trace. */
 export function makeToolLoop(
   traces: readonly [string, string, string],
   ids: readonly string[],

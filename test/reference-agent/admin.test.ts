@@ -6,7 +6,14 @@ import t from 'tap';
 import { readScript } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
-import { chatOf, CHAT_ROUTE, isAnswer, isRefusal, withAgent, type Send } from '../helpers/agent.ts';
+import {
+  makeChatRequest,
+  CHAT_ROUTE,
+  assertResponse,
+  assertError,
+  withAgent,
+  type Send,
+} from '../helpers/agent.ts';
 
 interface JournalView {
   seen: number;
@@ -19,7 +26,7 @@ void t.test('the journal tells what came in and how it was answered, and no more
   const clock = manualClock(Date.UTC(2026, 10, 20));
   const { send } = await withAgent(t, { clock });
   const secret = { authorization: 'Bearer secret-of-caller' };
-  const answer = await send(CHAT_ROUTE, { body: chatOf('Hello'), headers: secret });
+  const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), headers: secret });
   await send('GET /nowhere?token=secret-in-query');
   await send('GET /health', { headers: { 'x-sandbox-kit-fault': 'dropped_connection' } }).catch(
     () => undefined,
@@ -33,7 +40,7 @@ void t.test('the journal tells what came in and how it was answered, and no more
     status: 200,
     at: '2026-11-20T00:00:00.000Z',
     duration_ms: 0,
-    request_bytes: JSON.stringify(chatOf('Hello')).length,
+    request_bytes: JSON.stringify(makeChatRequest('Hello')).length,
     response_bytes: answer.text.length,
   });
   t.match(requests.slice(1), [
@@ -45,10 +52,10 @@ void t.test('the journal tells what came in and how it was answered, and no more
 
 void t.test('the journal keeps what was said only when asked to', async (t) => {
   const { send } = await withAgent(t, { journalBodies: true });
-  const answer = await send(CHAT_ROUTE, { body: chatOf('Hello') });
+  const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
   const { requests } = await journalOf(send);
   t.match(requests, [
-    { request_body: JSON.stringify(chatOf('Hello')), response_body: answer.text },
+    { request_body: JSON.stringify(makeChatRequest('Hello')), response_body: answer.text },
   ]);
 });
 
@@ -74,8 +81,8 @@ void t.test('a journal of no entries is legal', async (t) => {
 void t.test('failures show in the metrics of the health answer', async (t) => {
   const { send } = await withAgent(t);
   const headers = { 'x-sandbox-kit-fault': 'server_error' };
-  await send(CHAT_ROUTE, { body: chatOf('Hello'), headers });
-  await send(CHAT_ROUTE, { body: chatOf('Hello') });
+  await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), headers });
+  await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
   t.match((await send('GET /health')).json, { metrics: { error_rate: 50 } });
 });
 
@@ -94,9 +101,9 @@ void t.test('a reset takes users, faults and journal back to the start', async (
 
   t.same((await send('POST /__admin/reset')).json, { reset: true });
   t.same(await journalOf(send), { seen: 0, requests: [] });
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
   t.equal((await send('POST /users', user)).status, 429, 'faults of the options are wound up');
-  isAnswer(t, await send('POST /users', user), 201, 'UserCreated');
+  assertResponse(t, await send('POST /users', user), 201, 'UserCreated');
 });
 
 /** The status of a request whose Host and Origin are chosen; fetch would not let us. */
@@ -130,7 +137,7 @@ void t.test('on loopback, admin is closed to pages in a browser', async (t) => {
   const answer = await send('GET /__admin/requests', {
     headers: { origin: 'http://evil.example' },
   });
-  isRefusal(t, answer, 403, 'forbidden');
+  assertError(t, answer, 403, 'forbidden');
   t.notOk([...answer.headers.keys()].some((name) => name.startsWith('access-control')));
 });
 
@@ -145,17 +152,17 @@ void t.test('admin wants JSON', async (t) => {
   const { send } = await withAgent(t);
   const headers = { 'content-type': 'text/plain' };
   const answer = await send('PUT /__admin/faults', { body: [], headers });
-  isRefusal(t, answer, 400, 'bad_request');
+  assertError(t, answer, 400, 'bad_request');
 });
 
 void t.test('beyond loopback, admin wants the key', async (t) => {
   const keyed = await withAgent(t, { host: '0.0.0.0', apiKey: 'right' });
-  isRefusal(t, await keyed.send('GET /__admin/health'), 401, 'unauthorized');
+  assertError(t, await keyed.send('GET /__admin/health'), 401, 'unauthorized');
   const headers = { authorization: 'Bearer right' };
   t.equal((await keyed.send('GET /__admin/health', { headers })).status, 200);
 
   const open = await withAgent(t, { host: '0.0.0.0', open: true });
-  isRefusal(t, await open.send('GET /__admin/health'), 403, 'forbidden');
+  assertError(t, await open.send('GET /__admin/health'), 403, 'forbidden');
 });
 
 const rules = [
@@ -177,20 +184,22 @@ void t.test('a script answers first, by text, turn and metadata', async (t) => {
   const folder = t.testdir({ 'script.json': JSON.stringify({ rules }) });
   const { send } = await withAgent(t, { clock, script: readScript(`${folder}/script.json`) });
   const says = async (...texts: string[]): Promise<string> => {
-    const { json } = await send(CHAT_ROUTE, { body: chatOf(...texts) });
+    const { json } = await send(CHAT_ROUTE, { body: makeChatRequest(...texts) });
     return (json as ChatResponse).choices[0].message.content;
   };
   t.match(await says('My parrot'), /not sure/, 'another turn');
   t.equal(await says('Hello', 'Hello', 'My parrot'), 'It rests.');
   t.match(await says('Is it dead?'), /not sure/, 'other metadata');
 
-  const angry = { body: { ...chatOf('Is it dead?'), metadata: { persona: 'angry', more: 1 } } };
+  const angry = {
+    body: { ...makeChatRequest('Is it dead?'), metadata: { persona: 'angry', more: 1 } },
+  };
   const answer = send(CHAT_ROUTE, angry);
   for (let waits = true; waits;) {
     clock.advance(500);
     waits = await Promise.race([answer.then(() => false), send('GET /health').then(() => true)]);
   }
-  isAnswer(t, await answer, 200, 'ChatResponse');
+  assertResponse(t, await answer, 200, 'ChatResponse');
   t.match((await answer).json, {
     choices: [
       {

@@ -6,19 +6,19 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { schemas, type ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import {
-  chatOf,
+  makeChatRequest,
   CHAT_ROUTE,
-  isAnswer,
-  isRefusal,
-  untilInjected,
+  assertResponse,
+  assertError,
+  waitForInjection,
   withAgent,
 } from '../helpers/agent.ts';
 
 void t.test('a request with only messages is answered in full', async (t) => {
   const { send } = await withAgent(t);
-  const answer = await send(CHAT_ROUTE, { body: chatOf('Where is order A-1001?') });
+  const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Where is order A-1001?') });
 
-  isAnswer(t, answer, 200, 'ChatResponse');
+  assertResponse(t, answer, 200, 'ChatResponse');
   t.match(answer.json, {
     choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'stop' }],
     chat_id: /^chat_[0-9a-f]{16}$/,
@@ -30,7 +30,7 @@ void t.test('a request with only messages is answered in full', async (t) => {
 void t.test('the session id is echoed as it came', async (t) => {
   const { send } = await withAgent(t);
   const { json } = await send(CHAT_ROUTE, {
-    body: { ...chatOf('Hello'), session_id: 'Sitzung é/1' },
+    body: { ...makeChatRequest('Hello'), session_id: 'Sitzung é/1' },
   });
   t.match(json, { session_id: 'Sitzung é/1' });
 });
@@ -38,11 +38,11 @@ void t.test('the session id is echoed as it came', async (t) => {
 void t.test('every valid example of the contract is accepted', async (t) => {
   const { send } = await withAgent(t);
   for (const body of schemas.ChatRequest.examples) {
-    isAnswer(t, await send(CHAT_ROUTE, { body }), 200, 'ChatResponse');
+    assertResponse(t, await send(CHAT_ROUTE, { body }), 200, 'ChatResponse');
   }
   for (const [index, example] of schemas.UserCreateRequest.examples.entries()) {
     const body = { ...example, user_id: `user_${index}` };
-    isAnswer(t, await send('POST /users', { body }), 201, 'UserCreated');
+    assertResponse(t, await send('POST /users', { body }), 201, 'UserCreated');
   }
 });
 
@@ -59,7 +59,7 @@ void t.test(
     ];
     for (const { route, breaks, value } of cases) {
       const answer = await send(route, { body: value });
-      isRefusal(t, answer, 400, 'bad_request');
+      assertError(t, answer, 400, 'bad_request');
       t.match(answer.text, `${breaks} must be `);
       t.match(answer.text, 'got ');
     }
@@ -68,7 +68,7 @@ void t.test(
 
 void t.test('bad input is refused and never fails the agent', async (t) => {
   const { send } = await withAgent(t);
-  const chat = chatOf('Hello');
+  const chat = makeChatRequest('Hello');
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const cases: [string, Parameters<typeof send>[1], number][] = [
     ['not JSON', { text: '{"messages": [' }, 400],
@@ -93,21 +93,21 @@ void t.test('bad input is refused and never fails the agent', async (t) => {
   for (const [name, sending, status] of cases) {
     await t.test(name, async (t) => {
       const answer = await send(CHAT_ROUTE, sending);
-      isRefusal(t, answer, status, 'bad_request');
+      assertError(t, answer, status, 'bad_request');
       t.notMatch(answer.text, /node_modules|at .*\.ts/, 'tells nothing of the inside');
     });
   }
-  isAnswer(t, await send(CHAT_ROUTE, { body: chat }), 200, 'ChatResponse');
+  assertResponse(t, await send(CHAT_ROUTE, { body: chat }), 200, 'ChatResponse');
 });
 
 void t.test('a body is read up to its limit', async (t) => {
   const { send } = await withAgent(t);
-  const bytesAround = JSON.stringify(chatOf('')).length;
-  const fits = chatOf('x'.repeat(1_048_576 - bytesAround));
-  isAnswer(t, await send(CHAT_ROUTE, { body: fits }), 200, 'ChatResponse');
+  const bytesAround = JSON.stringify(makeChatRequest('')).length;
+  const fits = makeChatRequest('x'.repeat(1_048_576 - bytesAround));
+  assertResponse(t, await send(CHAT_ROUTE, { body: fits }), 200, 'ChatResponse');
 
-  const tooLong = chatOf('x'.repeat(1_048_577 - bytesAround));
-  isRefusal(t, await send(CHAT_ROUTE, { body: tooLong }), 413, 'body_too_large');
+  const tooLong = makeChatRequest('x'.repeat(1_048_577 - bytesAround));
+  assertError(t, await send(CHAT_ROUTE, { body: tooLong }), 413, 'body_too_large');
 });
 
 void t.test('what the contract does not know is legal in a request', async (t) => {
@@ -115,16 +115,16 @@ void t.test('what the contract does not know is legal in a request', async (t) =
   const text =
     '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
     '"metadata":{"__proto__":{"a":1},"stress_level":4}}';
-  isAnswer(t, await send(CHAT_ROUTE, { text }), 200, 'ChatResponse');
-  isAnswer(t, await send(CHAT_ROUTE, { body: { messages: [] } }), 200, 'ChatResponse');
+  assertResponse(t, await send(CHAT_ROUTE, { text }), 200, 'ChatResponse');
+  assertResponse(t, await send(CHAT_ROUTE, { body: { messages: [] } }), 200, 'ChatResponse');
 });
 
 void t.test(
   'a path or method that does not exist is told in the sandbox error shape',
   async (t) => {
     const { send } = await withAgent(t, { apiKey: 'right' });
-    isRefusal(t, await send('GET /nowhere'), 404, 'not_found');
-    isRefusal(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
+    assertError(t, await send('GET /nowhere'), 404, 'not_found');
+    assertError(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
     for (const [route, allow] of [
       ['GET /v1/chat/completions', 'POST'],
       ['PUT /health', 'GET, HEAD'],
@@ -132,7 +132,7 @@ void t.test(
       ['OPTIONS /users/some_one', 'DELETE'],
     ] as const) {
       const answer = await send(route);
-      isRefusal(t, answer, 405, 'method_not_allowed');
+      assertError(t, answer, 405, 'method_not_allowed');
       t.equal(answer.headers.get('allow'), allow);
     }
   },
@@ -152,34 +152,49 @@ void t.test('a key is wanted everywhere but at the health check', async (t) => {
   const wrong = { headers: { authorization: 'Bearer wrong' } };
   const right = { headers: { authorization: 'bearer right' } };
 
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
   for (const sending of [{}, wrong, { headers: { authorization: 'right' } }]) {
-    const answer = await send(CHAT_ROUTE, { body: chatOf('Hello'), ...sending });
-    isRefusal(t, answer, 401, 'unauthorized');
+    const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), ...sending });
+    assertError(t, answer, 401, 'unauthorized');
     t.equal(answer.headers.get('www-authenticate'), 'Bearer');
   }
-  isRefusal(
+  assertError(
     t,
     await send('POST /users', { body: { user_id: 'u' }, ...wrong }),
     401,
     'unauthorized',
   );
-  isRefusal(t, await send('DELETE /users/u', wrong), 401, 'unauthorized');
-  isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello'), ...right }), 200, 'ChatResponse');
-  isAnswer(t, await send('POST /users', { body: { user_id: 'u' }, ...right }), 201, 'UserCreated');
+  assertError(t, await send('DELETE /users/u', wrong), 401, 'unauthorized');
+  assertResponse(
+    t,
+    await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), ...right }),
+    200,
+    'ChatResponse',
+  );
+  assertResponse(
+    t,
+    await send('POST /users', { body: { user_id: 'u' }, ...right }),
+    201,
+    'UserCreated',
+  );
 });
 
 void t.test('without a key of its own the agent takes any', async (t) => {
   const { send } = await withAgent(t);
   const headers = { authorization: 'Bearer whatever' };
-  isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello'), headers }), 200, 'ChatResponse');
+  assertResponse(
+    t,
+    await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), headers }),
+    200,
+    'ChatResponse',
+  );
 });
 
 void t.test('listening beyond loopback wants a key, or the word that it is open', async (t) => {
   await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /API key/ });
   await t.rejects(startAgent({ apiKey: '' }), { message: /empty/ });
   const { send } = await withAgent(t, { host: '0.0.0.0', open: true });
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
 });
 
 void t.test('a health answer has every part, and no error while healthy', async (t) => {
@@ -188,7 +203,7 @@ void t.test('a health answer has every part, and no error while healthy', async 
   clock.advance(90_700);
   const answer = await send('GET /health');
 
-  isAnswer(t, answer, 200, 'Health');
+  assertResponse(t, answer, 200, 'Health');
   t.match(answer.json, {
     status: 'healthy',
     timestamp: '2026-11-20T09:31:30.700Z',
@@ -207,32 +222,32 @@ void t.test('a user is created once, deleted once, and can come again', async (t
   const body = { user_id: 'sim_user_1', profile: { name: 'Ada' } };
 
   const created = await send('POST /users', { body });
-  isAnswer(t, created, 201, 'UserCreated');
+  assertResponse(t, created, 201, 'UserCreated');
   t.match(created.json, { user_id: 'sim_user_1', created_at: '2026-11-20T00:00:00.000Z' });
-  isRefusal(t, await send('POST /users', { body }), 409, 'user_exists');
+  assertError(t, await send('POST /users', { body }), 409, 'user_exists');
 
   const deleted = await send('DELETE /users/sim_user_1');
-  isAnswer(t, deleted, 200, 'UserDeleted');
+  assertResponse(t, deleted, 200, 'UserDeleted');
   t.match(deleted.json, { user_id: 'sim_user_1', status: 'deleted' });
-  isRefusal(t, await send('DELETE /users/sim_user_1'), 404, 'user_not_found');
-  isAnswer(t, await send('POST /users', { body }), 201, 'UserCreated');
+  assertError(t, await send('DELETE /users/sim_user_1'), 404, 'user_not_found');
+  assertResponse(t, await send('POST /users', { body }), 201, 'UserCreated');
 });
 
 void t.test('an id in the path that can be no user id is refused', async (t) => {
   const { send } = await withAgent(t);
   for (const id of ['a-b', '', '%20', '%zz', 'x'.repeat(65), 'x'.repeat(3000), 'a%2Fb']) {
-    isRefusal(t, await send(`DELETE /users/${id}`), 400, 'bad_request');
+    assertError(t, await send(`DELETE /users/${id}`), 400, 'bad_request');
   }
   const headers = { 'content-type': 'application/json' };
-  isRefusal(t, await send(`DELETE /users/${'x'.repeat(64)}`, { headers }), 404, 'user_not_found');
+  assertError(t, await send(`DELETE /users/${'x'.repeat(64)}`, { headers }), 404, 'user_not_found');
 });
 
 void t.test('a stop finishes what is in flight and closes what is idle', async (t) => {
   const { agent, send } = await withAgent(t, {
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
   });
-  const inFlight = send(CHAT_ROUTE, { body: chatOf('Hello') });
-  await untilInjected(send);
+  const inFlight = send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
+  await waitForInjection(send);
   await Promise.all([agent.stop(), agent.stop()]);
 
   t.equal((await inFlight).status, 200);
@@ -242,7 +257,7 @@ void t.test('a stop finishes what is in flight and closes what is idle', async (
 void t.test('a made certificate is its own CA', async (t) => {
   const { agent, send } = await withAgent(t, { tls: { kind: 'made' } });
   t.match(agent.url, /^https:/);
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
   await t.rejects(fetch(`${agent.url}/health`), 'a client that was not told does not trust it');
 });
 
@@ -257,7 +272,7 @@ void t.test('a certificate can come from files', async (t) => {
   const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
   const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, made.cert);
   t.equal(agent.caPem, null, 'whoever brought it knows its CA');
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
 
   const missing = { kind: 'files', certFile: '/nowhere/cert', keyFile: '/nowhere/key' } as const;
   await t.rejects(startAgent({ tls: missing }), { name: 'StartError', message: /nowhere.cert/ });
@@ -279,8 +294,8 @@ void t.test('the response time is measured', async (t) => {
     clock,
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 250, max_ms: 250 } }],
   });
-  const slow = send(CHAT_ROUTE, { body: chatOf('Hello') });
-  await untilInjected(send);
+  const slow = send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
+  await waitForInjection(send);
   clock.advance(250);
   const { json } = await slow;
   t.equal((json as ChatResponse).metadata?.response_time_ms, 250);

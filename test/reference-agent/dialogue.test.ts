@@ -1,6 +1,12 @@
 import t from 'tap';
 import type { ChatRequest, ChatResponse } from '../../src/contract/index.ts';
-import { chatOf, CHAT_ROUTE, isAnswer, withAgent, type Answer } from '../helpers/agent.ts';
+import {
+  makeChatRequest,
+  CHAT_ROUTE,
+  assertResponse,
+  withAgent,
+  type Answer,
+} from '../helpers/agent.ts';
 
 const said = ({ json }: Answer): string => (json as ChatResponse).choices[0].message.content;
 const toolCalls = ({
@@ -127,8 +133,8 @@ void t.test('the dialogue: what is asked, said, done and claimed', async (t) => 
   ];
   for (const { name, texts, says, tools, hints } of cases) {
     await t.test(name, async (t) => {
-      const answer = await send(CHAT_ROUTE, { body: chatOf(...texts) });
-      isAnswer(t, answer, 200, 'ChatResponse');
+      const answer = await send(CHAT_ROUTE, { body: makeChatRequest(...texts) });
+      assertResponse(t, answer, 200, 'ChatResponse');
       t.match(said(answer), says);
       t.same(
         toolCalls(answer).map((call) => call.function.name),
@@ -146,7 +152,7 @@ void t.test(
   'a tool call is complete: its own id, arguments as a string, result as an object',
   async (t) => {
     const { send } = await withAgent(t);
-    const answer = await send(CHAT_ROUTE, { body: chatOf('Refund A-1001') });
+    const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Refund A-1001') });
     const [lookUp, refund] = toolCalls(answer);
     t.same(JSON.parse(lookUp?.function.arguments ?? ''), { order_id: 'A-1001' });
     t.match(lookUp?.function.result, { found: true, status: 'shipped' });
@@ -157,7 +163,7 @@ void t.test(
 
 void t.test('a reply without tools has no tool calls', async (t) => {
   const { send } = await withAgent(t);
-  const { text } = await send(CHAT_ROUTE, { body: chatOf('Hello') });
+  const { text } = await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
   t.notMatch(text, 'tool_calls');
 });
 
@@ -166,7 +172,7 @@ void t.test(
   async (t) => {
     const { send } = await withAgent(t);
     await send('POST /users', { body: { user_id: 'ada', profile: { name: 'Ada Example' } } });
-    const hello = { ...chatOf('Hello'), metadata: { time_of_day: 'evening' } };
+    const hello = { ...makeChatRequest('Hello'), metadata: { time_of_day: 'evening' } };
 
     t.match(
       said(await send(CHAT_ROUTE, { body: { ...hello, user_id: 'ada' } })),
@@ -176,7 +182,10 @@ void t.test(
       said(await send(CHAT_ROUTE, { body: { ...hello, user_id: 'bob' } })),
       /^Good evening, /,
     );
-    const body = { ...chatOf('Where is A-1001?'), metadata: { persona: 'impatient customer' } };
+    const body = {
+      ...makeChatRequest('Where is A-1001?'),
+      metadata: { persona: 'impatient customer' },
+    };
     t.match(said(await send(CHAT_ROUTE, { body })), /^I am sorry/);
     await send('DELETE /users/ada');
     t.notMatch(said(await send(CHAT_ROUTE, { body: { ...hello, user_id: 'ada' } })), 'Ada');
@@ -189,7 +198,7 @@ void t.test('the same request gives the same bytes, apart from its time', async 
     withAgent(t),
     withAgent(t, { seed: 'another' }),
   ]);
-  const sending = { body: { ...chatOf('Refund A-1001'), session_id: 's' } };
+  const sending = { body: { ...makeChatRequest('Refund A-1001'), session_id: 's' } };
   const first = timeless(await one.send(CHAT_ROUTE, sending));
   t.equal(timeless(await one.send(CHAT_ROUTE, sending)), first);
   t.equal(timeless(await other.send(CHAT_ROUTE, sending)), first, 'also of another agent');
@@ -200,19 +209,26 @@ void t.test('the chat id belongs to the conversation', async (t) => {
   const { send } = await withAgent(t);
   const chatId = async (body: ChatRequest): Promise<string | undefined> =>
     ((await send(CHAT_ROUTE, { body })).json as ChatResponse).chat_id;
-  const [early, late] = [chatOf('Hello'), chatOf('Hello', 'Hello, welcome.', 'Thanks')];
+  const [early, late] = [
+    makeChatRequest('Hello'),
+    makeChatRequest('Hello', 'Hello, welcome.', 'Thanks'),
+  ];
 
   t.equal(await chatId({ ...early, session_id: 's' }), await chatId({ ...late, session_id: 's' }));
   t.equal(await chatId(early), await chatId(late), 'known by its first words without a session');
   t.not(await chatId({ ...early, session_id: 's' }), await chatId({ ...early, session_id: 'r' }));
-  t.not(await chatId(early), await chatId(chatOf('Good day')));
+  t.not(await chatId(early), await chatId(makeChatRequest('Good day')));
 });
 
 void t.test('conversations that overlap do not meet, in whatever order they arrive', async (t) => {
   const { send } = await withAgent(t);
   const requests = Array.from({ length: 50 }, (_, index) => ({
     body: {
-      ...chatOf(`Order A-100${(index % 4) + 1}, please`, 'Yes?', `Refund it, customer ${index}`),
+      ...makeChatRequest(
+        `Order A-100${(index % 4) + 1}, please`,
+        'Yes?',
+        `Refund it, customer ${index}`,
+      ),
       session_id: `session-${index}`,
     },
   }));
@@ -227,7 +243,7 @@ void t.test('conversations that overlap do not meet, in whatever order they arri
 void t.test('a session id that comes again starts afresh', async (t) => {
   const { send } = await withAgent(t);
   const session = { session_id: 'again' };
-  await send(CHAT_ROUTE, { body: { ...chatOf('Where is order A-1001?'), ...session } });
-  const answer = await send(CHAT_ROUTE, { body: { ...chatOf('Refund it'), ...session } });
+  await send(CHAT_ROUTE, { body: { ...makeChatRequest('Where is order A-1001?'), ...session } });
+  const answer = await send(CHAT_ROUTE, { body: { ...makeChatRequest('Refund it'), ...session } });
   t.match(said(answer), /Which order/, 'what was said in another request is not known');
 });

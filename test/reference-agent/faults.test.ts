@@ -3,16 +3,16 @@ import { readFault, startAgent } from '../../reference-agent/index.ts';
 import { schemas, type AgentFault } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import {
-  chatOf,
+  makeChatRequest,
   CHAT_ROUTE,
-  isAnswer,
-  isRefusal,
-  untilInjected,
+  assertResponse,
+  assertError,
+  waitForInjection,
   withAgent,
   type Send,
 } from '../helpers/agent.ts';
 
-const chat = { body: chatOf('Hello') };
+const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';
 const bring = (fault: string): { headers: Record<string, string> } => ({
   headers: { 'x-sandbox-kit-fault': fault },
@@ -24,22 +24,27 @@ void t.test('each kind of fault shows in its way', async (t) => {
   const { send } = await withAgent(t);
 
   const limited = await send(CHAT_ROUTE, { ...chat, ...bring('rate_limit;retry_after_s=7') });
-  isRefusal(t, limited, 429, 'rate_limit_exceeded');
+  assertError(t, limited, 429, 'rate_limit_exceeded');
   t.equal(limited.headers.get('retry-after'), '7');
 
-  isRefusal(t, await send(CHAT_ROUTE, { ...chat, ...bring('server_error') }), 500, 'server_error');
+  assertError(
+    t,
+    await send(CHAT_ROUTE, { ...chat, ...bring('server_error') }),
+    500,
+    'server_error',
+  );
 
   const degraded = await send('GET /health', bring('degraded'));
-  isAnswer(t, degraded, 200, 'Health');
+  assertResponse(t, degraded, 200, 'Health');
   t.match(degraded.json, { status: 'degraded', dependencies: { external_apis: 'unhealthy' } });
   t.notMatch(degraded.json, { error: {} });
 
   const unhealthy = await send('GET /health', bring('unhealthy'));
-  isAnswer(t, unhealthy, 503, 'Health');
+  assertResponse(t, unhealthy, 503, 'Health');
   t.match(unhealthy.json, { status: 'unhealthy', error: { message: String, details: String } });
 
   const failed = await send('GET /health', bring('health_check_failed'));
-  isRefusal(t, failed, 500, 'health_check_failed');
+  assertError(t, failed, 500, 'health_check_failed');
 
   const malformed = await send(CHAT_ROUTE, { ...chat, ...bring('malformed_body') });
   t.equal(malformed.status, 200);
@@ -70,15 +75,15 @@ void t.test('a latency is drawn from the seed, between its bounds', async (t) =>
 
 void t.test('a fault shows where it makes sense, or where it says', async (t) => {
   const { send } = await withAgent(t);
-  isAnswer(t, await send('GET /health', bring('rate_limit')), 200, 'Health');
-  isAnswer(t, await send('GET /health', bring('server_error')), 200, 'Health');
+  assertResponse(t, await send('GET /health', bring('rate_limit')), 200, 'Health');
+  assertResponse(t, await send('GET /health', bring('server_error')), 200, 'Health');
   t.equal(await statusOf(send, 'unhealthy'), 200);
   t.equal(await statusOf(send, 'rate_limit;route=users'), 200);
   const created = await send('POST /users', {
     body: { user_id: 'u' },
     ...bring('rate_limit;route=users'),
   });
-  isRefusal(t, created, 429, 'rate_limit_exceeded');
+  assertError(t, created, 429, 'rate_limit_exceeded');
 });
 
 void t.test('a fault of admin shows as often as it says, and not after its time', async (t) => {
@@ -125,7 +130,7 @@ void t.test('a latency goes together with another fault', async (t) => {
   };
   const { send } = await withAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
   const answer = statusOf(send);
-  await untilInjected(send);
+  await waitForInjection(send);
   clock.advance(100);
   t.equal(await answer, 500);
 });
@@ -159,22 +164,22 @@ void t.test('a fault that makes no sense is refused, however it comes', async (t
     { kind: 'rate_limit', surprise: true },
   ];
   for (const body of wrong) {
-    isRefusal(t, await send(`POST ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
-    isRefusal(t, await send(`PUT ${FAULTS_ROUTE}`, { body: [body] }), 400, 'bad_request');
-    isRefusal(t, await send('GET /health', bring(JSON.stringify(body))), 400, 'bad_request');
+    assertError(t, await send(`POST ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
+    assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body: [body] }), 400, 'bad_request');
+    assertError(t, await send('GET /health', bring(JSON.stringify(body))), 400, 'bad_request');
     await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'StartError' });
   }
   for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
-    isRefusal(t, await send(`PUT ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
+    assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
   }
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
 });
 
 void t.test('at most 100 faults are set at a time', async (t) => {
   const { send } = await withAgent(t);
   const body = Array.from({ length: 100 }, () => ({ kind: 'degraded' }));
   t.equal((await send(`PUT ${FAULTS_ROUTE}`, { body })).status, 200);
-  isRefusal(t, await send(`POST ${FAULTS_ROUTE}`, { body: body[0] }), 400, 'bad_request');
+  assertError(t, await send(`POST ${FAULTS_ROUTE}`, { body: body[0] }), 400, 'bad_request');
 });
 
 void t.test('a fault is read from JSON and from its short form', (t) => {
@@ -216,7 +221,7 @@ void t.test('beyond loopback the fault header counts only with the key', async (
 
   const keyed = await withAgent(t, { host: '0.0.0.0', apiKey: 'right' });
   const key = { authorization: 'Bearer right' };
-  isAnswer(t, await keyed.send('GET /health', bring('unhealthy')), 200, 'Health');
+  assertResponse(t, await keyed.send('GET /health', bring('unhealthy')), 200, 'Health');
   const headers = { ...bring('unhealthy').headers, ...key };
-  isAnswer(t, await keyed.send('GET /health', { headers }), 503, 'Health');
+  assertResponse(t, await keyed.send('GET /health', { headers }), 503, 'Health');
 });

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { createPeer } from '../../src/voice/peer/index.ts';
 import { manualClock, systemClock } from '../../src/platform/clock.ts';
 import type { AudioPacket } from '../../src/voice/peer/index.ts';
-import { isRefusal, withAgent } from '../helpers/agent.ts';
+import { assertError, withAgent } from '../helpers/agent.ts';
 import {
   fetchCalls,
   loadClip,
@@ -204,6 +204,6 @@ void t.test('an invalid fault of a call is refused', async (t) => {
     { kind: 'no_media', route: 'chat' },
     { kind: 'dropped_call', latency: { min_ms: 2, max_ms: 1 } },
   ]) {
-    isRefusal(t, await send('POST /__admin/faults', { body: fault }), 400, 'bad_request');
+    assertError(t, await send('POST /__admin/faults', { body: fault }), 400, 'bad_request');
   }
 });

@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import t from 'tap';
 import { WebSocket } from 'ws';
 import {
-  chatOf,
+  makeChatRequest,
   CHAT_ROUTE,
-  isAnswer,
-  isRefusal,
+  assertResponse,
+  assertError,
   withAgent,
   type Answer,
 } from '../helpers/agent.ts';
@@ -64,7 +64,7 @@ void t.test(
     const { agent, send } = await withAgent(t, { apiKey: 'right' });
     for (const headers of [{}, { authorization: 'Bearer wrong' }, { authorization: 'right' }]) {
       const response = await requestRefusedUpgrade(agent.voiceUrl ?? '', { headers, protocol: '' });
-      isRefusal(t, response, 401, 'unauthorized');
+      assertError(t, response, 401, 'unauthorized');
       t.equal(response.headers.get('www-authenticate'), 'Bearer');
     }
     const { json } = await send('GET /__admin/requests', { headers: {} });
@@ -75,7 +75,7 @@ void t.test(
 void t.test('a missing or wrong subprotocol is refused with 400', async (t) => {
   const { agent } = await withAgent(t);
   for (const protocol of ['', 'voice', 'voice-agent-2']) {
-    isRefusal(
+    assertError(
       t,
       await requestRefusedUpgrade(agent.voiceUrl ?? '', { protocol }),
       400,
@@ -99,15 +99,15 @@ void t.test(
   async (t) => {
     const { send } = await withAgent(t);
     const response = await send('GET /voice');
-    isRefusal(t, response, 426, 'upgrade_required');
+    assertError(t, response, 426, 'upgrade_required');
     t.equal(response.headers.get('upgrade'), 'websocket');
-    isRefusal(t, await send('POST /voice', { body: {} }), 405, 'method_not_allowed');
+    assertError(t, await send('POST /voice', { body: {} }), 405, 'method_not_allowed');
   },
 );
 
 void t.test('an upgrade header on another route is ignored', async (t) => {
   const { agent } = await withAgent(t);
-  const body = JSON.stringify(chatOf('Hello'));
+  const body = JSON.stringify(makeChatRequest('Hello'));
   const offers = ['Connection: Upgrade, HTTP2-Settings', 'HTTP2-Settings: AAMAAABk'];
   for (const upgrade of ['h2c', 'websocket']) {
     const chat = ['POST /v1/chat/completions HTTP/1.1', 'Host: 127.0.0.1', ...offers];
@@ -131,13 +131,18 @@ void t.test('--tls: the WebSocket uses TLS', async (t) => {
   await next('call_ready');
   t.equal(messages.length, 1);
   socket.terminate();
-  isAnswer(t, await send(CHAT_ROUTE, { body: chatOf('Hello') }), 200, 'ChatResponse');
+  assertResponse(
+    t,
+    await send(CHAT_ROUTE, { body: makeChatRequest('Hello') }),
+    200,
+    'ChatResponse',
+  );
 });
 
 void t.test('an agent without voice has no /voice and reports no webrtc_status', async (t) => {
   const { agent, send } = await withAgent(t, { voice: null });
   t.equal(agent.voiceUrl, null);
-  isRefusal(t, await send('GET /voice'), 404, 'not_found');
+  assertError(t, await send('GET /voice'), 404, 'not_found');
   t.notMatch((await send('GET /health')).json, { webrtc_status: String });
   const withVoice = await withAgent(t);
   t.match((await withVoice.send('GET /health')).json, { webrtc_status: 'operational' });
@@ -153,15 +158,15 @@ void t.test('faults of the route voice, and no others, affect the upgrade', asyn
     url,
     requestFault('rate_limit;route=voice;retry_after_s=7'),
   );
-  isRefusal(t, limited, 429, 'rate_limit_exceeded');
+  assertError(t, limited, 429, 'rate_limit_exceeded');
   t.equal(limited.headers.get('retry-after'), '7');
-  isRefusal(
+  assertError(
     t,
     await requestRefusedUpgrade(url, requestFault('server_error;route=voice')),
     500,
     'server_error',
   );
-  isRefusal(t, await requestRefusedUpgrade(url, requestFault('explode')), 400, 'bad_request');
+  assertError(t, await requestRefusedUpgrade(url, requestFault('explode')), 400, 'bad_request');
   await t.rejects(openSignaling(url, requestFault('dropped_connection')), /socket hang up/);
   const { socket } = await openSignaling(url, requestFault('rate_limit'));
   socket.terminate();

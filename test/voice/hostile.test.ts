@@ -6,7 +6,7 @@ import { WebSocket } from 'ws';
 import { seededRandom, type Random } from '../../src/platform/random.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { createPeer } from '../../src/voice/peer/index.ts';
-import { isAnswer, withAgent, type Send } from '../helpers/agent.ts';
+import { assertResponse, withAgent, type Send } from '../helpers/agent.ts';
 import {
   createAnswer,
   fetchCalls,
@@ -27,7 +27,7 @@ async function assertWorking(t: Test, url: string, send: Send): Promise<void> {
   await until('all calls have ended', async () =>
     (await send('GET /__admin/calls')).text.includes('"open":0'),
   );
-  isAnswer(t, await send('GET /health'), 200, 'Health');
+  assertResponse(t, await send('GET /health'), 200, 'Health');
   const call = await placeCall(url);
   await until('the call has audio', () => call.received.length > 5);
   await call.hangUp();

@@ -6,7 +6,12 @@ import { OpenAIInstrumentation } from '@traceloop/instrumentation-openai';
 import { generateText, isStepCount, jsonSchema, tool } from 'ai';
 import { OpenAI } from 'openai';
 import t, { type Test } from 'tap';
-import { exporters, startExporter, collectDiagnostics, said } from '../../helpers/exporting.ts';
+import {
+  exporters,
+  startExporter,
+  collectDiagnostics,
+  formatMessages,
+} from '../../helpers/exporting.ts';
 import { behaviors, startOpenAiServer, type Behavior } from '../../helpers/openai-server.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
 import { readSessionPage } from '../../helpers/session-page.ts';
@@ -56,7 +61,7 @@ function span(tracer: Tracer, operation: string, attributes: Attributes, below =
 
 /** An agent's turn with a tool loop. Only the root carries the id, and it ends last. */
 function toolTurn(tracer: Tracer, conversationId: string): void {
-  const question = said('user', 'Where is A-17?');
+  const question = formatMessages('user', 'Where is A-17?');
   const call = { type: 'tool_call', id: 'call_1', name: 'find_order', arguments: wanted };
   const asking = JSON.stringify([{ role: 'assistant', parts: [call] }]);
   const root = span(tracer, 'invoke_agent', {
@@ -77,7 +82,7 @@ function toolTurn(tracer: Tracer, conversationId: string): void {
     labels: ['a', 'b'],
   };
   span(tracer, 'execute_tool', executed, below).end();
-  const answer = { 'gen_ai.output.messages': said('assistant', 'It has shipped.') };
+  const answer = { 'gen_ai.output.messages': formatMessages('assistant', 'It has shipped.') };
   span(tracer, 'chat', { ...models, ...answer, 'gen_ai.usage.input_tokens': 30 }, below).end();
   root.setAttributes(answer).end();
 }
@@ -90,7 +95,7 @@ for (const exporter of exporters) {
     toolTurn(tracer, 'conv-7');
     const failing = span(tracer, 'chat', {
       'gen_ai.conversation.id': 'conv-7',
-      'gen_ai.input.messages': said('user', 'Thanks!'),
+      'gen_ai.input.messages': formatMessages('user', 'Thanks!'),
     });
     failing.setStatus({ code: SpanStatusCode.ERROR, message: 'the model is gone' }).end();
     tracer.startSpan('GET /health').end();
@@ -122,8 +127,11 @@ for (const exporter of exporters) {
     const conversationId = 'by header: größer';
     const header = Buffer.from(conversationId).toString('latin1');
     const { tracer, flush } = startExporter(t, bench.service, { exporter, conversationId: header });
-    const hello = { 'gen_ai.input.messages': said('user', 'Hello') };
-    span(tracer, 'chat', { ...hello, 'gen_ai.output.messages': said('assistant', 'Hi!') }).end();
+    const hello = { 'gen_ai.input.messages': formatMessages('user', 'Hello') };
+    span(tracer, 'chat', {
+      ...hello,
+      'gen_ai.output.messages': formatMessages('assistant', 'Hi!'),
+    }).end();
     await flush();
     t.same((await scored(bench, conversationId)).said, [['Hello', 'Hi!']]);
     t.same(complaints, []);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
 import { start } from '../../helpers/command.ts';
-import { linesOf } from '../../helpers/log-lines.ts';
+import { createLineLog } from '../../helpers/log-lines.ts';
 import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
 
 const SECRET = 'my-secret-word';
@@ -92,7 +92,7 @@ void t.test(
   { skip },
   async (t) => {
     const { folder } = disk;
-    const { log, lines } = linesOf();
+    const { log, lines } = createLineLog();
     const filler = join(folder, 'filler');
     writeFileSync(filler, Buffer.alloc(1_000_000));
     const dataDir = join(folder, 'data');

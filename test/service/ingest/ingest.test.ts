@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { INGEST_BODY_BYTES_MAX } from '../../../src/contract/index.ts';
 import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
-import { linesOf } from '../../helpers/log-lines.ts';
+import { createLineLog } from '../../helpers/log-lines.ts';
 import { assertError, withService, type Bench } from '../../helpers/service.ts';
 import { openDatabase } from '../../helpers/store.ts';
 
@@ -236,7 +236,7 @@ void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t)
 
 void t.test('Spans that cannot be stored cause a 500, and the log says why', async (t) => {
   const dataDir = t.testdir();
-  const { log, lines } = linesOf();
+  const { log, lines } = createLineLog();
   const { send } = await withService(t, { dataDir, log });
   const refuses = "create trigger full before insert on spans begin select raise(abort, 'no room')";
   openDatabase(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { SessionVerdict } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
-import { linesOf } from '../../helpers/log-lines.ts';
+import { createLineLog } from '../../helpers/log-lines.ts';
 import { behaviors, startOpenAiServer } from '../../helpers/openai-server.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService, type Bench } from '../../helpers/service.ts';
@@ -25,7 +25,7 @@ const SECRET = 'my-secret-word';
 const turns = [{ user_input: SECRET, agent_response: `${'a'.repeat(40)}! ${SECRET}` }];
 
 void t.test('A session whose evals all errored is listed and says what is missing', async (t) => {
-  const { log, lines } = linesOf();
+  const { log, lines } = createLineLog();
   const bench = await withService(t, { log });
   const { admin, trace, end, drain, production } = bench;
   await admin('POST /evals', judged);
@@ -102,7 +102,7 @@ void t.test('Many errors leave one log entry per minute with their count', async
 });
 
 void t.test('A missing LLM judge is reported before anything is scored', async (t) => {
-  const { log, lines } = linesOf();
+  const { log, lines } = createLineLog();
   const { admin } = await withService(t, { log });
   const says = /^evals\/greets: No LLM judge is configured.*SANDBOX_KIT_JUDGE_URL/;
   const logged = (): number => lines.filter((line) => line.includes('"judge_missing"')).length;
@@ -124,7 +124,7 @@ void t.test('A missing LLM judge is reported before anything is scored', async (
 void t.test(
   'A missing LLM judge is also reported at startup, and never when a judge is configured',
   async (t) => {
-    const { log, lines } = linesOf();
+    const { log, lines } = createLineLog();
     const dataDir = t.testdir();
     const seed = { evals: [judged], settings: { evals: ['greets'] } } as never;
     await (await startService({ dataDir, seed, log })).stop();

@@ -59,7 +59,7 @@ void t.test('A job that waits for its next attempt delays no other job', async (
   const runner = start({ readSession, concurrency: 1 });
   await settle();
   t.match(jobs.written, [{ job: { sessionId: 'fine' } }]);
-  t.equal(jobs.givenBack.length, 5);
+  t.equal(jobs.released.length, 5);
   for (const ms of [1_000, 5_000]) {
     clock.advance(ms);
     await settle();
@@ -100,7 +100,7 @@ void t.test('Stop waits for jobs that end in time and takes no new ones', async 
   await stopped;
   t.equal(jobs.written.length, 4);
   t.same(
-    jobs.givenBack.map(({ job, dueAtMs }) => [job.sessionId, dueAtMs]),
+    jobs.released.map(({ job, dueAtMs }) => [job.sessionId, dueAtMs]),
     [
       ['s4', 0],
       ['s5', 0],
@@ -128,12 +128,12 @@ void t.test(
     await settle();
     clock.advance(4_999);
     await settle();
-    t.equal(jobs.givenBack.length, 0);
+    t.equal(jobs.released.length, 0);
     clock.advance(1);
     await stopped;
     t.equal(jobs.written.length, 0, 'a scoring that was called off has no outcome');
     t.same(
-      jobs.givenBack.map(({ dueAtMs }) => dueAtMs),
+      jobs.released.map(({ dueAtMs }) => dueAtMs),
       [5_000, 5_000],
     );
     await start({ worker: 'w2' }).drain();

@@ -65,7 +65,7 @@ void t.test(
     const runner = start({ readSession: failToReadSession });
     for (const [attempt, waitMs] of [1_000, 5_000].entries()) {
       await settle();
-      t.equal(jobs.givenBack.length, attempt + 1);
+      t.equal(jobs.released.length, attempt + 1);
       clock.advance(waitMs - 1);
       await settle();
       t.equal(jobs.calls.release, attempt + 1, 'not before its time');

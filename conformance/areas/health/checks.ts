@@ -1,7 +1,7 @@
 import { HEALTH_RESPONSE_MS_TARGET, HEALTH_TIMEOUT_MS } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
-import { isHealthStep, type HealthStep } from './steps.ts';
+import { isHealthStep, type HealthStep } from './probes.ts';
 import { requirePlainAccepted } from '../../engine/checks/responses.ts';
 import {
   unjudgedAs,

@@ -1,3 +1,4 @@
+import { breakAfterMalformedJson } from '../refusal-mutants.ts';
 import { isoTime } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
 import {
@@ -13,6 +14,7 @@ import {
   set,
   to,
   type Edit,
+  dropInstead,
 } from '../../engine/mutants/combinators.ts';
 import {
   createMutantFactory,
@@ -29,16 +31,20 @@ const field = (
   ...edits: Edit[]
 ): Mutant => mutant(name, description, [kills], editHealth(...edits));
 
-/** Responds with this status in the body and this HTTP status. */
-const reports = (status: string, http: number, more: object = {}): TransformFactory =>
-  respondInstead(to('health'), (_asked, clock) =>
+/** Responds with a status in the body and an HTTP status. */
+export const reports = (status: string, http: number, more: object = {}): TransformFactory =>
+  respondInstead(to('health'), (_request, clock) =>
     jsonResponse(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
   );
 
 const PAGE = { headers: { 'content-type': 'text/plain' }, body: 'OK' };
 const hasAccept = to('health', ({ headers }) => headers['accept'] === 'application/json');
 const health = to('health');
-const error = { message: 'The database does not respond.', details: 'Two attempts timed out.' };
+/** An error that an unhealthy sandbox may report. */
+export const error = {
+  message: 'The database does not respond.',
+  details: 'Two attempts timed out.',
+};
 
 const requiresKey = (status: number): TransformFactory =>
   replaceParts(health, { status, body: 'Unauthorized' });
@@ -80,7 +86,7 @@ const responses: Mutant[] = [
     'drops-connection',
     'Drops the connection if the request accepts JSON.',
     ['HEALTH-006'],
-    () => async (request, forward) => (hasAccept(request) ? 'dropped' : forward(request)),
+    dropInstead(hasAccept),
   ),
   mutant('healthy-503', 'Reports "healthy" with 503.', ['HEALTH-002'], reports('healthy', 503)),
   mutant('healthy-201', 'Reports "healthy" with 201.', ['HEALTH-002'], reports('healthy', 201)),
@@ -110,14 +116,7 @@ const responses: Mutant[] = [
     'dies-of-malformed-json',
     'Responds with 502 after a request that was not JSON.',
     ['HEALTH-007'],
-    () => {
-      let isBroken = false;
-      return async (request, forward) => {
-        if (request.endpoint === 'chat' && request.json === undefined) isBroken = true;
-        const isUnavailable = isBroken && request.endpoint === 'health';
-        return isUnavailable ? { status: 502, headers: {}, body: '' } : forward(request);
-      };
-    },
+    breakAfterMalformedJson('chat', health, () => ({ status: 502, headers: {}, body: '' })),
     { areas: ['chat', 'health'] },
   ),
   mutant(
@@ -142,7 +141,7 @@ const responses: Mutant[] = [
     'failed-without-message',
     'Responds with 500 and omits `error.message`.',
     ['HEALTH-032'],
-    changeResponse(health, (_answer, request) =>
+    changeResponse(health, (_response, request) =>
       editBody(errorResponse(500, 'health_check_failed'), request, drop('/error/message')),
     ),
   ),
@@ -150,7 +149,7 @@ const responses: Mutant[] = [
     'failed-type',
     'Responds with 500 and its own error type.',
     ['HEALTH-032'],
-    changeResponse(health, (_answer, request) =>
+    changeResponse(health, (_response, request) =>
       editBody(
         errorResponse(500, 'health_check_failed'),
         request,

@@ -1,9 +1,14 @@
 import type { HealthRequirementId } from './requirements.ts';
-import type { HealthStep } from './steps.ts';
-import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxProbe } from '../sandbox-state.ts';
-import { PREFLIGHT } from '../../engine/transcript/reading.ts';
+import { cost, type Step, stepsOf } from '../../engine/probe.ts';
 import { claimsVoice } from '../../engine/transcript/call-messages.ts';
+import { PREFLIGHT } from '../../engine/transcript/reading.ts';
+
+/** A step of the health probes. */
+export type HealthStep = 'plain' | 'with Accept' | 'during chat' | 'after refusals';
+
+/** Creates a predicate for the exchanges of some steps: `isHealthStep('plain')(exchange)`. */
+export const isHealthStep = stepsOf<HealthStep>('health');
 
 type HealthProbe = SandboxProbe<HealthRequirementId>;
 

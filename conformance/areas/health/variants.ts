@@ -1,9 +1,8 @@
-import { isoTime } from '../../../src/platform/clock.ts';
+import { error, reports } from './mutants.ts';
 import {
   delay,
   errorResponse,
   respondInstead,
-  jsonResponse,
   editAccepted,
   editHealth,
   set,
@@ -18,13 +17,6 @@ import {
 } from '../../engine/mutants/mutant.ts';
 
 const variant = createVariantFactory('health');
-
-const reports = (status: string, http: number, more: object = {}): TransformFactory =>
-  respondInstead(to('health'), (_asked, clock) =>
-    jsonResponse(http, { status, timestamp: isoTime(clock.nowMs()), ...more }),
-  );
-
-const error = { message: 'The database does not respond.', details: 'Two attempts timed out.' };
 
 const states: Variant[] = [
   variant('bare', 'Sends only the required fields.', reports('healthy', 200)),

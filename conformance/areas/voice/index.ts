@@ -1,10 +1,34 @@
-import { defineArea } from '../../engine/area.ts';
 import { findVoiceAbsence } from './absence.ts';
+import { isMediaUnjudged } from './checks/call-checks.ts';
 import { voiceChecks } from './checks/index.ts';
-import { voiceNotices } from './notices.ts';
 import { observeVoice } from './observed.ts';
 import { voiceProbes } from './probes.ts';
 import { voiceRequirements } from './requirements.ts';
+import { defineArea } from '../../engine/area.ts';
+import { claimsVoice, isVoiceAbsent } from '../../engine/transcript/call-messages.ts';
+import type { Transcript } from '../../engine/transcript/transcript.ts';
+
+const MEDIA_UNJUDGED =
+  'Media was not judged: the sandbox ignored the SDP answer. If it expects another message or field, set --voice-answer-type and --voice-answer-field.';
+
+/** Explains why parts of voice were not judged. */
+export function voiceNotices(
+  transcript: Transcript,
+  { isBlocked }: { isBlocked: boolean },
+): readonly string[] {
+  if (isBlocked) return [];
+  return [
+    ...(isMediaUnjudged(transcript) ? [MEDIA_UNJUDGED] : []),
+    ...(isVoiceMissing(transcript) ? [describeMissing(transcript.run.voiceUrl ?? '/voice')] : []),
+  ];
+}
+
+function isVoiceMissing({ run, exchanges }: Transcript): boolean {
+  return run.areas.includes('voice') && isVoiceAbsent(exchanges) && exchanges.some(claimsVoice);
+}
+
+const describeMissing = (address: string): string =>
+  `Voice was not judged: no voice endpoint at ${address}, although webrtc_status of the health response is operational. If voice has another address, set --voice-url.`;
 
 /** The voice WebSocket and the media of its calls. */
 export const voice = defineArea({

@@ -198,6 +198,13 @@ export const refuseInstead = (
   code: SandboxErrorCode = 'bad_request',
 ): TransformFactory => respondInstead(when, () => errorResponse(status, code));
 
+/** Drops the connection of selected requests without forwarding them. */
+export const dropInstead =
+  (when: When): TransformFactory =>
+  () =>
+  async (request, forward) =>
+    when(request) ? 'dropped' : forward(request);
+
 /** Delays selected requests before forwarding them. */
 export function delay(when: When, ms: number): TransformFactory {
   return () => async (request, forward, clock) => {

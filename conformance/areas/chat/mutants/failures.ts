@@ -1,9 +1,23 @@
+import { REFERENCE_PHRASE } from '../requests.ts';
+import type { ChatRequirementId } from '../requirements.ts';
+import { hasText, malformedChats } from './requests.ts';
+import {
+  breakAfterMalformedJson,
+  failOnOddMetadata,
+  HTML_ERROR,
+  rateLimitOnce,
+} from '../../refusal-mutants.ts';
 import {
   delay,
+  drop,
+  dropInstead,
+  editErrors,
   errorResponse,
   refuseInstead,
   replaceParts,
+  set,
   to,
+  type Edit,
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import {
@@ -11,27 +25,69 @@ import {
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import { hasKeys, messagesTextOf, stringAt } from '../../../engine/mutants/requests.ts';
+import { hasKeys, stringAt } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import { REFERENCE_PHRASE } from '../requests.ts';
-import { malformedChats } from './malformed.ts';
 
 const mutant = createMutantFactory('chat');
 
-const hasText =
-  (pattern: RegExp): When =>
-  (request) =>
-    pattern.test(messagesTextOf(request));
+const refusal = (name: string, description: string, kills: ChatRequirementId, edit: Edit): Mutant =>
+  mutant(name, description, kills, editErrors(to('chat'), edit));
 
-const OVERLAPPING = new RegExp(REFERENCE_PHRASE);
+/** Mutants whose error responses have a wrong body, in addition to those of every endpoint. */
+const errorMutants: readonly Mutant[] = [
+  refusal('error-no-code', 'Omits `error.code`.', 'CHAT-071', drop('/error/code')),
+  refusal('error-code-null', 'Sends `error.code` as null.', 'CHAT-071', set('/error/code', null)),
+  refusal(
+    'error-message-a-list',
+    'Sends `error.message` as an array.',
+    'CHAT-071',
+    set('/error/message', ['messages is missing']),
+  ),
+  mutant(
+    'rate-limit-type',
+    'Sends a 429 with its own error type.',
+    'CHAT-073',
+    rateLimitOnce('chat', {
+      error: { message: 'Wait.', type: 'tokens', code: 'rate_limit_exceeded' },
+    }),
+  ),
+  mutant(
+    'rate-limit-no-error',
+    'Sends a 429 without `error`.',
+    'CHAT-070',
+    rateLimitOnce('chat', { message: 'Too many requests' }),
+  ),
+  mutant(
+    'failure-type',
+    'Sends a 500 with the error type of a bad request.',
+    'CHAT-074',
+    failOnOddMetadata('chat', () => ({ ...errorResponse(400, 'bad_request'), status: 500 })),
+  ),
+  mutant(
+    'failure-html',
+    'Sends a 500 with an HTML error page.',
+    'CHAT-070',
+    failOnOddMetadata('chat', () => ({ status: 500, ...HTML_ERROR })),
+  ),
+];
 
-/** Mutants that leave valid chat requests without a reply. */
+// Longer than the check waits for a response.
+const HANG_MS = 60_000;
+
+const overlaps = hasText(new RegExp(REFERENCE_PHRASE));
+
+/** Whether the request is none of the malformed requests of the probes. */
+const isValid: When = (request) =>
+  isObject(request.json) && !Object.values(malformedChats).some(({ when }) => when(request));
+
+/** Mutants that fail to reply to valid chat requests, or send a wrong error. */
 export const chatFailureMutants: readonly Mutant[] = [
+  ...errorMutants,
   mutant(
     'overlap-500',
     'Responds with 500 to concurrent requests.',
     ['CHAT-014', 'CHAT-016'],
-    refuseInstead(to('chat', hasText(OVERLAPPING)), 500, 'server_error'),
+    refuseInstead(to('chat', overlaps), 500, 'server_error'),
   ),
   mutant(
     'overlap-third-500',
@@ -40,7 +96,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     () => {
       let overlapping = 0;
       return async (request, forward) => {
-        if (!hasText(OVERLAPPING)(request) || ++overlapping !== 3) return forward(request);
+        if (!overlaps(request) || ++overlapping !== 3) return forward(request);
         return errorResponse(500, 'server_error');
       };
     },
@@ -64,16 +120,13 @@ export const chatFailureMutants: readonly Mutant[] = [
     'drops-unicode',
     'Drops the connection if `content` is not ASCII.',
     ['CHAT-011', 'CHAT-016'],
-    () => async (request, forward) =>
-      request.endpoint === 'chat' && hasText(/[^\x20-\x7e]/)(request)
-        ? 'dropped'
-        : forward(request),
+    dropInstead(to('chat', hasText(/[^\x20-\x7e]/))),
   ),
   mutant(
     'hangs-on-history',
     'Never responds to a request with a system message.',
     ['CHAT-010', 'CHAT-015', 'CHAT-016'],
-    delay(to('chat', hasText(/"role":"system"/)), 60_000),
+    delay(to('chat', hasText(/"role":"system"/)), HANG_MS),
     { clockFactor: 30 },
   ),
   mutant(
@@ -90,7 +143,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'dies-of-malformed-json',
     'Responds with 500 to every valid request after one that was not JSON.',
     ['CHAT-013', 'CHAT-016'],
-    diesOfMalformedJson(() => errorResponse(500, 'server_error')),
+    breakAfterMalformedJson('chat', to('chat', isValid), () => errorResponse(500, 'server_error')),
   ),
   mutant(
     'hangs-after-malformed-json',
@@ -109,28 +162,13 @@ export const chatFailureMutants: readonly Mutant[] = [
   },
 ];
 
-function diesOfMalformedJson(response: () => ReturnType<typeof errorResponse>): TransformFactory {
-  return () => {
-    let isBroken = false;
-    return async (request, forward) => {
-      if (request.endpoint !== 'chat') return forward(request);
-      if (request.json === undefined) isBroken = true;
-      return isBroken && isValid(request) ? response() : forward(request);
-    };
-  };
-}
-
-/** Whether the request is valid, that is, not one of the malformed requests of the probes. */
-const isValid: When = (request) =>
-  isObject(request.json) && !Object.values(malformedChats).some(({ when }) => when(request));
-
 function hangsAfterMalformedJson(): ReturnType<TransformFactory> {
   let isHanging = false;
   const sessions = new Set<string | undefined>();
   return async (request, forward, clock) => {
     if (request.endpoint === 'chat' && request.json === undefined) isHanging = true;
     const session = stringAt('session_id', request);
-    if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(60_000);
+    if (isHanging && session !== undefined && !sessions.has(session)) await clock.sleep(HANG_MS);
     sessions.add(session);
     return forward(request);
   };

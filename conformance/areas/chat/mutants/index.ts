@@ -1,4 +1,3 @@
-import { chatErrorMutants } from './errors.ts';
 import { chatFailureMutants } from './failures.ts';
 import { chatReplyMutants } from './replies.ts';
 import { chatRequestMutants } from './requests.ts';
@@ -11,5 +10,4 @@ export const chatMutants: readonly Mutant[] = [
   ...chatFailureMutants,
   ...chatReplyMutants,
   ...chatSessionMutants,
-  ...chatErrorMutants,
 ];

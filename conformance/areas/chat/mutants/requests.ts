@@ -1,43 +1,88 @@
+import { createFalseRefusals, createRefusalMutants } from '../../refusal-mutants.ts';
+import { knownMetadata } from '../requests.ts';
+import { type MalformedChatStep, malformedChatSteps } from '../steps.ts';
 import {
-  acceptInstead,
   errorResponse,
-  isError,
   refuseInstead,
-  replaceParts,
   to,
   type When,
+  always,
 } from '../../../engine/mutants/combinators.ts';
 import {
   createMutantFactory,
-  type ProxyRequest,
   type Mutant,
+  type ProxyRequest,
 } from '../../../engine/mutants/mutant.ts';
 import {
   hasKeys,
-  isNotJsonObject,
+  is,
+  isEmptyBody,
+  isJsonArray,
+  isNotJson,
+  isNull,
+  isNumber,
+  isString,
   lacks,
+  type MalformedRequest,
   messagesTextOf,
   stringAt,
   where,
 } from '../../../engine/mutants/requests.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import { knownMetadata } from '../requests.ts';
-import type { ChatRequirementId } from '../requirements.ts';
-import { malformedChatSteps, type MalformedChatStep } from '../steps.ts';
-import { malformedChats } from './malformed.ts';
+
+/** The only message matches. */
+const message = (matches: (only: unknown) => boolean): When => ofMessages(1, 0, matches);
+
+/** There are `count` messages, and the one at `index` matches. */
+function ofMessages(count: number, index: number, matches: (message: unknown) => boolean): When {
+  return where(
+    'messages',
+    (messages) => Array.isArray(messages) && messages.length === count && matches(messages[index]),
+  );
+}
+
+/** The value of a key of the only message matches. */
+const inMessage = (key: string, matches: (value: unknown) => boolean): When =>
+  message((first) => isObject(first) && Object.hasOwn(first, key) && matches(first[key]));
+
+/** The only message has no such key. */
+const withoutKey = (key: string): When =>
+  message((first) => isObject(first) && !Object.hasOwn(first, key));
+
+/** How to recognize the malformed chat requests of the probes, by step. */
+export const malformedChats: Readonly<Record<MalformedChatStep, MalformedRequest>> = {
+  'messages missing': { name: 'messages-missing', when: lacks('messages') },
+  'messages a string': { name: 'messages-a-string', when: where('messages', isString) },
+  'messages an object': { name: 'messages-an-object', when: where('messages', isObject) },
+  'messages null': { name: 'messages-null', when: where('messages', isNull) },
+  'message a string': { name: 'message-a-string', when: message(isString) },
+  'role missing': { name: 'role-missing', when: withoutKey('role') },
+  'role a number': { name: 'role-a-number', when: inMessage('role', isNumber) },
+  'role tool': { name: 'role-tool', when: inMessage('role', is('tool')) },
+  'role unknown': { name: 'role-unknown', when: inMessage('role', is('customer')) },
+  'content missing': { name: 'content-missing', when: withoutKey('content') },
+  'role unknown in the last of two': {
+    name: 'role-unknown-in-the-last',
+    when: ofMessages(2, 1, (last) => isObject(last) && last['role'] === 'customer'),
+  },
+  'content missing in the first of two': {
+    name: 'content-missing-in-the-first',
+    when: ofMessages(2, 0, (first) => isObject(first) && !Object.hasOwn(first, 'content')),
+  },
+  'content a number': { name: 'content-a-number', when: inMessage('content', isNumber) },
+  'content an object': { name: 'content-an-object', when: inMessage('content', isObject) },
+  'content null': { name: 'content-null', when: inMessage('content', isNull) },
+  'body not JSON': { name: 'body-not-json', when: isNotJson },
+  'body empty': { name: 'body-empty', when: isEmptyBody },
+  'body an array': { name: 'body-an-array', when: isJsonArray },
+};
 
 const mutant = createMutantFactory('chat');
 
-const refuses = (
-  name: string,
-  requests: string,
-  kills: ChatRequirementId[],
-  when: When,
-  more: Partial<Mutant> = {},
-): Mutant =>
-  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refuseInstead(to('chat', when)), more);
+const refuses = createFalseRefusals('chat', 'chat');
 
-const hasText =
+/** Matches requests whose messages contain a text. */
+export const hasText =
   (pattern: RegExp): When =>
   (request) =>
     pattern.test(messagesTextOf(request));
@@ -177,62 +222,19 @@ const manyForms: Mutant[] = [
   refuses('with-user-id', 'every request with `user_id`', ['CHAT-001', 'CHAT-006'], has('user_id')),
 ];
 
-/** Accept one form of malformed request. */
-const accepts: Mutant[] = Object.entries(malformedChats).map(([step, { name, when }]) =>
-  mutant(
-    `accepts-${name}`,
-    `Accepts a malformed request: ${step}.`,
-    malformedChatSteps[step as MalformedChatStep],
-    acceptInstead(to('chat', when)),
-  ),
-);
-
-const refusals: ChatRequirementId[] = [
-  'CHAT-060',
-  'CHAT-061',
-  'CHAT-062',
-  'CHAT-063',
-  'CHAT-064',
-  'CHAT-065',
-];
-
-/** Refuse malformed requests in another way than with 400. */
 const wrongRefusals: Mutant[] = [
-  mutant(
-    'validation-422',
-    'Refuses malformed JSON objects with 422.',
-    refusals,
-    replaceParts(
-      to('chat', ({ json }) => isObject(json)),
-      { status: 422 },
-      isError400,
-    ),
-  ),
-  mutant(
-    'everything-422',
-    'Refuses every malformed request with 422.',
-    [...refusals, 'CHAT-066'],
-    replaceParts(to('chat'), { status: 422 }, isError400),
-  ),
-  mutant(
-    'no-object-415',
-    'Refuses a body that is not a JSON object with 415.',
-    ['CHAT-066'],
-    replaceParts(to('chat', isNotJsonObject), { status: 415 }, isError),
-  ),
-  mutant(
-    'no-object-500',
-    'Responds with 500 to a body that is not a JSON object.',
-    ['CHAT-066'],
-    refuseInstead(to('chat', isNotJsonObject), 500, 'server_error'),
-  ),
-  mutant(
-    'no-object-dropped',
-    'Drops the connection if the body is not a JSON object.',
-    ['CHAT-066'],
-    () => async (request, forward) =>
-      request.endpoint === 'chat' && isNotJsonObject(request) ? 'dropped' : forward(request),
-  ),
+  ...createRefusalMutants({
+    area: 'chat',
+    endpoint: 'chat',
+    malformed: malformedChats,
+    requirements: malformedChatSteps,
+    isRefused: always,
+    errorObject: 'CHAT-070',
+    errorStrings: 'CHAT-071',
+    badRequest: 'CHAT-072',
+    rateLimit: 'CHAT-073',
+    serverError: 'CHAT-074',
+  }),
   mutant(
     'content-null-500',
     'Responds with 500 if `content` is null.',
@@ -241,15 +243,10 @@ const wrongRefusals: Mutant[] = [
   ),
 ];
 
-function isError400({ status }: { status: number }): boolean {
-  return status === 400;
-}
-
 /** Mutants that accept or refuse the wrong chat requests. */
 export const chatRequestMutants: readonly Mutant[] = [
   ...oneForm,
   ...turns,
   ...manyForms,
-  ...accepts,
   ...wrongRefusals,
 ];

@@ -16,6 +16,7 @@ import {
   respondInstead,
   to,
   type When,
+  dropInstead,
 } from '../../../engine/mutants/combinators.ts';
 import type {
   Mutant,
@@ -171,8 +172,7 @@ const spanKinds: Mutant[] = [
     'odd-dropped',
     'Drops the connection when messages are structured values.',
     'SERVICE-011',
-    () => async (request, forward) =>
-      traces(contains('kvlistValue'))(request) ? 'dropped' : forward(request),
+    dropInstead(traces(contains('kvlistValue'))),
   ),
 ];
 
@@ -233,7 +233,7 @@ const limits: Mutant[] = [
     'too-large-dropped',
     'Drops the connection when a body is large.',
     'SERVICE-023',
-    () => async (request, forward) => (traces(isTooLarge)(request) ? 'dropped' : forward(request)),
+    dropInstead(traces(isTooLarge)),
     intrusiveOnly,
   ),
   mutant(

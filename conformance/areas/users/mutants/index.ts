@@ -1,4 +1,3 @@
-import { userErrorMutants } from './errors.ts';
 import { userFailureMutants } from './failures.ts';
 import { userRequestMutants } from './requests.ts';
 import type { UsersRequirementId } from '../requirements.ts';
@@ -240,6 +239,5 @@ export const usersMutants: readonly Mutant[] = [
   ...userRequestMutants,
   ...creating,
   ...deleting,
-  ...userErrorMutants,
   ...userFailureMutants,
 ];

@@ -1,33 +1,59 @@
-import type { Clock } from '../../../../src/platform/clock.ts';
+import { createFalseRefusals, createRefusalMutants } from '../../refusal-mutants.ts';
+import { type MalformedCreateStep, refusedCreateSteps } from '../steps.ts';
 import {
   createAcceptedResponse,
-  acceptInstead,
   errorResponse,
   isAccepted,
-  isError,
   refuseInstead,
-  replaceParts,
   to,
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import {
   createMutantFactory,
-  type ProxyResponse,
-  type ProxyRequest,
   type Mutant,
+  type ProxyRequest,
+  type ProxyResponse,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 import {
   hasKeys,
-  isNotJsonObject,
+  is,
+  isEmptyBody,
+  isJsonArray,
+  isNotJson,
+  isNull,
+  isNumber,
+  lacks,
+  type MalformedRequest,
   stringAt,
   userIdOf,
   where,
 } from '../../../engine/mutants/requests.ts';
+import type { Clock } from '../../../../src/platform/clock.ts';
 import { isObject } from '../../../../src/platform/json.ts';
-import type { UsersRequirementId } from '../requirements.ts';
-import { refusedCreateSteps, type MalformedCreateStep } from '../steps.ts';
-import { malformedCreates } from './malformed.ts';
+
+const idWith = (character: string): When =>
+  where('user_id', (id) => typeof id === 'string' && id.includes(character));
+
+/** How to recognize the malformed create requests of the probes, by step. */
+export const malformedCreates: Readonly<Record<MalformedCreateStep, MalformedRequest>> = {
+  'user_id missing': { name: 'user-id-missing', when: lacks('user_id') },
+  'user_id a number': { name: 'user-id-a-number', when: where('user_id', isNumber) },
+  'user_id null': { name: 'user-id-null', when: where('user_id', isNull) },
+  'user_id with a hyphen': { name: 'hyphen', when: idWith('-') },
+  'user_id with a space': { name: 'space', when: idWith(' ') },
+  'user_id with a dot': { name: 'dot', when: idWith('.') },
+  'user_id with a slash': { name: 'slash', when: idWith('/') },
+  'user_id with a line break': { name: 'line-break', when: idWith('\n') },
+  'user_id of 65 characters': {
+    name: '65-characters',
+    when: where('user_id', (id) => typeof id === 'string' && id.length === 65),
+  },
+  'user_id empty': { name: 'empty-id', when: where('user_id', is('')) },
+  'body not JSON': { name: 'body-not-json', when: isNotJson },
+  'body empty': { name: 'body-empty', when: isEmptyBody },
+  'body an array': { name: 'body-an-array', when: isJsonArray },
+};
 
 const mutant = createMutantFactory('users');
 
@@ -62,8 +88,7 @@ export const onDuplicate = (
     request.endpoint === 'create' && isKnown ? response(request, clock) : undefined,
   );
 
-const refuses = (name: string, requests: string, kills: UsersRequirementId[], when: When): Mutant =>
-  mutant(`refuses-${name}`, `Refuses ${requests}.`, kills, refuseInstead(to('create', when)));
+const refuses = createFalseRefusals('users', 'create');
 
 const id = (pattern: RegExp): When =>
   where('user_id', (value) => typeof value === 'string' && pattern.test(value));
@@ -132,14 +157,14 @@ const refusing: Mutant[] = [
   ),
 ];
 
-const isWellFormed: When = (request) =>
-  isObject(request.json) && !Object.values(malformedCreates).some(({ when }) => when(request));
+const isMalformed: When = (request) =>
+  Object.values(malformedCreates).some(({ when }) => when(request));
 
 function diesOfMalformedJson(): ReturnType<TransformFactory> {
   let isBroken = false;
   const inner = withKnownUsers((request, isKnown) => {
     const isUnavailable =
-      isBroken && request.endpoint === 'create' && !isKnown && isWellFormed(request);
+      isBroken && request.endpoint === 'create' && !isKnown && !isMalformed(request);
     return isUnavailable ? errorResponse(500, 'server_error') : undefined;
   })();
   return (request, forward, clock) => {
@@ -148,69 +173,24 @@ function diesOfMalformedJson(): ReturnType<TransformFactory> {
   };
 }
 
-/** Accept malformed create requests and duplicates. */
-const accepting: Mutant[] = [
-  ...Object.entries(malformedCreates).map(([step, { name, when }]) =>
-    mutant(
-      `accepts-${name}`,
-      `Accepts a malformed request: ${step}.`,
-      refusedCreateSteps[step as MalformedCreateStep],
-      acceptInstead(to('create', when)),
-    ),
-  ),
+const wrongRefusals: Mutant[] = [
+  ...createRefusalMutants({
+    area: 'users',
+    endpoint: 'create',
+    malformed: malformedCreates,
+    requirements: refusedCreateSteps,
+    isRefused: isMalformed,
+    errorObject: 'USERS-070',
+    errorStrings: 'USERS-071',
+    badRequest: 'USERS-072',
+    rateLimit: 'USERS-073',
+    serverError: 'USERS-074',
+  }),
   mutant(
     'accepts-duplicates',
     'Accepts a create request for an existing user.',
     ['USERS-066'],
     onDuplicate(createAcceptedResponse),
-  ),
-];
-
-const refusals: UsersRequirementId[] = [
-  'USERS-060',
-  'USERS-061',
-  'USERS-062',
-  'USERS-063',
-  'USERS-064',
-];
-const is400 = ({ status }: { status: number }): boolean => status === 400;
-
-/** Refuse malformed requests in another way than required. */
-const wrongRefusals: Mutant[] = [
-  mutant(
-    'validation-422',
-    'Refuses malformed JSON objects with 422.',
-    refusals,
-    replaceParts(to('create', isMalformedObject), { status: 422 }, is400),
-  ),
-  mutant(
-    'everything-422',
-    'Refuses every malformed request with 422.',
-    [...refusals, 'USERS-065'],
-    replaceParts(
-      to('create', (request) => isNotJsonObject(request) || isMalformedObject(request)),
-      { status: 422 },
-      is400,
-    ),
-  ),
-  mutant(
-    'no-object-500',
-    'Responds with 500 to a body that is not a JSON object.',
-    ['USERS-065'],
-    refuseInstead(to('create', isNotJsonObject), 500, 'server_error'),
-  ),
-  mutant(
-    'no-object-415',
-    'Refuses a body that is not a JSON object with 415.',
-    ['USERS-065'],
-    replaceParts(to('create', isNotJsonObject), { status: 415 }, isError),
-  ),
-  mutant(
-    'no-object-dropped',
-    'Drops the connection if the body is not a JSON object.',
-    ['USERS-065'],
-    () => async (request, forward) =>
-      request.endpoint === 'create' && isNotJsonObject(request) ? 'dropped' : forward(request),
   ),
   mutant(
     'null-id-500',
@@ -226,11 +206,5 @@ const wrongRefusals: Mutant[] = [
   ),
 ];
 
-function isMalformedObject(request: ProxyRequest): boolean {
-  return (
-    isObject(request.json) && Object.values(malformedCreates).some(({ when }) => when(request))
-  );
-}
-
 /** Mutants that accept or refuse the wrong create requests. */
-export const userRequestMutants: readonly Mutant[] = [...refusing, ...accepting, ...wrongRefusals];
+export const userRequestMutants: readonly Mutant[] = [...refusing, ...wrongRefusals];

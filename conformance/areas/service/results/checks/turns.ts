@@ -185,7 +185,7 @@ export const seededInputs: InputsOf = (session, transcript) =>
 /** Requires the seeded turns in seeded simulation sessions. */
 export function showsSeededTurns(): Check {
   const hasTraces = ({ traces }: ResultsObject): boolean => Array.isArray(traces);
-  // Turns are compared as a whole; `brief` shortens them only for the message.
+  // Turns are compared as a whole; `formatValue` shortens them only in the message.
   const textsOf = (turns: readonly unknown[]): string[] =>
     turns.map((turn) =>
       JSON.stringify([

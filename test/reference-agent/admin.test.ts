@@ -22,7 +22,7 @@ interface JournalView {
 const journalOf = async (send: Send): Promise<JournalView> =>
   (await send('GET /__admin/requests')).json as JournalView;
 
-void t.test('the journal tells what came in and how it was answered, and no more', async (t) => {
+void t.test('the journal lists requests and responses without bodies and secrets', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20));
   const { send } = await withAgent(t, { clock });
   const secret = { authorization: 'Bearer secret-of-caller' };
@@ -50,7 +50,7 @@ void t.test('the journal tells what came in and how it was answered, and no more
   t.notMatch(JSON.stringify(requests), /secret/);
 });
 
-void t.test('the journal keeps what was said only when asked to', async (t) => {
+void t.test('the journal contains bodies only with journalBodies', async (t) => {
   const { send } = await withAgent(t, { journalBodies: true });
   const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello') });
   const { requests } = await journalOf(send);
@@ -59,7 +59,7 @@ void t.test('the journal keeps what was said only when asked to', async (t) => {
   ]);
 });
 
-void t.test('the journal is bounded, drops the oldest, and can be emptied', async (t) => {
+void t.test('the journal is bounded, drops the oldest entries, and can be cleared', async (t) => {
   const { send } = await withAgent(t, { journalEntriesMax: 3 });
   for (const path of ['a', 'b', 'c', 'd', 'e']) await send(`GET /${path}`);
   const { seen, requests } = await journalOf(send);
@@ -72,13 +72,13 @@ void t.test('the journal is bounded, drops the oldest, and can be emptied', asyn
   t.same(await journalOf(send), { seen: 0, requests: [] });
 });
 
-void t.test('a journal of no entries is legal', async (t) => {
+void t.test('a journal may have a limit of 0 entries', async (t) => {
   const { send } = await withAgent(t, { journalEntriesMax: 0 });
   await send('GET /health');
   t.same(await journalOf(send), { seen: 1, requests: [] });
 });
 
-void t.test('failures show in the metrics of the health answer', async (t) => {
+void t.test('the metrics in the health response count failures', async (t) => {
   const { send } = await withAgent(t);
   const headers = { 'x-sandbox-kit-fault': 'server_error' };
   await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), headers });
@@ -86,13 +86,13 @@ void t.test('failures show in the metrics of the health answer', async (t) => {
   t.match((await send('GET /health')).json, { metrics: { error_rate: 50 } });
 });
 
-void t.test('health and ready answer', async (t) => {
+void t.test('the control API has health and readiness endpoints', async (t) => {
   const { send } = await withAgent(t);
   t.same((await send('GET /__admin/health')).json, { status: 'healthy' });
   t.same((await send('GET /__admin/ready')).json, { ready: true });
 });
 
-void t.test('a reset takes users, faults and journal back to the start', async (t) => {
+void t.test('a reset restores users, faults, and the journal', async (t) => {
   const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', times: 1 }] });
   const user = { body: { user_id: 'u' } };
   t.equal((await send('POST /users', user)).status, 429);
@@ -102,12 +102,16 @@ void t.test('a reset takes users, faults and journal back to the start', async (
   t.same((await send('POST /__admin/reset')).json, { reset: true });
   t.same(await journalOf(send), { seen: 0, requests: [] });
   assertResponse(t, await send('GET /health'), 200, 'Health');
-  t.equal((await send('POST /users', user)).status, 429, 'faults of the options are wound up');
+  t.equal(
+    (await send('POST /users', user)).status,
+    429,
+    'the count of the option fault starts again',
+  );
   assertResponse(t, await send('POST /users', user), 201, 'UserCreated');
 });
 
-/** The status of a request whose Host and Origin are chosen; fetch would not let us. */
-async function statusWith(url: string, headers: Record<string, string>): Promise<number> {
+/** Returns the status of a request with its own Host and Origin headers, which fetch does not allow. */
+async function statusWithHeaders(url: string, headers: Record<string, string>): Promise<number> {
   const sent = request(url, { headers });
   sent.end();
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -115,7 +119,7 @@ async function statusWith(url: string, headers: Record<string, string>): Promise
   return response.statusCode ?? 0;
 }
 
-void t.test('on loopback, admin is closed to pages in a browser', async (t) => {
+void t.test('on loopback, the control API refuses web pages of other origins', async (t) => {
   const { agent, send } = await withAgent(t, { apiKey: 'right' });
   const url = `${agent.url}/__admin/requests`;
   const { host } = new URL(url);
@@ -132,7 +136,7 @@ void t.test('on loopback, admin is closed to pages in a browser', async (t) => {
     [{ origin: 'null' }, 403],
   ];
   for (const [headers, status] of cases) {
-    t.equal(await statusWith(url, headers), status, JSON.stringify(headers));
+    t.equal(await statusWithHeaders(url, headers), status, JSON.stringify(headers));
   }
   const answer = await send('GET /__admin/requests', {
     headers: { origin: 'http://evil.example' },
@@ -141,14 +145,17 @@ void t.test('on loopback, admin is closed to pages in a browser', async (t) => {
   t.notOk([...answer.headers.keys()].some((name) => name.startsWith('access-control')));
 });
 
-void t.test('a fault header does not count under a foreign Host', async (t) => {
+void t.test('a fault header is ignored if the Host is not loopback', async (t) => {
   const { agent } = await withAgent(t);
   const headers = { 'x-sandbox-kit-fault': 'unhealthy' };
-  t.equal(await statusWith(`${agent.url}/health`, headers), 503);
-  t.equal(await statusWith(`${agent.url}/health`, { ...headers, host: 'evil.example' }), 200);
+  t.equal(await statusWithHeaders(`${agent.url}/health`, headers), 503);
+  t.equal(
+    await statusWithHeaders(`${agent.url}/health`, { ...headers, host: 'evil.example' }),
+    200,
+  );
 });
 
-void t.test('admin wants JSON', async (t) => {
+void t.test('the control API requires JSON', async (t) => {
   const { send } = await withAgent(t);
   const headers = { 'content-type': 'text/plain' };
   const answer = await send('PUT /__admin/faults', { body: [], headers });
@@ -179,44 +186,50 @@ const rules = [
   },
 ];
 
-void t.test('a script answers first, by text, turn and metadata', async (t) => {
-  const clock = manualClock(0);
-  const folder = t.testdir({ 'script.json': JSON.stringify({ rules }) });
-  const { send } = await withAgent(t, { clock, script: readScript(`${folder}/script.json`) });
-  const says = async (...texts: string[]): Promise<string> => {
-    const { json } = await send(CHAT_ROUTE, { body: makeChatRequest(...texts) });
-    return (json as ChatResponse).choices[0].message.content;
-  };
-  t.match(await says('My parrot'), /not sure/, 'another turn');
-  t.equal(await says('Hello', 'Hello', 'My parrot'), 'It rests.');
-  t.match(await says('Is it dead?'), /not sure/, 'other metadata');
+void t.test(
+  'script rules that match text, turn, and metadata come before the dialogue',
+  async (t) => {
+    const clock = manualClock(0);
+    const folder = t.testdir({ 'script.json': JSON.stringify({ rules }) });
+    const { send } = await withAgent(t, { clock, script: readScript(`${folder}/script.json`) });
+    const replyTo = async (...texts: string[]): Promise<string> => {
+      const { json } = await send(CHAT_ROUTE, { body: makeChatRequest(...texts) });
+      return (json as ChatResponse).choices[0].message.content;
+    };
+    t.match(await replyTo('My parrot'), /not sure/, 'the turn does not match');
+    t.equal(await replyTo('Hello', 'Hello', 'My parrot'), 'It rests.');
+    t.match(await replyTo('Is it dead?'), /not sure/, 'the metadata does not match');
 
-  const angry = {
-    body: { ...makeChatRequest('Is it dead?'), metadata: { persona: 'angry', more: 1 } },
-  };
-  const answer = send(CHAT_ROUTE, angry);
-  for (let waits = true; waits;) {
-    clock.advance(500);
-    waits = await Promise.race([answer.then(() => false), send('GET /health').then(() => true)]);
-  }
-  assertResponse(t, await answer, 200, 'ChatResponse');
-  t.match((await answer).json, {
-    choices: [
-      {
-        message: {
-          content: 'No.',
-          tool_calls: [{ function: { name: 'look_at_parrot', arguments: '{"kind":"blue"}' } }],
+    const angry = {
+      body: { ...makeChatRequest('Is it dead?'), metadata: { persona: 'angry', more: 1 } },
+    };
+    const answer = send(CHAT_ROUTE, angry);
+    for (let isWaiting = true; isWaiting;) {
+      clock.advance(500);
+      isWaiting = await Promise.race([
+        answer.then(() => false),
+        send('GET /health').then(() => true),
+      ]);
+    }
+    assertResponse(t, await answer, 200, 'ChatResponse');
+    t.match((await answer).json, {
+      choices: [
+        {
+          message: {
+            content: 'No.',
+            tool_calls: [{ function: { name: 'look_at_parrot', arguments: '{"kind":"blue"}' } }],
+          },
         },
-      },
-    ],
-    metadata: { tools_used: ['look_at_parrot'] },
-    evaluation_metadata: { tone: 'dry' },
-  });
-  t.match((await send(CHAT_ROUTE, angry)).text, /not sure/, 'times is over');
-  await send('POST /__admin/reset');
-});
+      ],
+      metadata: { tools_used: ['look_at_parrot'] },
+      evaluation_metadata: { tone: 'dry' },
+    });
+    t.match((await send(CHAT_ROUTE, angry)).text, /not sure/, 'the rule is used up');
+    await send('POST /__admin/reset');
+  },
+);
 
-void t.test('a script that is wrong is refused with its name and what is wrong', (t) => {
+void t.test('an invalid script is refused with its path and its problems', (t) => {
   const rule = { reply: { content: 'x' } };
   const folder = t.testdir({
     'no-json': '{',
@@ -231,7 +244,7 @@ void t.test('a script that is wrong is refused with its name and what is wrong',
     t.throws(() => readScript(`${folder}/${name}`), { message: new RegExp(`/${name}`) }, name);
   }
   t.throws(() => readScript(`${folder}/unknown-key`), { message: /wen/ });
-  for (const [name, text, says] of [
+  for (const [name, text, problem] of [
     ['null', 'null', 'is invalid: expected an object, got null.'],
     ['list', '[]', 'is invalid: expected an object, got [].'],
     ['none', '{}', 'is invalid at /rules: expected an array, got nothing.'],
@@ -296,7 +309,7 @@ void t.test('a script that is wrong is refused with its name and what is wrong',
     writeFileSync(path, text);
     t.throws(() => readScript(path), {
       name: 'StartError',
-      message: `The script ${path} ${says}`,
+      message: `The script ${path} ${problem}`,
     });
   }
   t.equal(readScript(`${folder}/fine`).rules.length, 1);

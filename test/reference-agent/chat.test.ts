@@ -14,20 +14,23 @@ import {
   withAgent,
 } from '../helpers/agent.ts';
 
-void t.test('a request with only messages is answered in full', async (t) => {
+void t.test('a request with only messages gets a complete response', async (t) => {
   const { send } = await withAgent(t);
-  const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Where is order A-1001?') });
+  const response = await send(CHAT_ROUTE, { body: makeChatRequest('Where is order A-1001?') });
 
-  assertResponse(t, answer, 200, 'ChatResponse');
-  t.match(answer.json, {
+  assertResponse(t, response, 200, 'ChatResponse');
+  t.match(response.json, {
     choices: [{ index: 0, message: { role: 'assistant' }, finish_reason: 'stop' }],
     chat_id: /^chat_[0-9a-f]{16}$/,
     metadata: { agent_confidence: Number, response_time_ms: Number, tools_used: ['look_up_order'] },
   });
-  t.notOk('session_id' in (answer.json as object), 'no session id came, none goes out');
+  t.notOk(
+    'session_id' in (response.json as object),
+    'no session id is echoed, because none was sent',
+  );
 });
 
-void t.test('the session id is echoed as it came', async (t) => {
+void t.test('the session id is echoed unchanged', async (t) => {
   const { send } = await withAgent(t);
   const { json } = await send(CHAT_ROUTE, {
     body: { ...makeChatRequest('Hello'), session_id: 'Sitzung é/1' },
@@ -47,7 +50,7 @@ void t.test('every valid example of the contract is accepted', async (t) => {
 });
 
 void t.test(
-  'every near miss of the contract is refused with the place that is wrong',
+  'every near miss of the contract is refused with the pointer to the problem',
   async (t) => {
     const { send } = await withAgent(t);
     const cases = [
@@ -58,10 +61,10 @@ void t.test(
       })),
     ];
     for (const { route, breaks, value } of cases) {
-      const answer = await send(route, { body: value });
-      assertError(t, answer, 400, 'bad_request');
-      t.match(answer.text, `${breaks} must be `);
-      t.match(answer.text, 'got ');
+      const response = await send(route, { body: value });
+      assertError(t, response, 400, 'bad_request');
+      t.match(response.text, `${breaks} must be `);
+      t.match(response.text, 'got ');
     }
   },
 );
@@ -71,36 +74,32 @@ void t.test('bad input is refused and never fails the agent', async (t) => {
   const chat = makeChatRequest('Hello');
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   const cases: [string, Parameters<typeof send>[1], number][] = [
-    ['not JSON', { text: '{"messages": [' }, 400],
+    ['invalid JSON', { text: '{"messages": [' }, 400],
     ['an empty body', { text: '' }, 400],
-    ['no body at all', {}, 400],
-    ['a body of null', { text: 'null' }, 400],
-    ['a body that is a list', { body: [chat] }, 400],
-    ['user_id of another type', { body: { ...chat, user_id: 7 } }, 400],
-    ['session_id of another type', { body: { ...chat, session_id: {} } }, 400],
-    ['a persona of another type', { body: { ...chat, metadata: { persona: 1 } } }, 400],
-    ['content null', { body: { messages: [{ role: 'user', content: null }] } }, 400],
-    ['a role in capitals', { body: { messages: [{ role: 'User', content: 'x' }] } }, 400],
-    ['a body nested very deep', { text: deep }, 400],
+    ['no body', {}, 400],
+    ['a null body', { text: 'null' }, 400],
+    ['an array as the body', { body: [chat] }, 400],
+    ['a user_id of the wrong type', { body: { ...chat, user_id: 7 } }, 400],
+    ['a session_id of the wrong type', { body: { ...chat, session_id: {} } }, 400],
+    ['a persona of the wrong type', { body: { ...chat, metadata: { persona: 1 } } }, 400],
+    ['null content', { body: { messages: [{ role: 'user', content: null }] } }, 400],
+    ['a capitalized role', { body: { messages: [{ role: 'User', content: 'x' }] } }, 400],
+    ['a deeply nested body', { text: deep }, 400],
     ['text/plain', { body: chat, headers: { 'content-type': 'text/plain' } }, 400],
-    ['a content type of nonsense', { body: chat, headers: { 'content-type': ';;' } }, 400],
-    [
-      'a body that is compressed',
-      { text: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } },
-      400,
-    ],
+    ['an invalid content type', { body: chat, headers: { 'content-type': ';;' } }, 400],
+    ['a compressed body', { text: '\u001f\u008b', headers: { 'content-encoding': 'gzip' } }, 400],
   ];
-  for (const [name, sending, status] of cases) {
+  for (const [name, request, status] of cases) {
     await t.test(name, async (t) => {
-      const answer = await send(CHAT_ROUTE, sending);
-      assertError(t, answer, status, 'bad_request');
-      t.notMatch(answer.text, /node_modules|at .*\.ts/, 'tells nothing of the inside');
+      const response = await send(CHAT_ROUTE, request);
+      assertError(t, response, status, 'bad_request');
+      t.notMatch(response.text, /node_modules|at .*\.ts/, 'contains no stack trace or path');
     });
   }
   assertResponse(t, await send(CHAT_ROUTE, { body: chat }), 200, 'ChatResponse');
 });
 
-void t.test('a body is read up to its limit', async (t) => {
+void t.test('a body up to the size limit is accepted', async (t) => {
   const { send } = await withAgent(t);
   const bytesAround = JSON.stringify(makeChatRequest('')).length;
   const fits = makeChatRequest('x'.repeat(1_048_576 - bytesAround));
@@ -110,7 +109,7 @@ void t.test('a body is read up to its limit', async (t) => {
   assertError(t, await send(CHAT_ROUTE, { body: tooLong }), 413, 'body_too_large');
 });
 
-void t.test('what the contract does not know is legal in a request', async (t) => {
+void t.test('unknown fields in a request are accepted', async (t) => {
   const { send } = await withAgent(t);
   const text =
     '{"messages":[{"role":"user","content":"Hello","name":"x"}],"model":"y",' +
@@ -119,26 +118,23 @@ void t.test('what the contract does not know is legal in a request', async (t) =
   assertResponse(t, await send(CHAT_ROUTE, { body: { messages: [] } }), 200, 'ChatResponse');
 });
 
-void t.test(
-  'a path or method that does not exist is told in the sandbox error shape',
-  async (t) => {
-    const { send } = await withAgent(t, { apiKey: 'right' });
-    assertError(t, await send('GET /nowhere'), 404, 'not_found');
-    assertError(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
-    for (const [route, allow] of [
-      ['GET /v1/chat/completions', 'POST'],
-      ['PUT /health', 'GET, HEAD'],
-      ['GET /users', 'POST'],
-      ['OPTIONS /users/some_one', 'DELETE'],
-    ] as const) {
-      const answer = await send(route);
-      assertError(t, answer, 405, 'method_not_allowed');
-      t.equal(answer.headers.get('allow'), allow);
-    }
-  },
-);
+void t.test('an unknown path or method gets an error in the sandbox error shape', async (t) => {
+  const { send } = await withAgent(t, { apiKey: 'right' });
+  assertError(t, await send('GET /nowhere'), 404, 'not_found');
+  assertError(t, await send('POST /__admin/nowhere', { body: {} }), 404, 'not_found');
+  for (const [route, allow] of [
+    ['GET /v1/chat/completions', 'POST'],
+    ['PUT /health', 'GET, HEAD'],
+    ['GET /users', 'POST'],
+    ['OPTIONS /users/some_one', 'DELETE'],
+  ] as const) {
+    const response = await send(route);
+    assertError(t, response, 405, 'method_not_allowed');
+    t.equal(response.headers.get('allow'), allow);
+  }
+});
 
-void t.test('bytes that are not HTTP are refused in the sandbox error shape', async (t) => {
+void t.test('bytes other than HTTP get an error in the sandbox error shape', async (t) => {
   const { agent } = await withAgent(t);
   const socket = connect(Number(new URL(agent.url).port), '127.0.0.1');
   socket.end('nonsense\r\n\r\n');
@@ -146,17 +142,17 @@ void t.test('bytes that are not HTTP are refused in the sandbox error shape', as
   t.match(bytes.toString(), /^HTTP\/1.1 400 [^]*"code":"bad_request"/);
 });
 
-void t.test('a key is wanted everywhere but at the health check', async (t) => {
+void t.test('every endpoint except health requires the key', async (t) => {
   const { agent, send } = await withAgent(t, { apiKey: 'right' });
   t.equal(agent.apiKey, 'right');
   const wrong = { headers: { authorization: 'Bearer wrong' } };
   const right = { headers: { authorization: 'bearer right' } };
 
   assertResponse(t, await send('GET /health'), 200, 'Health');
-  for (const sending of [{}, wrong, { headers: { authorization: 'right' } }]) {
-    const answer = await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), ...sending });
-    assertError(t, answer, 401, 'unauthorized');
-    t.equal(answer.headers.get('www-authenticate'), 'Bearer');
+  for (const credentials of [{}, wrong, { headers: { authorization: 'right' } }]) {
+    const response = await send(CHAT_ROUTE, { body: makeChatRequest('Hello'), ...credentials });
+    assertError(t, response, 401, 'unauthorized');
+    t.equal(response.headers.get('www-authenticate'), 'Bearer');
   }
   assertError(
     t,
@@ -179,7 +175,7 @@ void t.test('a key is wanted everywhere but at the health check', async (t) => {
   );
 });
 
-void t.test('without a key of its own the agent takes any', async (t) => {
+void t.test('an agent without a key accepts any key', async (t) => {
   const { send } = await withAgent(t);
   const headers = { authorization: 'Bearer whatever' };
   assertResponse(
@@ -190,21 +186,21 @@ void t.test('without a key of its own the agent takes any', async (t) => {
   );
 });
 
-void t.test('listening beyond loopback wants a key, or the word that it is open', async (t) => {
+void t.test('listening beyond loopback requires a key or the open option', async (t) => {
   await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /API key/ });
   await t.rejects(startAgent({ apiKey: '' }), { message: /empty/ });
   const { send } = await withAgent(t, { host: '0.0.0.0', open: true });
   assertResponse(t, await send('GET /health'), 200, 'Health');
 });
 
-void t.test('a health answer has every part, and no error while healthy', async (t) => {
+void t.test('a health response is complete and has no error while healthy', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20, 9, 30));
   const { send } = await withAgent(t, { clock });
   clock.advance(90_700);
-  const answer = await send('GET /health');
+  const response = await send('GET /health');
 
-  assertResponse(t, answer, 200, 'Health');
-  t.match(answer.json, {
+  assertResponse(t, response, 200, 'Health');
+  t.match(response.json, {
     status: 'healthy',
     timestamp: '2026-11-20T09:31:30.700Z',
     version: String,
@@ -212,11 +208,11 @@ void t.test('a health answer has every part, and no error while healthy', async 
     dependencies: { database: 'healthy', llm_service: 'healthy', external_apis: 'healthy' },
     metrics: { response_time_avg: 0, error_rate: 0, memory_usage: Number, cpu_usage: Number },
   });
-  t.notOk('error' in (answer.json as object));
+  t.notOk('error' in (response.json as object));
   t.equal((await send('HEAD /health')).status, 200);
 });
 
-void t.test('a user is created once, deleted once, and can come again', async (t) => {
+void t.test('a user can be created once, deleted once, and then created again', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20));
   const { send } = await withAgent(t, { clock });
   const body = { user_id: 'sim_user_1', profile: { name: 'Ada' } };
@@ -233,7 +229,7 @@ void t.test('a user is created once, deleted once, and can come again', async (t
   assertResponse(t, await send('POST /users', { body }), 201, 'UserCreated');
 });
 
-void t.test('an id in the path that can be no user id is refused', async (t) => {
+void t.test('an invalid user id in the path is refused', async (t) => {
   const { send } = await withAgent(t);
   for (const id of ['a-b', '', '%20', '%zz', 'x'.repeat(65), 'x'.repeat(3000), 'a%2Fb']) {
     assertError(t, await send(`DELETE /users/${id}`), 400, 'bad_request');
@@ -242,7 +238,7 @@ void t.test('an id in the path that can be no user id is refused', async (t) => 
   assertError(t, await send(`DELETE /users/${'x'.repeat(64)}`, { headers }), 404, 'user_not_found');
 });
 
-void t.test('a stop finishes what is in flight and closes what is idle', async (t) => {
+void t.test('a stop completes the requests in flight and closes idle connections', async (t) => {
   const { agent, send } = await withAgent(t, {
     faults: [{ kind: 'latency', route: 'chat', latency: { min_ms: 60_000, max_ms: 60_000 } }],
   });
@@ -251,27 +247,27 @@ void t.test('a stop finishes what is in flight and closes what is idle', async (
   await Promise.all([agent.stop(), agent.stop()]);
 
   t.equal((await inFlight).status, 200);
-  await t.rejects(send('GET /health'), 'nothing listens any more');
+  await t.rejects(send('GET /health'), 'new connections are refused');
 });
 
-void t.test('a made certificate is its own CA', async (t) => {
+void t.test('a generated certificate is its own CA', async (t) => {
   const { agent, send } = await withAgent(t, { tls: { kind: 'made' } });
   t.match(agent.url, /^https:/);
   assertResponse(t, await send('GET /health'), 200, 'Health');
-  await t.rejects(fetch(`${agent.url}/health`), 'a client that was not told does not trust it');
+  await t.rejects(fetch(`${agent.url}/health`), 'a client without the CA does not trust it');
 });
 
-void t.test('a certificate can come from files', async (t) => {
+void t.test('a certificate can be read from files', async (t) => {
   const names = [{ type: 7, ip: '127.0.0.1' }] as const;
-  const made = await generate([{ name: 'commonName', value: 'localhost' }], {
+  const generated = await generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',
     extensions: [{ name: 'subjectAltName', altNames: [...names] }],
   });
-  const folder = t.testdir({ 'cert.pem': made.cert, 'key.pem': made.private });
+  const folder = t.testdir({ 'cert.pem': generated.cert, 'key.pem': generated.private });
   const files = { certFile: `${folder}/cert.pem`, keyFile: `${folder}/key.pem` };
-  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, made.cert);
-  t.equal(agent.caPem, null, 'whoever brought it knows its CA');
+  const { agent, send } = await withAgent(t, { tls: { ...files, kind: 'files' } }, generated.cert);
+  t.equal(agent.caPem, null, 'the agent does not know the CA of a certificate from a file');
   assertResponse(t, await send('GET /health'), 200, 'Health');
 
   const missing = { kind: 'files', certFile: '/nowhere/cert', keyFile: '/nowhere/key' } as const;
@@ -280,7 +276,7 @@ void t.test('a certificate can come from files', async (t) => {
   await t.rejects(startAgent({ tls: wrong }), { name: 'StartError', message: /certificate/ });
 });
 
-void t.test('a port that is taken is told when the agent starts', async (t) => {
+void t.test('a port that is in use fails the start', async (t) => {
   const { agent } = await withAgent(t);
   await t.rejects(startAgent({ port: Number(new URL(agent.url).port) }), {
     name: 'StartError',
@@ -288,7 +284,7 @@ void t.test('a port that is taken is told when the agent starts', async (t) => {
   });
 });
 
-void t.test('the response time is measured', async (t) => {
+void t.test('the response states its measured response time', async (t) => {
   const clock = manualClock(0);
   const { send } = await withAgent(t, {
     clock,

@@ -14,49 +14,49 @@ import {
 
 const chat = { body: makeChatRequest('Hello') };
 const FAULTS_ROUTE = '/__admin/faults';
-const bring = (fault: string): { headers: Record<string, string> } => ({
+const injecting = (fault: string): { headers: Record<string, string> } => ({
   headers: { 'x-sandbox-kit-fault': fault },
 });
 const statusOf = async (send: Send, fault?: string): Promise<number> =>
-  (await send(CHAT_ROUTE, { ...chat, ...(fault && bring(fault)) })).status;
+  (await send(CHAT_ROUTE, { ...chat, ...(fault && injecting(fault)) })).status;
 
-void t.test('each kind of fault shows in its way', async (t) => {
+void t.test('each kind of fault has its own response', async (t) => {
   const { send } = await withAgent(t);
 
-  const limited = await send(CHAT_ROUTE, { ...chat, ...bring('rate_limit;retry_after_s=7') });
+  const limited = await send(CHAT_ROUTE, { ...chat, ...injecting('rate_limit;retry_after_s=7') });
   assertError(t, limited, 429, 'rate_limit_exceeded');
   t.equal(limited.headers.get('retry-after'), '7');
 
   assertError(
     t,
-    await send(CHAT_ROUTE, { ...chat, ...bring('server_error') }),
+    await send(CHAT_ROUTE, { ...chat, ...injecting('server_error') }),
     500,
     'server_error',
   );
 
-  const degraded = await send('GET /health', bring('degraded'));
+  const degraded = await send('GET /health', injecting('degraded'));
   assertResponse(t, degraded, 200, 'Health');
   t.match(degraded.json, { status: 'degraded', dependencies: { external_apis: 'unhealthy' } });
   t.notMatch(degraded.json, { error: {} });
 
-  const unhealthy = await send('GET /health', bring('unhealthy'));
+  const unhealthy = await send('GET /health', injecting('unhealthy'));
   assertResponse(t, unhealthy, 503, 'Health');
   t.match(unhealthy.json, { status: 'unhealthy', error: { message: String, details: String } });
 
-  const failed = await send('GET /health', bring('health_check_failed'));
+  const failed = await send('GET /health', injecting('health_check_failed'));
   assertError(t, failed, 500, 'health_check_failed');
 
-  const malformed = await send(CHAT_ROUTE, { ...chat, ...bring('malformed_body') });
+  const malformed = await send(CHAT_ROUTE, { ...chat, ...injecting('malformed_body') });
   t.equal(malformed.status, 200);
   t.match(malformed.headers.get('content-type'), /^application\/json/);
   t.match(malformed.text, /^\{"choices":/);
-  t.equal(malformed.json, undefined, 'the JSON is cut');
+  t.equal(malformed.json, undefined, 'the JSON is truncated');
 
-  await t.rejects(send(CHAT_ROUTE, { ...chat, ...bring('dropped_connection') }));
-  t.equal(await statusOf(send), 200, 'and then all is well again');
+  await t.rejects(send(CHAT_ROUTE, { ...chat, ...injecting('dropped_connection') }));
+  t.equal(await statusOf(send), 200, 'the next request succeeds');
 });
 
-void t.test('a latency is drawn from the seed, between its bounds', async (t) => {
+void t.test('an injected latency is between its bounds and derives from the seed', async (t) => {
   const fault: AgentFault = { kind: 'latency', latency: { min_ms: 10, max_ms: 500 } };
   const waitsOf = async (seed: string): Promise<number[]> => {
     const waits: number[] = [];
@@ -69,24 +69,24 @@ void t.test('a latency is drawn from the seed, between its bounds', async (t) =>
   const waits = await waitsOf('one');
   t.equal(waits.length, 20);
   t.ok(waits.every((ms) => ms >= 10 && ms <= 500));
-  t.same(await waitsOf('one'), waits, 'the same seed waits the same');
-  t.notSame(await waitsOf('other'), waits, 'another does not');
+  t.same(await waitsOf('one'), waits, 'the same seed gives the same latencies');
+  t.notSame(await waitsOf('two'), waits, 'another seed gives other latencies');
 });
 
-void t.test('a fault shows where it makes sense, or where it says', async (t) => {
+void t.test('a fault applies to its default routes, or to the route that it names', async (t) => {
   const { send } = await withAgent(t);
-  assertResponse(t, await send('GET /health', bring('rate_limit')), 200, 'Health');
-  assertResponse(t, await send('GET /health', bring('server_error')), 200, 'Health');
+  assertResponse(t, await send('GET /health', injecting('rate_limit')), 200, 'Health');
+  assertResponse(t, await send('GET /health', injecting('server_error')), 200, 'Health');
   t.equal(await statusOf(send, 'unhealthy'), 200);
   t.equal(await statusOf(send, 'rate_limit;route=users'), 200);
   const created = await send('POST /users', {
     body: { user_id: 'u' },
-    ...bring('rate_limit;route=users'),
+    ...injecting('rate_limit;route=users'),
   });
   assertError(t, created, 429, 'rate_limit_exceeded');
 });
 
-void t.test('a fault of admin shows as often as it says, and not after its time', async (t) => {
+void t.test('a fault set through the control API ends after its count or its time', async (t) => {
   const clock = manualClock(0);
   const { send } = await withAgent(t, { clock });
 
@@ -100,7 +100,7 @@ void t.test('a fault of admin shows as often as it says, and not after its time'
   t.equal(await statusOf(send), 200);
 });
 
-void t.test('a request without the key uses no fault up', async (t) => {
+void t.test('a request without the key does not use up a fault', async (t) => {
   const { send } = await withAgent(t, {
     apiKey: 'right',
     faults: [{ kind: 'server_error', times: 1 }],
@@ -110,18 +110,24 @@ void t.test('a request without the key uses no fault up', async (t) => {
   t.equal((await send(CHAT_ROUTE, { ...chat, headers })).status, 500);
 });
 
-void t.test('header comes before admin, and admin before options', async (t) => {
-  const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
-  t.equal(await statusOf(send), 429, 'options');
+void t.test(
+  'a fault in the header wins over the control API, which wins over the options',
+  async (t) => {
+    const { send } = await withAgent(t, { faults: [{ kind: 'rate_limit', route: 'chat' }] });
+    t.equal(await statusOf(send), 429, 'options');
 
-  await send(`POST ${FAULTS_ROUTE}`, { body: { kind: 'server_error', times: 1 } });
-  const brought = await send(CHAT_ROUTE, { ...chat, ...bring('rate_limit;retry_after_s=9') });
-  t.equal(brought.headers.get('retry-after'), '9', 'header');
-  t.equal(await statusOf(send), 500, 'admin, not used up meanwhile');
-  t.equal(await statusOf(send), 429, 'options again');
-});
+    await send(`POST ${FAULTS_ROUTE}`, { body: { kind: 'server_error', times: 1 } });
+    const fromHeader = await send(CHAT_ROUTE, {
+      ...chat,
+      ...injecting('rate_limit;retry_after_s=9'),
+    });
+    t.equal(fromHeader.headers.get('retry-after'), '9', 'header');
+    t.equal(await statusOf(send), 500, 'control API, not used up by the header');
+    t.equal(await statusOf(send), 429, 'options again');
+  },
+);
 
-void t.test('a latency goes together with another fault', async (t) => {
+void t.test('a latency is combined with another fault', async (t) => {
   const clock = manualClock(0);
   const latency: AgentFault = {
     kind: 'latency',
@@ -129,60 +135,79 @@ void t.test('a latency goes together with another fault', async (t) => {
     route: 'chat',
   };
   const { send } = await withAgent(t, { clock, faults: [latency, { kind: 'server_error' }] });
-  const answer = statusOf(send);
+  const status = statusOf(send);
   await waitForInjection(send);
   clock.advance(100);
-  t.equal(await answer, 500);
+  t.equal(await status, 500);
 });
 
-void t.test('the list of faults can be read, replaced, added to and emptied', async (t) => {
-  const { send } = await withAgent(t, { faults: [{ kind: 'degraded' }] });
-  const own = { fault: { kind: 'degraded' }, source: 'options', injected: 0, active: true };
-  const admin = (kind: string): object => ({ ...own, fault: { kind }, source: 'admin' });
-  const list = async (route: string, body?: unknown): Promise<unknown> =>
-    ((await send(route, { body })).json as { faults: unknown }).faults;
+void t.test(
+  'the control API reads, replaces, extends, and clears the list of faults',
+  async (t) => {
+    const { send } = await withAgent(t, { faults: [{ kind: 'degraded' }] });
+    const optionFault = {
+      fault: { kind: 'degraded' },
+      source: 'options',
+      injected: 0,
+      active: true,
+    };
+    const admin = (kind: string): object => ({ ...optionFault, fault: { kind }, source: 'admin' });
+    const requestFaults = async (route: string, body?: unknown): Promise<unknown> =>
+      ((await send(route, { body })).json as { faults: unknown }).faults;
 
-  t.same(await list(`GET ${FAULTS_ROUTE}`), [own]);
-  t.same(await list(`PUT ${FAULTS_ROUTE}`, [{ kind: 'unhealthy' }]), [admin('unhealthy'), own]);
-  t.same(await list(`POST ${FAULTS_ROUTE}`, { kind: 'rate_limit' }), [
-    admin('unhealthy'),
-    admin('rate_limit'),
-    own,
-  ]);
-  t.same(await list(`PUT ${FAULTS_ROUTE}`, []), [own]);
-  t.same(await list(`DELETE ${FAULTS_ROUTE}`), [own]);
-});
+    t.same(await requestFaults(`GET ${FAULTS_ROUTE}`), [optionFault]);
+    t.same(await requestFaults(`PUT ${FAULTS_ROUTE}`, [{ kind: 'unhealthy' }]), [
+      admin('unhealthy'),
+      optionFault,
+    ]);
+    t.same(await requestFaults(`POST ${FAULTS_ROUTE}`, { kind: 'rate_limit' }), [
+      admin('unhealthy'),
+      admin('rate_limit'),
+      optionFault,
+    ]);
+    t.same(await requestFaults(`PUT ${FAULTS_ROUTE}`, []), [optionFault]);
+    t.same(await requestFaults(`DELETE ${FAULTS_ROUTE}`), [optionFault]);
+  },
+);
 
-void t.test('a fault that makes no sense is refused, however it comes', async (t) => {
-  const { send } = await withAgent(t);
-  const wrong: unknown[] = [
-    ...schemas.AgentFault['x-near-misses'].map(({ value }) => value),
-    null,
-    { kind: 'latency' },
-    { kind: 'latency', latency: { min_ms: 2, max_ms: 1 } },
-    { kind: 'unhealthy', route: 'chat' },
-    { kind: 'rate_limit', surprise: true },
-  ];
-  for (const body of wrong) {
-    assertError(t, await send(`POST ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
-    assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body: [body] }), 400, 'bad_request');
-    assertError(t, await send('GET /health', bring(JSON.stringify(body))), 400, 'bad_request');
-    await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'StartError' });
-  }
-  for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
-    assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
-  }
-  assertResponse(t, await send('GET /health'), 200, 'Health');
-});
+void t.test(
+  'an invalid fault is refused by the control API, the header, and the options',
+  async (t) => {
+    const { send } = await withAgent(t);
+    const invalid: unknown[] = [
+      ...schemas.AgentFault['x-near-misses'].map(({ value }) => value),
+      null,
+      { kind: 'latency' },
+      { kind: 'latency', latency: { min_ms: 2, max_ms: 1 } },
+      { kind: 'unhealthy', route: 'chat' },
+      { kind: 'rate_limit', surprise: true },
+    ];
+    for (const body of invalid) {
+      assertError(t, await send(`POST ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
+      assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body: [body] }), 400, 'bad_request');
+      assertError(
+        t,
+        await send('GET /health', injecting(JSON.stringify(body))),
+        400,
+        'bad_request',
+      );
+      await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'StartError' });
+    }
+    for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
+      assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
+    }
+    assertResponse(t, await send('GET /health'), 200, 'Health');
+  },
+);
 
-void t.test('at most 100 faults are set at a time', async (t) => {
+void t.test('at most 100 faults can be set', async (t) => {
   const { send } = await withAgent(t);
   const body = Array.from({ length: 100 }, () => ({ kind: 'degraded' }));
   t.equal((await send(`PUT ${FAULTS_ROUTE}`, { body })).status, 200);
   assertError(t, await send(`POST ${FAULTS_ROUTE}`, { body: body[0] }), 400, 'bad_request');
 });
 
-void t.test('a fault is read from JSON and from its short form', (t) => {
+void t.test('a fault can be written as JSON or in its short form', (t) => {
   for (const example of schemas.AgentFault.examples) {
     t.same(readFault(JSON.stringify(example)), example);
   }
@@ -215,13 +240,13 @@ void t.test('a fault is read from JSON and from its short form', (t) => {
   t.end();
 });
 
-void t.test('beyond loopback the fault header counts only with the key', async (t) => {
+void t.test('beyond loopback, the fault header requires the key', async (t) => {
   const open = await withAgent(t, { host: '0.0.0.0', open: true });
-  t.equal(await statusOf(open.send, 'server_error'), 200, 'open to all: not heeded');
+  t.equal(await statusOf(open.send, 'server_error'), 200, 'ignored without authentication');
 
   const keyed = await withAgent(t, { host: '0.0.0.0', apiKey: 'right' });
   const key = { authorization: 'Bearer right' };
-  assertResponse(t, await keyed.send('GET /health', bring('unhealthy')), 200, 'Health');
-  const headers = { ...bring('unhealthy').headers, ...key };
+  assertResponse(t, await keyed.send('GET /health', injecting('unhealthy')), 200, 'Health');
+  const headers = { ...injecting('unhealthy').headers, ...key };
   assertResponse(t, await keyed.send('GET /health', { headers }), 503, 'Health');
 });

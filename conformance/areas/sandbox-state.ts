@@ -31,7 +31,7 @@ export interface VoiceState {
   /** The health response says that voice is operational. */
   isClaimed: boolean;
   /** The sandbox has no voice endpoint. */
-  readonly absent: boolean;
+  readonly isAbsent: boolean;
   /** `flows` once media was received; `none` once the sandbox ignored the kit's SDP answer. */
   media: 'unknown' | 'flows' | 'none';
   /** Loads the recorded speech that the kit plays. */
@@ -50,7 +50,7 @@ export function createSandboxState(): SandboxState {
     voice: {
       refused: undefined,
       isClaimed: false,
-      get absent() {
+      get isAbsent() {
         return this.refused === 'answered' || (this.refused === 'unanswered' && !this.isClaimed);
       },
       media: 'unknown',

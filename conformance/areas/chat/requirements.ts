@@ -1,7 +1,7 @@
 import type { Ledger } from '../../engine/requirement.ts';
 
 const SHAPE_REASON =
-  'The service reads this field by its type; a value of another type is lost or ends the simulation.';
+  'The service expects this type; it drops another value or ends the simulation.';
 const OPTIONAL_REASON =
   'The service may omit optional fields; a sandbox that requires them ends the simulation.';
 const REFUSAL_REASON =
@@ -9,7 +9,7 @@ const REFUSAL_REASON =
 const ERROR_REASON =
   'The service tells errors apart by these fields; without them it can only give up.';
 const TOOLS_REASON =
-  'Evals on tool use read the calls and their results from the reply; what is missing or malformed is scored wrong.';
+  'Evals on tool use read the calls and their results from the reply; missing or malformed calls get a wrong score.';
 
 /** The requirements for `POST /v1/chat/completions` (spec 2.7, 2.8, 4.5, 5, 7, 8). */
 export const chatRequirements = {
@@ -109,7 +109,7 @@ export const chatRequirements = {
     section: '2.7',
     statements: ['2.7.1', '2.7.2', '2.7.7'],
     rule: 'Each turn of a session succeeds with the whole conversation so far as its history.',
-    reason: "A simulation can't get past its first turn otherwise.",
+    reason: 'Without this, every simulation ends after its first turn.',
     seen: 'black-box',
   },
   'CHAT-013': {
@@ -133,7 +133,7 @@ export const chatRequirements = {
     section: '2.7',
     statements: ['2.7.1', '2.7.2'],
     rule: 'A chat request with a history of 40 messages succeeds.',
-    reason: 'Long conversations would end because of their length.',
+    reason: 'A sandbox that limits the history ends long conversations early.',
     seen: 'black-box',
   },
   'CHAT-016': {
@@ -493,7 +493,7 @@ export const chatRequirements = {
     section: '8',
     statements: ['8.b2'],
     rule: 'The median latency of chat responses is under 5 s.',
-    reason: 'Slow replies make simulations long and their users impatient.',
+    reason: 'Every simulation waits for these replies, so slow ones prolong it.',
     seen: 'black-box',
   },
   'CHAT-081': {

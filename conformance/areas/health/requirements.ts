@@ -1,7 +1,7 @@
 import type { Ledger } from '../../engine/requirement.ts';
 
 const SHAPE_REASON =
-  'The service reads this field by its type before each simulation; a value of another type is lost or stops it.';
+  "The service expects this type before each simulation; it drops another value or doesn't start the simulation.";
 const STATUS_REASON =
   'The service decides from the HTTP status and the body together whether a simulation can start.';
 
@@ -159,7 +159,8 @@ export const healthRequirements = {
     section: '2.10',
     statements: ['2.10.19'],
     rule: '`error` is an object, and is present only when `status` is `unhealthy`.',
-    reason: 'An error next to a healthy status leaves open which of the two is true.',
+    reason:
+      "With an error next to a healthy status, the service can't tell which of the two is true.",
     seen: 'black-box',
   },
   'HEALTH-022': {
@@ -175,7 +176,7 @@ export const healthRequirements = {
     section: '2.10',
     statements: ['2.10.19'],
     rule: 'An unhealthy response has an `error`.',
-    reason: 'The specification may or may not require it, so its absence is only reported.',
+    reason: "The specification doesn't clearly require it, so its absence is only reported.",
     seen: 'provoked',
   },
   'HEALTH-030': {
@@ -183,7 +184,8 @@ export const healthRequirements = {
     section: '8',
     statements: ['8.b5'],
     rule: 'The median latency of `GET /health` is under 2 s.',
-    reason: 'The service calls it before each simulation, so every simulation starts later.',
+    reason:
+      'The service requests it before each simulation, so a slow response delays every start.',
     seen: 'black-box',
   },
   'HEALTH-031': {
@@ -199,14 +201,14 @@ export const healthRequirements = {
     section: '7',
     statements: ['4.6.7', '4.6.8', '7.b9', '7.b1', '7.b2'],
     rule: 'A 500 response of `GET /health` has the type `internal_error` and the code `health_check_failed`.',
-    reason: 'Only these values tell a failed health check from a failed agent.',
+    reason: 'Only these values distinguish a failed health check from a failed agent.',
     seen: 'provoked',
   },
   'HEALTH-033': {
     level: 'may',
     section: '2.10',
     statements: ['2.10.3'],
-    rule: '`timestamp` is within 60 s of the clock of this machine.',
+    rule: '`timestamp` is within 60 s of the clock of the machine that runs the check.',
     reason:
       "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
     seen: 'black-box',

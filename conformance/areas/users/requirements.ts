@@ -1,7 +1,7 @@
 import type { Ledger } from '../../engine/requirement.ts';
 
 const SHAPE_REASON =
-  'The service reads this field by its type; a value of another type is lost or ends the simulation.';
+  'The service expects this type; it drops another value or ends the simulation.';
 const OPTIONAL_REASON =
   'The service may omit optional fields; a sandbox that requires them has no user for the simulation.';
 const REFUSAL_REASON =
@@ -58,7 +58,7 @@ export const usersRequirements = {
     statements: ['2.9.2', '2.9.4'],
     rule: 'A create request succeeds with uppercase letters, digits, and underscores in `user_id`, with or without the prefix `sim_user_`.',
     reason:
-      'The prefix is only a habit of the service; a sandbox that requires it refuses valid users.',
+      'The prefix is customary, not required; a sandbox that requires it refuses valid users.',
     seen: 'black-box',
   },
   'USERS-009': {
@@ -138,7 +138,8 @@ export const usersRequirements = {
     section: '4.8',
     statements: ['4.8.1', '4.8.2', '3.2.2'],
     rule: 'A delete request gets a 2xx response with a JSON object.',
-    reason: "The service reads the deletion from the body; an empty 204 doesn't confirm it.",
+    reason:
+      "The service looks for the confirmation in the body; an empty 204 doesn't confirm the deletion.",
     seen: 'black-box',
   },
   'USERS-031': {
@@ -146,7 +147,7 @@ export const usersRequirements = {
     section: '2.9',
     statements: ['2.9.21'],
     rule: '`user_id` of the delete response equals the one in the path.',
-    reason: SHAPE_REASON,
+    reason: 'The service matches the response to the user by this id; another id confirms nothing.',
     seen: 'black-box',
   },
   'USERS-032': {
@@ -162,7 +163,7 @@ export const usersRequirements = {
     section: '2.9',
     statements: ['2.9.23', '3.2.2'],
     rule: '`status` of the delete response is `deleted`.',
-    reason: SHAPE_REASON,
+    reason: 'Only this value confirms the deletion.',
     seen: 'black-box',
   },
   'USERS-034': {

@@ -93,7 +93,7 @@ const forms: VoiceProbe = {
   ],
   cost: cost(5, 0, 0, 5),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     const { user_id: _user, ...withoutUser } = createFullStart(context);
     const { session_id: _session, ...withoutSession } = createFullStart(context);
     const { type, metadata } = createFullStart(context);
@@ -153,7 +153,7 @@ export const conversation: VoiceProbe = {
   ],
   cost: cost(1, 2, 0, 1),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     await placeCall(
       context,
       validCall('conversation', async (call) => {
@@ -174,7 +174,7 @@ const overlap: VoiceProbe = {
   exercises: ['VOICE-060', 'VOICE-061', 'VOICE-070', 'VOICE-080'],
   cost: cost(2, 3, 0, 2),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     const shorterEnded = Promise.withResolvers<undefined>();
     const shorter = validCall('overlap', async (call) => {
       if (await beginCall(call, context)) {
@@ -213,7 +213,7 @@ const handshake: VoiceProbe = {
   exercises: ['VOICE-004', 'VOICE-005'],
   cost: cost(5, 0, 0, 5),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     const script = requestRefused(minimalStart);
     const control = await context.send(validCall('control', script));
     const withProtocol = (name: string): Pick<Step, 'control' | 'headers'> => ({
@@ -238,7 +238,7 @@ const failures: VoiceProbe = {
   needs: [forms],
   cost: cost(4, 0, 0, 4),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     const { minimal, full } = createStartsWithCodec(context, UNKNOWN_CODEC);
     const calls = [
       context.send(refusedCall('unsupported codec', requestRefused(minimal))),
@@ -282,7 +282,7 @@ const silences: VoiceProbe = {
   exercises: [],
   cost: cost(6, 0, 0, 6),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     const bytes = new TextEncoder().encode(JSON.stringify(minimalStart));
     const sendFirst = (
       step: OpenVoiceStep,
@@ -319,7 +319,7 @@ const after: VoiceProbe = {
   needs: [forms, silences],
   cost: cost(2, 0, 0, 1),
   async run(context) {
-    if (context.voice.absent) return;
+    if (context.voice.isAbsent) return;
     await placeCall(
       context,
       validCall('after other calls', async (call) => {

@@ -1,7 +1,6 @@
 import type { Ledger } from '../../engine/requirement.ts';
 
-const SHAPE_REASON =
-  'The service reads this field by its type; a value of another type is lost or ends the call.';
+const SHAPE_REASON = 'The service expects this type; it drops another value or ends the call.';
 const OFFER_REASON = "Without it, the service can't connect to the audio of the call.";
 const IDS_REASON =
   'The service assigns messages to simulations by these ids; a wrong id adds them to the wrong simulation.';

@@ -84,15 +84,16 @@ export const tracesRequirements = {
     level: 'must',
     section: '4.1',
     statements: ['4.1.9', '4.2.5', '4.3.17', '4.4.19'],
-    rule: 'The service answers every valid request completely and without a 5xx status.',
-    reason: 'The client cannot tell whether its conversation was stored, closed, or scored.',
+    rule: 'Every valid request gets a complete response without a 5xx status.',
+    reason:
+      "Without such a response, the client can't tell whether its conversation was stored, closed, or scored.",
     seen: 'black-box',
   },
   'SERVICE-011': {
     level: 'should',
     section: '4.1',
     statements: ['4.1.9'],
-    rule: 'The service answers malformed and unusual requests completely and without a 5xx status.',
+    rule: 'Malformed and unusual requests get a complete response without a 5xx status.',
     reason: 'Exporters retry a 5xx response, so one malformed batch is sent again and again.',
     seen: 'provoked',
   },
@@ -173,7 +174,7 @@ export const tracesRequirements = {
     section: '7',
     statements: ['7.a9', '8.a2'],
     rule: 'A request that is sent after the time in `Retry-After` does not get another 429.',
-    reason: 'Exporters that wait as told would lose spans.',
+    reason: 'Exporters that wait as instructed would lose spans.',
     seen: 'provoked',
   },
 } as const satisfies Ledger;

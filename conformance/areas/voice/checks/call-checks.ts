@@ -192,8 +192,8 @@ export interface MessageShape {
   /** The type of the messages. */
   type: string;
   /** JSON pointers to the values whose presence and type the schema defines. */
-  at: readonly string[];
-  absent: Check['unjudged'];
+  places: readonly string[];
+  unjudged: Check['unjudged'];
   hint?: ValueHint;
 }
 
@@ -209,15 +209,15 @@ function violationsOf(parsed: ParsedMessage, message: MessageName): Violation[] 
  * Checks values of the messages of a type against the schema. A call is evidence if a message has one
  * of the values or violates the schema there.
  */
-export function checkMessageShape({ message, type, at, absent, hint }: MessageShape): Check {
+export function checkMessageShape({ message, type, places, unjudged, hint }: MessageShape): Check {
   const violationsIn = (parsed: ParsedMessage): Violation[] =>
-    violationsOf(parsed, message).filter(({ pointer }) => at.includes(pointer));
+    violationsOf(parsed, message).filter(({ pointer }) => places.includes(pointer));
   return checkEach(
     (exchange) =>
       sandboxMessagesOf(exchange, type).some(
         (parsed) =>
           violationsIn(parsed).length > 0 ||
-          at.some((pointer) => resolvePointer(parsed.json, pointer) !== undefined),
+          places.some((pointer) => resolvePointer(parsed.json, pointer) !== undefined),
       ),
     (exchange) =>
       sandboxMessagesOf(exchange, type).flatMap((parsed) =>
@@ -228,7 +228,7 @@ export function checkMessageShape({ message, type, at, absent, hint }: MessageSh
           repair: createMessageRepair(violation, type),
         })),
       ),
-    absent,
+    unjudged,
   );
 }
 

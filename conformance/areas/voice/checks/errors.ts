@@ -51,8 +51,8 @@ export const errorChecks = {
   'VOICE-041': checkMessageShape({
     message: 'VoiceError',
     type: 'error',
-    at: ['/error', '/error/code', '/error/message', '/error/details'],
-    absent: noError,
+    places: ['/error', '/error/code', '/error/message', '/error/details'],
+    unjudged: noError,
     hint: 'Send {"type": "error", "error": {"code", "message", "details"}}.',
   }),
   'VOICE-042': checkEach(

@@ -37,10 +37,15 @@ const noUpdateHasField: Check['unjudged'] = (transcript) =>
     ? { verdict: 'not_applicable', reason: 'No conversation_update has this field.' }
     : explainNoUpdate(transcript);
 
-const checkReady = (absent: Check['unjudged'], ...at: string[]): Check =>
-  checkMessageShape({ message: 'CallReady', type: 'call_ready', at, absent });
-const checkUpdate = (absent: Check['unjudged'], ...at: string[]): Check =>
-  checkMessageShape({ message: 'ConversationUpdate', type: 'conversation_update', at, absent });
+const checkReady = (unjudged: Check['unjudged'], ...places: string[]): Check =>
+  checkMessageShape({ message: 'CallReady', type: 'call_ready', places, unjudged });
+const checkUpdate = (unjudged: Check['unjudged'], ...places: string[]): Check =>
+  checkMessageShape({
+    message: 'ConversationUpdate',
+    type: 'conversation_update',
+    places,
+    unjudged,
+  });
 
 /** Returns whether `start_call` has its `audio_config` in `metadata`. */
 const isFull = (exchange: Exchange): boolean =>

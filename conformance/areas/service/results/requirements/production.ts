@@ -7,7 +7,8 @@ export const PAGING = 'Programs that read page by page would miss sessions or co
 export const LATEST = 'A dashboard that reads only the first page would miss the latest sessions.';
 export const LINK = 'People follow the link from a failing build to the conversation.';
 export const WRONG_COUNTS = 'Builds pass or fail by these numbers.';
-export const MISSING_OUTCOME = 'The reasoning of an outcome that is not listed is lost.';
+export const MISSING_OUTCOME =
+  "Programs can't show the reasoning of an outcome that is not listed.";
 export const FAILED_SUMMARY = 'A failing session would look as if none of its evals had passed.';
 export const PRIVACY = 'Conversations contain private customer data.';
 export const OBSERVED_VALUE =
@@ -144,7 +145,7 @@ export const productionRequirements = {
     level: 'must',
     section: '2.6',
     statements: ['2.5.9', '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
-    rule: '`outcome_summary` of a production session has three integer counts and a `pass_rate` from 0 to 1.',
+    rule: '`outcome_summary` of a production session has the integers `total_evaluations`, `passed_count`, and `failed_count`, and a `pass_rate` from 0 to 1.',
     reason: WRONG_TYPE,
     seen: 'black-box',
   },
@@ -152,7 +153,7 @@ export const productionRequirements = {
     level: 'must',
     section: '2.6',
     statements: ['2.5.10', '2.6.6'],
-    rule: '`eval_outcomes` of a production session is an array of objects with five string fields.',
+    rule: '`eval_outcomes` of a production session is an array of objects with the strings `eval_name`, `eval_category`, `eval_type`, `outcome`, and `reasoning`.',
     reason: WRONG_TYPE,
     seen: 'black-box',
   },
@@ -192,7 +193,7 @@ export const productionRequirements = {
     level: 'must',
     section: '2.5',
     statements: ['2.5.11', '2.5.13', '4.4.8'],
-    rule: 'With `include_traces=true`, each turn in `traces` of a production session has its three keys.',
+    rule: 'With `include_traces=true`, each turn in `traces` of a production session has `session_sequence`, `user_input`, and `agent_response`.',
     reason: WRONG_TYPE,
     seen: 'black-box',
   },
@@ -264,7 +265,7 @@ export const productionRequirements = {
     level: 'must',
     section: '4.4',
     statements: ['4.4.3'],
-    rule: '`run` keeps the production sessions whose run name contains the value, ignoring case.',
+    rule: 'The filter `run` keeps the production sessions whose run name contains the value, ignoring case.',
     reason: WRONG_FILTER,
     seen: 'black-box',
   },
@@ -272,7 +273,7 @@ export const productionRequirements = {
     level: 'must',
     section: '4.4',
     statements: ['4.4.4'],
-    rule: '`eval` keeps the production sessions that have an eval whose name contains the value, ignoring case.',
+    rule: 'The filter `eval` keeps the production sessions that have an eval whose name contains the value, ignoring case.',
     reason: WRONG_FILTER,
     seen: 'black-box',
   },
@@ -312,7 +313,7 @@ export const productionRequirements = {
     level: 'must',
     section: '4.4',
     statements: ['4.4.6'],
-    rule: '`started_after` keeps the production sessions that started at or after that time.',
+    rule: 'The filter `started_after` keeps the production sessions that started at or after that time.',
     reason: WRONG_FILTER,
     seen: 'black-box',
   },
@@ -320,7 +321,7 @@ export const productionRequirements = {
     level: 'must',
     section: '4.4',
     statements: ['4.4.7'],
-    rule: '`started_before` keeps the production sessions that started at or before that time.',
+    rule: 'The filter `started_before` keeps the production sessions that started at or before that time.',
     reason: WRONG_FILTER,
     seen: 'black-box',
   },

@@ -51,12 +51,12 @@ const noResponseWith = (status: number): Check['unjudged'] =>
 
 const isValidStep = (step: string): step is ValidChatStep => Object.hasOwn(validChatSteps, step);
 
-/** Returns the requirement that says that the valid request of a step succeeds. */
+/** Returns the requirement that the valid request of a step must meet. */
 const requirementOf = (step: string): ChatRequirementId =>
   // CHAT-001 also covers steps of recordings that these probes didn't make.
   isValidStep(step) ? validChatSteps[step] : 'CHAT-001';
 
-/** The valid requests of a requirement succeed. */
+/** Requires the valid requests of a requirement to succeed. */
 const succeeds = (id: ChatRequirementId): Check =>
   checkAccepted('chat', (step) => requirementOf(step) === id, noReply);
 
@@ -68,7 +68,7 @@ const variesMinimal = isChatStep(
   'only other metadata',
 );
 
-/** The valid requests of a requirement succeed. Judged only where the request that they vary succeeds. */
+/** Requires the valid requests of a requirement to succeed, if the request that they vary succeeds. */
 const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
   requirePlainAccepted(
     (baseline, exchange) => isChatStep(variesMinimal(exchange) ? 'minimal' : 'full')(baseline),
@@ -76,7 +76,7 @@ const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
     succeeds(id),
   );
 
-/** The malformed requests of a requirement get a 400 response. */
+/** Requires a 400 response to the malformed requests of a requirement. */
 const refuses = (id: ChatRequirementId): Check => {
   const steps = Object.entries(malformedChatSteps).filter(([, requirement]) => requirement === id);
   return checkRefused(
@@ -93,7 +93,7 @@ const field = (places: readonly string[], hint?: ValueHint): Check =>
   checkShape({
     message: 'ChatResponse',
     filter: replies,
-    places: places,
+    places,
     unjudged: noReplyHasField,
     ...(hint ? { hint } : {}),
   });

@@ -304,7 +304,7 @@ const after: ChatProbe = {
   },
 };
 
-/** Returns the longest legal user id: of an existing user, or any where users can't be created. */
+/** Returns a user id of maximum length: of an existing user, or a random one if users can't be created. */
 function longId({ users, random }: SandboxContext): string | undefined {
   if (users.isUnsupported) return random.id(USER_ID_LENGTH_MAX);
   return [...users.existing].find((id) => id.length === USER_ID_LENGTH_MAX);

@@ -9,10 +9,10 @@ export const user = (content: string): ChatMessage => ({ role: 'user', content }
 /** The text of a message whose content doesn't matter. */
 export const GREETING = 'Hello, what can you help me with?';
 
-/** What a message of the overlapping requests contains; mutants recognize them by it. */
+/** A phrase in the messages of concurrent requests, by which mutants recognize them. */
 export const REFERENCE_PHRASE = 'My reference number is';
 
-/** Returns a session id in mixed case, with hyphens, and long, so that a changed echo is detected. */
+/** Returns a long session id with mixed case and hyphens, so that any change in the echo shows. */
 export const sessionId = ({ random }: SandboxContext): string =>
   `sk_${random.id(6)}${random.id(6).toUpperCase()}-Conformance-Check-Session`;
 

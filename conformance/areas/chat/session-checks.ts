@@ -31,7 +31,7 @@ export function checkSessionIdType(typeCheck: Check): Check {
   };
 }
 
-/** The session id of a reply equals the one of its request. */
+/** Requires the session id of a reply to equal the one of its request. */
 export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
   return checkEach(
     (exchange) =>
@@ -78,7 +78,7 @@ export function checkSessionIdPresence(unjudged: Check['unjudged']): Check {
  */
 const MARKERS = /\b(?:sk_[A-Za-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
 
-/** No reply contains a marker of another session. CHAT-030 judges the echo in `session_id`. */
+/** Requires that no reply contains a marker of another session. CHAT-030 judges the echo in `session_id`. */
 export function checkLeaks(unjudged: Check['unjudged']): Check {
   return checkEach(
     (exchange, { exchanges }) =>

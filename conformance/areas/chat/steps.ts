@@ -1,7 +1,7 @@
 import { stepsOf } from '../../engine/probe.ts';
 import type { ChatRequirementId } from './requirements.ts';
 
-/** The steps with a valid request, each with the requirement that says that it succeeds. */
+/** The steps with a valid request, each with the requirement for its success. */
 export const validChatSteps = {
   full: 'CHAT-001',
   control: 'CHAT-001',
@@ -26,7 +26,7 @@ export const validChatSteps = {
   'long history': 'CHAT-015',
 } as const satisfies Readonly<Record<string, ChatRequirementId>>;
 
-/** The steps with a malformed request, each with the requirement that says that it gets a 400. */
+/** The steps with a malformed request, each with the requirement for its refusal. */
 export const malformedChatSteps = {
   'messages missing': 'CHAT-060',
   'messages a string': 'CHAT-061',

@@ -64,11 +64,11 @@ function checkHttpStatus(status: string, http: number): Check {
   );
 }
 
-/** A health report or a failed health check, whose body is up to HEALTH-032. */
+/** A health report or a failed health check, whose body HEALTH-032 judges. */
 const isHealthResponse = (exchange: Exchange): boolean =>
   isHealthReport(exchange) || statusOf(exchange) === 500;
 
-/** Each response of some steps reports health, or that the health check failed. */
+/** Requires each judged response to be a health report or a failed health check. */
 function checkResponse(isJudged: (exchange: Exchange) => boolean, expected: string): Check {
   return checkEach(
     (exchange) =>

@@ -23,7 +23,7 @@ const preflight: HealthProbe = {
   id: PREFLIGHT,
   area: 'health',
   phase: 'preflight',
-  // Tells a sandbox from an address at which nothing answers.
+  // Distinguishes a sandbox from an address where nothing responds.
   alsoFor: ['chat', 'users', 'voice'],
   exercises: ['HEALTH-001', 'HEALTH-002', 'HEALTH-005', 'HEALTH-010', 'HEALTH-011', 'HEALTH-031'],
   cost: cost(1),

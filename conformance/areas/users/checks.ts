@@ -69,7 +69,7 @@ const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
 const isUsers = (exchange: Exchange): boolean =>
   exchange.endpoint === 'create' || exchange.endpoint === 'delete';
 
-/** A deleted user may or may not be created again, but the request must get a response. */
+/** Recreating a deleted user may succeed or fail, but the request must get a response. */
 const isWellFormed = (exchange: Exchange): boolean =>
   exchange.intent === 'valid' || isCreateStep('created again')(exchange);
 
@@ -117,19 +117,19 @@ const noResponseWith = (status: number): Check['unjudged'] =>
 const isValidStep = (step: string): step is ValidCreateStep =>
   Object.hasOwn(validCreateSteps, step);
 
-/** Returns the requirement that says that the valid create request of a step succeeds. */
+/** Returns the requirement that the valid create request of a step must meet. */
 const requirementOf = (step: string): UsersRequirementId =>
   // USERS-001 also covers steps of recordings that these probes didn't make.
   isValidStep(step) ? validCreateSteps[step] : 'USERS-001';
 
-/** The valid create requests of a requirement succeed. */
+/** Requires the valid create requests of a requirement to succeed. */
 const succeeds = (id: UsersRequirementId): Check =>
   unlessAbsent(
     'create',
     checkAccepted('create', (step) => requirementOf(step) === id, notCreated),
   );
 
-/** The valid create requests of a requirement succeed. Judged only where the baseline succeeds. */
+/** Requires the valid create requests of a requirement to succeed, if the baseline succeeds. */
 const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep): Check =>
   unlessAbsent(
     'create',
@@ -140,7 +140,7 @@ const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep)
     ),
   );
 
-/** The create requests to refuse of a requirement get this status; any 4xx if it is undefined. */
+/** Requires this status (undefined: any 4xx) for the create requests that a requirement forbids. */
 const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
   const steps = Object.entries(refusedCreateSteps).filter(([, requirement]) => requirement === id);
   return unlessAbsent(
@@ -157,10 +157,7 @@ const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
 
 /** The fields at some places of a create response match the schema. */
 const createdField = (unjudged: Check['unjudged'], ...places: string[]): Check =>
-  unlessAbsent(
-    'create',
-    checkShape({ message: 'UserCreated', filter: created, places: places, unjudged: unjudged }),
-  );
+  unlessAbsent('create', checkShape({ message: 'UserCreated', filter: created, places, unjudged }));
 
 /** The field at a place of a delete response matches the schema. */
 const deletedField = (place: string): Check =>
@@ -281,7 +278,7 @@ function pathUserId({ request: { path } }: Exchange): string {
   }
 }
 
-/** Deleting an unknown user causes no server error. */
+/** Requires that deleting an unknown user causes no server error. */
 function checkUnknownUser(): Check {
   return checkEach(
     isDeleteStep('unknown user'),

@@ -1,7 +1,7 @@
 import { stepsOf } from '../../engine/probe.ts';
 import type { UsersRequirementId } from './requirements.ts';
 
-/** The steps with a valid create request, each with the requirement that says that it succeeds. */
+/** The steps with a valid create request, each with the requirement for its success. */
 export const validCreateSteps = {
   full: 'USERS-001',
   control: 'USERS-001',
@@ -18,7 +18,7 @@ export const validCreateSteps = {
   'after refusals': 'USERS-009',
 } as const satisfies Readonly<Record<string, UsersRequirementId>>;
 
-/** The steps with a create request to refuse, each with the requirement that says so. */
+/** The steps with a create request to refuse, each with the requirement for its refusal. */
 export const refusedCreateSteps = {
   'user_id missing': 'USERS-060',
   'user_id a number': 'USERS-061',

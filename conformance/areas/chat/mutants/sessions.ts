@@ -39,7 +39,7 @@ function lastMessageOf({ json }: ProxyRequest): string {
 // Long enough for concurrent requests to overlap in any order.
 const OVERLAP_MS = 10;
 
-/** A typical race: keeps the state of one request where concurrent requests change it. */
+/** Simulates a race: concurrent requests share the variables that keep their state. */
 function shareState(
   change: (response: ProxyResponse, request: ProxyRequest, latest: Latest) => ProxyResponse,
 ): TransformFactory {

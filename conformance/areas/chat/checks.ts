@@ -38,7 +38,7 @@ import { checkArguments, checkToolsRun, checkToolsUsed } from './tool-checks.ts'
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
-const replies = isObjectFrom('chat');
+const isReply = isObjectFrom('chat');
 const noReply = explainNoValidResponse('chat');
 const noReplyHasField = unjudgedAs('not_applicable', 'No reply has this field.');
 const noToolCalls = unjudgedAs(
@@ -72,7 +72,7 @@ const variesMinimal = isChatStep(
 const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
   requirePlainAccepted(
     (baseline, exchange) => isChatStep(variesMinimal(exchange) ? 'minimal' : 'full')(baseline),
-    replies,
+    isReply,
     succeeds(id),
   );
 
@@ -92,7 +92,7 @@ const refuses = (id: ChatRequirementId): Check => {
 const field = (places: readonly string[], hint?: ValueHint): Check =>
   checkShape({
     message: 'ChatResponse',
-    filter: replies,
+    filter: isReply,
     places,
     unjudged: noReplyHasField,
     ...(hint ? { hint } : {}),
@@ -102,7 +102,7 @@ const field = (places: readonly string[], hint?: ValueHint): Check =>
 const requiredField = (place: string, hint?: ValueHint): Check => ({
   ...field([place], hint),
   unjudged: (transcript) =>
-    transcript.exchanges.some(replies)
+    transcript.exchanges.some(isReply)
       ? { verdict: 'blocked', reason: 'The field that contains it is missing.' }
       : noReply(transcript),
 });
@@ -144,9 +144,9 @@ export const chatChecks = {
   'CHAT-023': requiredField('/choices/*/message/role'),
   'CHAT-024': requiredField('/choices/*/message/content', replyHints.content),
   'CHAT-025': field(['/choices/*/index']),
-  'CHAT-026': checkTypicalValue(replies, '/choices/*/index', 0, noReplyHasField),
+  'CHAT-026': checkTypicalValue(isReply, '/choices/*/index', 0, noReplyHasField),
   'CHAT-027': field(['/choices/*/finish_reason']),
-  'CHAT-028': checkTypicalValue(replies, '/choices/*/finish_reason', 'stop', noReplyHasField),
+  'CHAT-028': checkTypicalValue(isReply, '/choices/*/finish_reason', 'stop', noReplyHasField),
   'CHAT-029': checkSessionIdType(field(['/session_id'])),
   'CHAT-030': checkSessionIdEcho(noReplyHasField),
   'CHAT-031': checkSessionIdPresence(noReply),
@@ -164,8 +164,8 @@ export const chatChecks = {
   'CHAT-044': toolField([`${CALL}/function/name`]),
   'CHAT-045': checkArguments(toolField([`${CALL}/function/arguments`], replyHints.arguments)),
   'CHAT-046': toolField([`${CALL}/function/result`], replyHints.result),
-  'CHAT-047': checkToolsUsed(replies, noToolCalls),
-  'CHAT-048': checkToolsRun(replies, noToolCalls),
+  'CHAT-047': checkToolsUsed(isReply, noToolCalls),
+  'CHAT-048': checkToolsRun(isReply, noToolCalls),
   'CHAT-050': checkLeaks(noReply),
   'CHAT-051': checkChatIds(noReplyHasField),
   'CHAT-060': refuses('CHAT-060'),
@@ -206,7 +206,7 @@ function checkEvaluationMetadataTypes(): Check {
   const hasType = (value: unknown, type: string | undefined): boolean =>
     type === 'integer' ? Number.isInteger(value) : typeof value === type;
   return checkEach(
-    (exchange) => replies(exchange) && knownEntriesOf(exchange).length > 0,
+    (exchange) => isReply(exchange) && knownEntriesOf(exchange).length > 0,
     (exchange): Finding[] =>
       knownEntriesOf(exchange)
         .filter(([key, value]) => !hasType(value, metadataTypes[key]))

@@ -11,10 +11,10 @@ import {
   open,
   otherMetadata,
   REFERENCE_PHRASE,
-  sessionId,
+  createSessionId,
   user,
   valid,
-  without,
+  omitField,
 } from './requests.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
@@ -62,10 +62,10 @@ const forms: ChatProbe = {
     const messages = [user(GREETING)];
     const steps = [
       valid('full', fullRequest(context)),
-      valid('without user_id', without(fullRequest(context), 'user_id')),
-      valid('without session_id', without(fullRequest(context), 'session_id')),
-      valid('without metadata', without(fullRequest(context), 'metadata')),
-      valid('only session_id', { messages, session_id: sessionId(context) }),
+      valid('without user_id', omitField(fullRequest(context), 'user_id')),
+      valid('without session_id', omitField(fullRequest(context), 'session_id')),
+      valid('without metadata', omitField(fullRequest(context), 'metadata')),
+      valid('only session_id', { messages, session_id: createSessionId(context) }),
       valid('known metadata', { messages, metadata: knownMetadata }),
       valid('other metadata', {
         ...fullRequest(context),

@@ -13,7 +13,7 @@ export const GREETING = 'Hello, what can you help me with?';
 export const REFERENCE_PHRASE = 'My reference number is';
 
 /** Returns a long session id with mixed case and hyphens, so that any change in the echo shows. */
-export const sessionId = ({ random }: SandboxContext): string =>
+export const createSessionId = ({ random }: SandboxContext): string =>
   `sk_${random.id(6)}${random.id(6).toUpperCase()}-Conformance-Check-Session`;
 
 /** The metadata keys that the specification names. */
@@ -36,7 +36,7 @@ export function fullRequest(context: SandboxContext): ChatRequest {
   return {
     messages: [user(GREETING)],
     ...(context.users.chatAs === undefined ? {} : { user_id: context.users.chatAs }),
-    session_id: sessionId(context),
+    session_id: createSessionId(context),
     metadata: knownMetadata,
   };
 }
@@ -63,7 +63,7 @@ export const open = (
 });
 
 /** Returns the request without one of its fields. */
-export function without(request: ChatRequest, key: keyof ChatRequest): ChatRequest {
+export function omitField(request: ChatRequest, key: keyof ChatRequest): ChatRequest {
   const rest = { ...request };
   Reflect.deleteProperty(rest, key);
   return rest;

@@ -5,7 +5,7 @@ import { sessionEchoHint } from './hints.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
-const replies = isObjectFrom('chat');
+const isReply = isObjectFrom('chat');
 
 /** The session id of a request. */
 function sentSessionOf({ sent }: Exchange): unknown {
@@ -35,7 +35,7 @@ export function checkSessionIdType(typeCheck: Check): Check {
 export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
   return checkEach(
     (exchange) =>
-      replies(exchange) && hasSession(exchange) && typeof repliedSessionOf(exchange) === 'string',
+      isReply(exchange) && hasSession(exchange) && typeof repliedSessionOf(exchange) === 'string',
     (exchange) => {
       const [expected, received] = [sentSessionOf(exchange), repliedSessionOf(exchange)];
       if (expected === received) return [];
@@ -56,7 +56,7 @@ export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
 /** Reports replies that don't echo the session id of their request. */
 export function checkSessionIdPresence(unjudged: Check['unjudged']): Check {
   return checkEach(
-    (exchange) => replies(exchange) && hasSession(exchange),
+    (exchange) => isReply(exchange) && hasSession(exchange),
     (exchange) =>
       repliedSessionOf(exchange) === undefined
         ? [
@@ -82,7 +82,7 @@ const MARKERS = /\b(?:sk_[A-Za-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
 export function checkLeaks(unjudged: Check['unjudged']): Check {
   return checkEach(
     (exchange, { exchanges }) =>
-      replies(exchange) && exchanges.some((other) => isOtherSession(exchange, other)),
+      isReply(exchange) && exchanges.some((other) => isOtherSession(exchange, other)),
     (exchange, { exchanges }) => {
       const own = new Set(markersIn(exchange.request.body ?? ''));
       const reply = { ...(exchange.json as object), session_id: undefined };
@@ -120,7 +120,7 @@ export function checkChatIds(unjudged: Check['unjudged']): Check {
     evidence: ({ exchanges }) =>
       exchanges.filter(
         (exchange) =>
-          replies(exchange) &&
+          isReply(exchange) &&
           typeof idOf(exchange) === 'string' &&
           sentSessionOf(exchange) !== undefined,
       ),

@@ -105,8 +105,8 @@ function unlessAbsent(endpoint: 'create' | 'delete', check: Check): Check {
   };
 }
 
-const created = isObjectFrom('create');
-const deleted = isObjectFrom('delete');
+const isCreateResponse = isObjectFrom('create');
+const isDeleteResponse = isObjectFrom('delete');
 const notCreated = explainNoValidResponse('create');
 const notDeleted = explainNoValidResponse('delete');
 const noResponseHasField = unjudgedAs('not_applicable', 'No create response has this field.');
@@ -135,7 +135,7 @@ const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep)
     'create',
     requirePlainAccepted(
       isCreateStep(baseline),
-      created,
+      isCreateResponse,
       checkAccepted('create', (step) => requirementOf(step) === id, notCreated),
     ),
   );
@@ -157,13 +157,21 @@ const refuses = (id: UsersRequirementId, status: number | undefined): Check => {
 
 /** The fields at some places of a create response match the schema. */
 const createdField = (unjudged: Check['unjudged'], ...places: string[]): Check =>
-  unlessAbsent('create', checkShape({ message: 'UserCreated', filter: created, places, unjudged }));
+  unlessAbsent(
+    'create',
+    checkShape({ message: 'UserCreated', filter: isCreateResponse, places, unjudged }),
+  );
 
 /** The field at a place of a delete response matches the schema. */
 const deletedField = (place: string): Check =>
   unlessAbsent(
     'delete',
-    checkShape({ message: 'UserDeleted', filter: deleted, places: [place], unjudged: notDeleted }),
+    checkShape({
+      message: 'UserDeleted',
+      filter: isDeleteResponse,
+      places: [place],
+      unjudged: notDeleted,
+    }),
   );
 
 const isRefusedDuplicate = (exchange: Exchange): boolean =>
@@ -199,7 +207,7 @@ export const usersChecks = {
     'delete',
     checkAccepted('delete', () => true, notDeleted),
   ),
-  'USERS-031': unlessAbsent('delete', checkUserId(deleted, pathUserId, notDeleted)),
+  'USERS-031': unlessAbsent('delete', checkUserId(isDeleteResponse, pathUserId, notDeleted)),
   'USERS-032': deletedField('/deleted_at'),
   'USERS-033': deletedField('/status'),
   'USERS-034': unlessAbsent('delete', checkUnknownUser()),
@@ -261,7 +269,9 @@ function checkUserId(
 }
 
 function hasCreatedId(exchange: Exchange): boolean {
-  return created(exchange) && typeof resolvePointer(exchange.json, '/user_id') === 'string';
+  return (
+    isCreateResponse(exchange) && typeof resolvePointer(exchange.json, '/user_id') === 'string'
+  );
 }
 
 function sentUserId({ sent }: Exchange): unknown {

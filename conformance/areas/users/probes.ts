@@ -31,7 +31,7 @@ const profile = {
   location: 'Zurich',
 };
 
-const newId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
+const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
 
 /** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 async function create(
@@ -47,14 +47,18 @@ async function create(
   };
   let exchange = await context.send(sent);
   if (exchange && errorOf(exchange)?.code === 'user_exists') {
-    await context.send(deletion('left over', 'open', request.user_id));
+    await context.send(createDeletion('left over', 'open', request.user_id));
     exchange = await context.send(sent);
   }
   if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
   return exchange;
 }
 
-function deletion(step: DeleteStep, intent: Step['intent'], userId: string): Step<DeleteStep> {
+function createDeletion(
+  step: DeleteStep,
+  intent: Step['intent'],
+  userId: string,
+): Step<DeleteStep> {
   return { endpoint: 'delete', step, intent, userId };
 }
 
@@ -67,7 +71,7 @@ const preflight: UsersProbe = {
   exercises: ['USERS-001', 'USERS-020', 'USERS-021', 'USERS-022', 'USERS-023', 'USERS-080'],
   cost: cost(1, 0, 1),
   async run(context) {
-    const id = newId(context);
+    const id = createUserId(context);
     const exchange = await create(context, 'full', { user_id: id, metadata, profile });
     context.users.isUnsupported = exchange !== undefined && isNotFound(exchange);
     if (exchange && (isAccepted(exchange) || context.users.isUnsupported))
@@ -95,33 +99,38 @@ const forms: UsersProbe = {
   cost: cost(13, 0, 11),
   async run(context) {
     if (context.users.isUnsupported) return;
-    await create(context, 'minimal', { user_id: newId(context) });
-    await create(context, 'with metadata', { user_id: newId(context), metadata });
-    await create(context, 'with profile', { user_id: newId(context), profile });
+    await create(context, 'minimal', { user_id: createUserId(context) });
+    await create(context, 'with metadata', { user_id: createUserId(context), metadata });
+    await create(context, 'with profile', { user_id: createUserId(context), profile });
     await deleteAndCreateAgain(context);
     await Promise.all([
-      create(context, '64 characters', { user_id: newId(context).padEnd(USER_ID_LENGTH_MAX, '0') }),
+      create(context, '64 characters', {
+        user_id: createUserId(context).padEnd(USER_ID_LENGTH_MAX, '0'),
+      }),
       create(context, 'capitals', { user_id: `A1_${context.random.id(12).toUpperCase()}` }),
-      create(context, 'leading digit', { user_id: `7${newId(context)}` }),
-      create(context, 'leading underscore', { user_id: `_${newId(context)}` }),
+      create(context, 'leading digit', { user_id: `7${createUserId(context)}` }),
+      create(context, 'leading underscore', { user_id: `_${createUserId(context)}` }),
       create(context, 'with a name', {
-        user_id: newId(context),
+        user_id: createUserId(context),
         profile: { name: 'Bo', tier: 'wholesale' },
       }),
-      create(context, 'with a persona', { user_id: newId(context), metadata: { persona: 'calm' } }),
+      create(context, 'with a persona', {
+        user_id: createUserId(context),
+        metadata: { persona: 'calm' },
+      }),
     ]);
   },
 };
 
 /** Deletes a user twice and creates it again. */
 async function deleteAndCreateAgain(context: SandboxContext): Promise<void> {
-  const request = { user_id: newId(context), metadata, profile };
+  const request = { user_id: createUserId(context), metadata, profile };
   const created = await create(context, 'to be deleted', request);
   if (!created || !isAccepted(created)) return;
   const { existing } = context.users;
-  const deleted = await context.send(deletion('delete', 'valid', request.user_id));
+  const deleted = await context.send(createDeletion('delete', 'valid', request.user_id));
   if (deleted && isAccepted(deleted)) existing.delete(request.user_id);
-  await context.send(deletion('deleted again', 'open', request.user_id));
+  await context.send(createDeletion('deleted again', 'open', request.user_id));
   const again: Step<OpenCreateStep> = {
     endpoint: 'create',
     step: 'created again',
@@ -184,7 +193,7 @@ const refusals: UsersProbe = {
   cost: cost(15, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    const request = { user_id: newId(context), metadata, profile };
+    const request = { user_id: createUserId(context), metadata, profile };
     const control = await create(context, 'control', request);
     if (!control) return;
     await Promise.all(
@@ -205,7 +214,7 @@ const silences: UsersProbe = {
   exercises: ['USERS-083', 'USERS-034'],
   cost: cost(4, 0, 2),
   async run(context) {
-    await context.send(deletion('unknown user', 'open', newId(context)));
+    await context.send(createDeletion('unknown user', 'open', createUserId(context)));
     if (context.users.isUnsupported) return;
     const open = (step: OpenCreateStep, json: unknown, key?: 'wrong'): Step<OpenCreateStep> => ({
       endpoint: 'create',
@@ -215,9 +224,11 @@ const silences: UsersProbe = {
       ...(key ? { key } : {}),
     });
     const answers = await Promise.all([
-      context.send(open('wrong key', { user_id: newId(context) }, 'wrong')),
+      context.send(open('wrong key', { user_id: createUserId(context) }, 'wrong')),
       context.send(open('non-ASCII letters', { user_id: `müller_${context.random.id(12)}` })),
-      context.send(open('metadata a string', { user_id: newId(context), metadata: 'evening' })),
+      context.send(
+        open('metadata a string', { user_id: createUserId(context), metadata: 'evening' }),
+      ),
     ]);
     for (const exchange of answers) remember(context, exchange);
   },
@@ -231,7 +242,7 @@ const after: UsersProbe = {
   cost: cost(1, 0, 1),
   async run(context) {
     if (context.users.isUnsupported) return;
-    await create(context, 'after refusals', { user_id: newId(context), metadata, profile });
+    await create(context, 'after refusals', { user_id: createUserId(context), metadata, profile });
   },
 };
 
@@ -247,10 +258,10 @@ export const cleanup: UsersProbe = {
   async run(context) {
     const { existing, wronglyAccepted } = context.users;
     await Promise.all([
-      ...[...existing].map((id) => context.send(deletion('delete', 'valid', id))),
+      ...[...existing].map((id) => context.send(createDeletion('delete', 'valid', id))),
       ...[...wronglyAccepted]
         .filter((id) => !existing.has(id))
-        .map((id) => context.send(deletion('stray', 'open', id))),
+        .map((id) => context.send(createDeletion('stray', 'open', id))),
     ]);
   },
 };

@@ -23,14 +23,14 @@ import { withKnownUsers } from './requests.ts';
 
 const mutant = createMutantFactory('users');
 
-const created = (
+const editsCreation = (
   name: string,
   description: string,
   kills: UsersRequirementId,
   ...edits: Edit[]
 ): Mutant => mutant(name, description, kills, editAccepted('create', ...edits));
 
-const deleted = (
+const editsDeletion = (
   name: string,
   description: string,
   kills: UsersRequirementId,
@@ -59,20 +59,25 @@ function shareUserId(
 }
 
 const creating: Mutant[] = [
-  created(
+  editsCreation(
     'user-id-missing',
     'Omits `user_id` from the create response.',
     'USERS-020',
     drop('/user_id'),
   ),
-  created('user-id-a-number', 'Sends `user_id` as a number.', 'USERS-020', set('/user_id', 17)),
-  created(
+  editsCreation(
+    'user-id-a-number',
+    'Sends `user_id` as a number.',
+    'USERS-020',
+    set('/user_id', 17),
+  ),
+  editsCreation(
     'user-id-its-own',
     'Replaces the user id with its own.',
     'USERS-021',
     set('/user_id', '7f9c24e8'),
   ),
-  created(
+  editsCreation(
     'user-id-lower-case',
     'Sends the user id in lowercase.',
     'USERS-021',
@@ -84,52 +89,62 @@ const creating: Mutant[] = [
     'USERS-021',
     shareUserId('create', (request) => stringAt('user_id', request)),
   ),
-  created('created-at-missing', 'Omits `created_at`.', 'USERS-022', drop('/created_at')),
-  created(
+  editsCreation('created-at-missing', 'Omits `created_at`.', 'USERS-022', drop('/created_at')),
+  editsCreation(
     'created-at-unix',
     'Sends `created_at` as Unix time.',
     'USERS-022',
     set('/created_at', 1_795_167_000),
   ),
-  created(
+  editsCreation(
     'created-at-space',
     'Sends `created_at` with a space between date and time.',
     'USERS-022',
     set('/created_at', '2026-11-20 09:30:00'),
   ),
-  created(
+  editsCreation(
     'created-at-empty',
     'Sends `created_at` as an empty string.',
     'USERS-022',
     set('/created_at', ''),
   ),
-  created(
+  editsCreation(
     'status-missing',
     'Omits `status` from the create response.',
     'USERS-023',
     drop('/status'),
   ),
-  created('status-created', 'Sends the status "created".', 'USERS-023', set('/status', 'created')),
-  created(
+  editsCreation(
+    'status-created',
+    'Sends the status "created".',
+    'USERS-023',
+    set('/status', 'created'),
+  ),
+  editsCreation(
     'status-capital',
     'Sends the status "Active", capitalized.',
     'USERS-023',
     set('/status', 'Active'),
   ),
-  created('session-id-null', 'Sends `session_id` as null.', 'USERS-024', set('/session_id', null)),
-  created(
+  editsCreation(
+    'session-id-null',
+    'Sends `session_id` as null.',
+    'USERS-024',
+    set('/session_id', null),
+  ),
+  editsCreation(
     'profile-id-a-number',
     'Sends `profile_id` as a number.',
     'USERS-025',
     set('/profile_id', 4),
   ),
-  created(
+  editsCreation(
     'capabilities-a-string',
     'Sends `capabilities` as a string.',
     'USERS-026',
     set('/capabilities', 'chat'),
   ),
-  created(
+  editsCreation(
     'capabilities-objects',
     'Sends `capabilities` as an array of objects.',
     'USERS-026',
@@ -166,13 +181,13 @@ const deleting: Mutant[] = [
     'USERS-030',
     replaceParts(remove, { status: 403 }, isAccepted),
   ),
-  deleted(
+  editsDeletion(
     'deleted-id-missing',
     'Omits `user_id` from the delete response.',
     'USERS-031',
     drop('/user_id'),
   ),
-  deleted(
+  editsDeletion(
     'deleted-id-wrong',
     'Sends the id of another user in the delete response.',
     'USERS-031',
@@ -184,27 +199,32 @@ const deleting: Mutant[] = [
     'USERS-031',
     shareUserId('delete', userIdOf),
   ),
-  deleted('deleted-at-missing', 'Omits `deleted_at`.', 'USERS-032', drop('/deleted_at')),
-  deleted('deleted-at-null', 'Sends `deleted_at` as null.', 'USERS-032', set('/deleted_at', null)),
-  deleted(
+  editsDeletion('deleted-at-missing', 'Omits `deleted_at`.', 'USERS-032', drop('/deleted_at')),
+  editsDeletion(
+    'deleted-at-null',
+    'Sends `deleted_at` as null.',
+    'USERS-032',
+    set('/deleted_at', null),
+  ),
+  editsDeletion(
     'deleted-at-http-date',
     'Sends `deleted_at` as an HTTP date.',
     'USERS-032',
     set('/deleted_at', 'Fri, 20 Nov 2026 09:30:00 GMT'),
   ),
-  deleted(
+  editsDeletion(
     'deleted-status-missing',
     'Omits `status` from the delete response.',
     'USERS-033',
     drop('/status'),
   ),
-  deleted(
+  editsDeletion(
     'deleted-status-inactive',
     'Sends the status "inactive" in the delete response.',
     'USERS-033',
     set('/status', 'inactive'),
   ),
-  deleted(
+  editsDeletion(
     'deleted-status-true',
     'Sends `status` of the delete response as a boolean.',
     'USERS-033',

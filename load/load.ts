@@ -20,8 +20,8 @@ import { waitForWindow, runCalls } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
 
 /**
- * Load-tests a sandbox and judges it against its targets. Whatever the sandbox does is in the report;
- * rejects only because of an error in the kit.
+ * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
+ * promise rejects only because of an error in the kit.
  */
 export async function load(options: LoadOptions): Promise<LoadReport> {
   const { clock, onTick, signal, seed } = options;
@@ -120,14 +120,14 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
   const { stepMs = 0 } = options.findMax ?? {};
   const rampMs = Math.min(STEP_RAMP_MS_MAX, stepMs / 4);
   const probe = profileFor(options, plan, parts.hasUsers, chance.fork('probe'));
-  const probed = await runLoop(options, probe, {
+  const probeResult = await runLoop(options, probe, {
     connections: PROBE_CONNECTIONS,
     durationMs: Math.min(PROBE_MS_MAX, stepMs),
     perSecondMax: RATE_MAX,
   });
   let steps = 0;
   const { maxRate, run } = await findMax({
-    probePerSecond: probed?.perSecond ?? 0,
+    probePerSecond: probeResult?.perSecond ?? 0,
     limits: options.generatorLimits ?? GENERATOR_LIMITS,
     runAt: async (perSecond, length) => {
       if (options.signal.aborted) return undefined;

@@ -7,8 +7,7 @@ import type {
 import type { Clock } from '../src/platform/clock.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { ValidateExchange } from './profiles/validate-response.ts';
-import type { CallerLimits } from './self-check/self-check.ts';
-import type { GeneratorLimits } from './self-check/self-check.ts';
+import type { CallerLimits, GeneratorLimits } from './self-check/self-check.ts';
 
 /** The result of the preflight. */
 export interface Preflight {

@@ -31,7 +31,7 @@ export const sandboxSuite: Suite = createSuite({
   isBlockedByErrors: false,
   cures: {
     keyRefused: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
-    nothingHere:
+    noInterface:
       'Check the path of the URL. The kit appends /health, /users and /v1/chat/completions to it.',
   },
 });
@@ -51,7 +51,7 @@ export const serviceSuite: Suite = createSuite({
   cures: {
     keyRefused:
       'Set SANDBOX_KIT_SERVICE_API_KEY to the key, or pass --api-key-file FILE. --api-key-header sets the header name.',
-    nothingHere:
+    noInterface:
       'Check the path of the URL. The kit appends /v1/traces and /api/prod-evaluations/sessions/ to it.',
   },
 });

@@ -51,7 +51,7 @@ export interface SuiteOptions {
   /** A preflight in which every response is a 4xx or 5xx blocks the run. */
   isBlockedByErrors: boolean;
   /** What to do if the key is refused, or if every path is unknown. */
-  cures: { keyRefused: string; nothingHere: string };
+  cures: { keyRefused: string; noInterface: string };
 }
 
 /** Everything that is checked of one kind of peer. The engine gets it as a value. */

@@ -294,14 +294,14 @@ const noSandbox: readonly PeerTemplate[] = [
   constantPeer(
     'nothing-here-but-errors',
     "Returns 404 in the sandbox's error shape for every path.",
-    'nothing_here',
+    'no_interface',
     errorResponse(404, 'bad_request'),
   ),
 ];
 
 /** Defines a conforming peer that stops after a number of requests. */
 const dyingPeer = (name: string, description: string, requests: number): PeerTemplate =>
-  definePeer(name, description, 'gone', async (clock) => {
+  definePeer(name, description, 'unreachable', async (clock) => {
     let left = requests;
     const server = await startProxy({
       upstream: NO_UPSTREAM,
@@ -352,7 +352,7 @@ const noService: readonly PeerTemplate[] = [
   constantPeer(
     'nothing-here',
     'Returns 404 for every path.',
-    'nothing_here',
+    'no_interface',
     message(404, 'Not Found'),
   ),
 ];

@@ -32,9 +32,9 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
     deadlineAtMs: number;
     onEnd: (result: ExchangeResult) => void;
   }[] = [];
-  let held = 0;
+  let delayed = 0;
 
-  const free = (client: GatedClient): void => {
+  const onFree = (client: GatedClient): void => {
     const next = backlog.shift();
     if (next) client.send(next.outgoing, next.deadlineAtMs, next.onEnd);
     else idle.push(client);
@@ -48,13 +48,13 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
     sampleInt: 100,
     ...UNPACED,
     setupClient: (client: unknown) => {
-      idle.push(createGatedClient(asGateable(client), { clock, deadlines, free }));
+      idle.push(createGatedClient(asGateable(client), { clock, deadlines, onFree }));
     },
   });
   return {
     name: `autocannon ${AUTOCANNON_VERSION}`,
-    get held() {
-      return held;
+    get delayed() {
+      return delayed;
     },
     send(outgoing, deadlineAtMs, onEnd) {
       const request = { ...outgoing, path: base + outgoing.path };
@@ -63,7 +63,7 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
         client.send(request, deadlineAtMs, onEnd);
         return;
       }
-      held++;
+      delayed++;
       backlog.push({ outgoing: request, deadlineAtMs, onEnd });
     },
     async close() {

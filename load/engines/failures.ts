@@ -1,6 +1,5 @@
-import { toError } from '../../src/platform/error-origin.ts';
 import type { FaultKind } from '../../src/contract/index.ts';
-import { describeFailure } from '../../src/platform/error-origin.ts';
+import { describeFailure, toError } from '../../src/platform/error-origin.ts';
 
 /** The kind and the message of a failed request. */
 export interface Failure {
@@ -55,8 +54,8 @@ function firstErrorOf(error: unknown): Error & { code?: string } {
 }
 
 function kindOf(code: string, name: string, message: string): FaultKind {
-  const known = kindByCode[code];
-  if (known) return known;
+  const kind = kindByCode[code];
+  if (kind) return kind;
   if (name === 'HTTPParserError' || code.startsWith('HPE_')) return 'protocol';
   if (code.startsWith('UND_ERR_RES') || code === 'UND_ERR_HEADERS_OVERFLOW') return 'protocol';
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';

@@ -18,7 +18,7 @@ export interface GateParts {
   clock: Clock;
   deadlines: Deadlines;
   /** Called when the client can send again. */
-  free: (client: GatedClient) => void;
+  onFree: (client: GatedClient) => void;
 }
 
 /** A reset on a connection that was idle for longer counts as a close by the server, not as a fault. */
@@ -123,7 +123,7 @@ class Gate implements GatedClient {
       this.#current.isWritten = true;
       this.#exchanges++;
       this.#write();
-    } else if (!this.#current && !this.#closing) this.#rest();
+    } else if (!this.#current && !this.#closing) this.#becomeIdle();
   }
 
   /** Called when autocannon wants to connect: at the start, or after a connection ended or failed. */
@@ -147,7 +147,7 @@ class Gate implements GatedClient {
       return;
     }
     this.#disconnect();
-    if (current) this.#rest();
+    if (current) this.#becomeIdle();
   }
 
   #onStatus(status: number): void {
@@ -189,7 +189,7 @@ class Gate implements GatedClient {
     if (!current) return;
     this.#disconnect();
     this.#end({ ...current.result, fault });
-    this.#rest();
+    this.#becomeIdle();
   }
 
   #end(result: ExchangeResult): void {
@@ -206,9 +206,9 @@ class Gate implements GatedClient {
     this.#client.parser.initialize('RESPONSE');
   }
 
-  #rest(): void {
+  #becomeIdle(): void {
     this.#client.timeoutTicker.clear();
     this.#idleSinceMs = this.#parts.clock.monotonicMs();
-    this.#parts.free(this);
+    this.#parts.onFree(this);
   }
 }

@@ -56,7 +56,7 @@ export function createOpenTransport({ target, clock, ca }: TransportOptions): Tr
   };
   return {
     name: `undici ${versionOf('undici')}`,
-    held: 0,
+    delayed: 0,
     send(outgoing, deadlineAtMs, onEnd) {
       // Reuses the most recently used connection, so that the others can expire.
       const connection = idle.pop() ?? newConnection();

@@ -39,7 +39,7 @@ export interface Transport {
     onEnd: (result: ExchangeResult) => void,
   ): void;
   /** Requests that had to wait because the transport had too few connections. */
-  readonly held: number;
+  readonly delayed: number;
   close(): Promise<void>;
 }
 

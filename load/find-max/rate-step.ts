@@ -11,7 +11,7 @@ const SUCCESS_SHARE_MIN = 0.99;
 /** Decides whether one rate was sustained. Only the confirmation is judged statistically. */
 export function judgeStep(
   plan: LoadPlan,
-  { record, ranMs, stopped, missed, held }: PacedRun,
+  { record, ranMs, stopped, missed, delayed }: PacedRun,
   { lagP99MsMax }: GeneratorLimits,
 ): RateStep & {
   /** The load generator could not keep up, so the step shows nothing about the sandbox. */
@@ -31,7 +31,7 @@ export function judgeStep(
   );
   const donePerSecond =
     offeredPerSecond * (1 - failedShare) - Math.max(0, trend.rising ? trend.perSecond : 0);
-  const generatorFailed = missed > 0 || held > 0 || lagMs > lagP99MsMax;
+  const generatorFailed = missed > 0 || delayed > 0 || lagMs > lagP99MsMax;
   const reason =
     (generatorFailed &&
       `the load generator could not keep up (send lag p99 ${formatDuration(lagMs)})`) ||

@@ -32,7 +32,7 @@ export interface PacedRun {
   /** The part of the steady state that was run: all of it unless the run ended early. */
   ranMs: number;
   missed: number;
-  held: number;
+  delayed: number;
   cost: Cost;
   stopped: EarlyEnd | undefined;
 }
@@ -41,8 +41,8 @@ export interface PacedRun {
 const LEAD_MS = 20;
 
 /**
- * Runs ramp-up, steady state, and drain. Requests are sent when they are due, whatever happened to
- * earlier ones. The start and end of the steady state are fixed before the first request.
+ * Runs ramp-up, steady state, and drain. Requests are sent when they are due, even if
+ * earlier ones failed or are still in flight. The start and end of the steady state are fixed before the first request.
  */
 export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   const { clock, transport, profile, plan } = parts;
@@ -71,16 +71,16 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   if (parts.signal.aborted) onSignal();
 
   const watching = watchRun({ ...parts, record, sinceStart, end, over: finished.signal });
-  let measured: (() => Cost) | undefined;
-  const measureFrom = (): Due => ({
+  let stopMeter: (() => Cost) | undefined;
+  const windowStart: Due = {
     atMs: windowStartMs,
-    fire: () => (measured = startMeter(clock)),
-  });
+    fire: () => (stopMeter = startMeter(clock)),
+  };
   const windowEnd: Due = { atMs: windowStartMs + plan.windowMs, fire: () => {} };
-  const lists = [...duesOf(parts, sender, windowStartMs), [measureFrom()], [windowEnd]];
+  const lists = [...duesOf(parts, sender, windowStartMs), [windowStart], [windowEnd]];
   await pace(mergeByTime(lists), clock, finished.signal);
   const ranMs = Math.max(0, Math.min(plan.windowMs, sinceStart()));
-  const cost = measured?.() ?? { cpuPercent: 0, loopBusy: 0 };
+  const cost = stopMeter?.() ?? { cpuPercent: 0, loopBusy: 0 };
   sender.stopSending();
   if (early.end) sender.abandon();
   await sender.drained();
@@ -91,7 +91,7 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
     record,
     ranMs: early.end ? ranMs : plan.windowMs,
     missed: sender.missed,
-    held: transport.held,
+    delayed: transport.delayed,
     cost,
     stopped: early.end,
   };

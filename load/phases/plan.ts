@@ -39,7 +39,7 @@ export function planLoad(options: PlanOptions): LoadPlan {
   // Each call counts as a request, and each of its turns reaches a model.
   return {
     ...requests,
-    ...(profile === 'voice' ? VOICE_ALONE : {}),
+    ...(profile === 'voice' ? VOICE_ONLY : {}),
     calls,
     callsPerSecond,
     requests: calls + (profile === 'voice' ? PREFLIGHT.requests : requests.requests),
@@ -50,7 +50,7 @@ export function planLoad(options: PlanOptions): LoadPlan {
 /** The approximate duration of a turn of a call with its response. */
 const TURN_MS = 5_000;
 /** Calls have their own ramp-up and no request rate. */
-const VOICE_ALONE = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
+const VOICE_ONLY = { ratePerSecond: 0, warmUpMs: 0, rampMs: 0, percentile: 95 };
 
 function planRequests(options: PlanOptions): LoadPlan {
   const { profile, ratePerSecond: rate, simulatedUsers, windowMs } = options;

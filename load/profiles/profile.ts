@@ -16,7 +16,7 @@ export interface Profile {
   /** The stream that the charts show. */
   main: StreamName;
   streams: readonly StreamName[];
-  /** Streams that keep their rate whatever the sandbox does. */
+  /** Streams that keep their rate even if the sandbox is slow. */
   open: readonly { stream: StreamName; perSecond: number; nextRequest: () => PlannedRequest }[];
   /** The first request of each simulated user; the others follow it. */
   users: readonly (() => PlannedRequest)[];

@@ -84,10 +84,10 @@ export function createTimeline(windowMs: number): Timeline {
 }
 
 function rowsOf(seconds: ReadonlyMap<number, Second>, windowMs: number): LoadSecond[] {
-  const known = [...seconds.keys()];
-  if (known.length === 0) return [];
+  const numbers = [...seconds.keys()];
+  if (numbers.length === 0) return [];
   const rows: LoadSecond[] = [];
-  for (let second = Math.min(...known); second <= Math.max(...known); second++) {
+  for (let second = Math.min(...numbers); second <= Math.max(...numbers); second++) {
     const row: Partial<Second> = seconds.get(second) ?? {};
     const { responseTimes = [] } = row;
     const before = rows.at(-1)?.inFlight ?? 0;

@@ -31,16 +31,16 @@ function compareRuns(now: LoadReport, before: LoadReport): LoadComparison {
   return { startedAt: before.startedAt, differences: listDifferences(now, before), rows };
 }
 
-/** Reports a change only if the 95% ranges do not overlap; otherwise it may be chance. */
+/** Returns `better` or `worse` only if the 95% ranges do not overlap; otherwise the difference may be chance. */
 function compareTargets(before: LoadTarget, now: LoadTarget): ComparedTarget['change'] {
   const [lowBefore, highBefore] = before.range95;
   const [low, high] = now.range95;
   if (lowBefore === null || highBefore === null || low === null || high === null) return 'unknown';
   const isHigher = low > highBefore;
   const isLower = high < lowBefore;
-  if (!isHigher && !isLower) return 'alike';
-  const isLessBetter = now.unit === 'ms';
-  return isHigher === isLessBetter ? 'worse' : 'better';
+  if (!isHigher && !isLower) return 'unchanged';
+  const isLowerBetter = now.unit === 'ms';
+  return isHigher === isLowerBetter ? 'worse' : 'better';
 }
 
 function listDifferences(now: LoadReport, before: LoadReport): string[] {

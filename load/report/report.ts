@@ -179,7 +179,7 @@ function measureStream({ paced: { record } }: CompletedRun, name: StreamName): S
 
 function runSelfCheck({ generatorLimits }: LoadOptions, run: CompletedRun): SelfCheck {
   const { paced, profile, plan } = run;
-  const { record, missed, held, cost, stopped } = paced;
+  const { record, missed, delayed, cost, stopped } = paced;
   const lag = record.log(profile.main).lag.summary();
   const localFaults = profile.streams
     .map((name) => record.log(name).errors['local'] ?? 0)
@@ -191,7 +191,7 @@ function runSelfCheck({ generatorLimits }: LoadOptions, run: CompletedRun): Self
     down: [],
   };
   return checkGenerator(
-    { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, held, localFaults, cost },
+    { lagP99Ms: lag.p99, lagMaxMs: lag.max, missed, delayed, localFaults, cost },
     generatorLimits,
     stopped ? reasons[stopped.kind] : [],
   );

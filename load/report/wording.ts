@@ -125,7 +125,7 @@ export const requestTimes = [
   ['lagMs', 'send lag'],
 ] as const satisfies readonly (readonly [keyof StreamReport, string])[];
 
-/** States how often requests failed without interruption. */
+/** Counts the outages and the seconds without a failure: "2 outages, the longest 3 s; 55 of 60 seconds without a failure". */
 export function describeOutages(outages: NonNullable<LoadReport['outages']>): string {
   const { incidents, longestMs, cleanSeconds, seconds } = outages;
   return `${formatCount(incidents, 'outage')}, the longest ${formatDuration(longestMs)}; ${cleanSeconds} of ${formatCount(seconds, 'second')} without a failure`;

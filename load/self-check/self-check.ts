@@ -10,7 +10,7 @@ export interface GeneratorFigures {
   /** Requests that were due and never sent. */
   missed: number;
   /** Requests that had to wait for a connection. */
-  held: number;
+  delayed: number;
   /** Failures of this machine: no more ports, files, or memory. */
   localFaults: number;
   cost: Cost;
@@ -60,12 +60,12 @@ export function checkGenerator(
   limits: GeneratorLimits = GENERATOR_LIMITS,
   otherReasons: readonly string[] = [],
 ): SelfCheck {
-  const { lagP99Ms, lagMaxMs, missed, held, localFaults, cost } = generator;
+  const { lagP99Ms, lagMaxMs, missed, delayed, localFaults, cost } = generator;
   const figures = [
     figure('send lag p99', lagP99Ms ?? 0, limits.lagP99MsMax, 'ms'),
     figure('send lag max', lagMaxMs ?? 0, limits.lagMsMax, 'ms'),
     figure('requests not sent', missed, 0, ''),
-    figure('requests delayed', held, 0, ''),
+    figure('requests delayed', delayed, 0, ''),
     figure('local errors', localFaults, 0, ''),
     figure('event loop busy', Math.round(cost.loopBusy * 1000) / 10, limits.loopBusyMax * 100, '%'),
     figure('CPU', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),

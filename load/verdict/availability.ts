@@ -1,7 +1,7 @@
 import type { LoadTarget, Outages } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatNumber, formatShare } from '../../src/report-kit/format.ts';
-import { shareAtLeast, shareAtMost } from './binomial.ts';
+import { findLowerBound, findUpperBound } from './binomial.ts';
 import { judgeShare, type Block } from './share.ts';
 import { notTested, targetRows, withReservation } from './targets.ts';
 
@@ -13,10 +13,10 @@ export function judgeAvailability(
 ): LoadTarget {
   const row = targetRows.availability;
   const allowed = 1 - row.target / 100;
-  const { verdict, samples, hits, low, high, because } = judgeShare(blocks, allowed, chance);
+  const { verdict, samples, hits, low, high, reservation } = judgeShare(blocks, allowed, chance);
   if (samples === 0) {
     const range95: [null, null] = [null, null];
-    const reason = withReservation('No request completed.', because);
+    const reason = withReservation('No request completed.', reservation);
     return { ...row, measured: null, bound95: null, range95, samples, verdict, reason };
   }
   const range: [number, number] = [toPercent(1 - high), toPercent(1 - low)];
@@ -30,7 +30,7 @@ export function judgeAvailability(
     range95: range,
     samples,
     verdict,
-    reason: withReservation(summary, because),
+    reason: withReservation(summary, reservation),
   };
 }
 
@@ -45,8 +45,8 @@ export function judgeSessions(echoed: number, mixedUp: number): LoadTarget {
     );
   }
   const range: [number, number] = [
-    toPercent(1 - shareAtMost(mixedUp, samples)),
-    toPercent(1 - shareAtLeast(mixedUp, samples)),
+    toPercent(1 - findUpperBound(mixedUp, samples)),
+    toPercent(1 - findLowerBound(mixedUp, samples)),
   ];
   return {
     ...row,

@@ -4,24 +4,25 @@
 export const CONFIDENCE = 0.95;
 
 /** Returns the upper bound of a share after `hits` in `samples`; 1 when there are no samples. */
-export function shareAtMost(hits: number, samples: number): number {
+export function findUpperBound(hits: number, samples: number): number {
   if (samples <= 0 || hits >= samples) return 1;
-  return solve((share) => atMost(hits, samples, share) - (1 - CONFIDENCE));
+  return solve((share) => probabilityOfAtMost(hits, samples, share) - (1 - CONFIDENCE));
 }
 
 /** Returns the lower bound of a share after `hits` in `samples`; 0 when there are no samples. */
-export function shareAtLeast(hits: number, samples: number): number {
+export function findLowerBound(hits: number, samples: number): number {
   if (samples <= 0 || hits <= 0) return 0;
-  return solve((share) => atMost(hits - 1, samples, share) - CONFIDENCE);
+  return solve((share) => probabilityOfAtMost(hits - 1, samples, share) - CONFIDENCE);
 }
 
 /**
  * Returns the rank (1 is the smallest) of the sample that bounds a percentile from above at 95%;
  * undefined when there are too few samples: the 99th percentile needs 299.
  */
-export function rankAbove(percentile: number, samples: number): number | undefined {
+export function findRankAbove(percentile: number, samples: number): number | undefined {
   const share = percentile / 100;
-  const isEnough = (rank: number): boolean => atMost(rank - 1, samples, share) >= CONFIDENCE;
+  const isEnough = (rank: number): boolean =>
+    probabilityOfAtMost(rank - 1, samples, share) >= CONFIDENCE;
   if (samples <= 0 || !isEnough(samples)) return undefined;
   let [low, high] = [1, samples];
   while (low < high) {
@@ -33,13 +34,13 @@ export function rankAbove(percentile: number, samples: number): number | undefin
 }
 
 /** Returns the rank of the sample that bounds a percentile from below at 95%, or undefined. */
-export function rankBelow(percentile: number, samples: number): number | undefined {
-  const mirrored = rankAbove(100 - percentile, samples);
+export function findRankBelow(percentile: number, samples: number): number | undefined {
+  const mirrored = findRankAbove(100 - percentile, samples);
   return mirrored === undefined ? undefined : samples + 1 - mirrored;
 }
 
 /** Returns how many samples without a hit prove that a share is below `share`. */
-export function samplesNeeded(share: number): number {
+export function countSamplesNeeded(share: number): number {
   return Math.ceil(Math.log(1 - CONFIDENCE) / Math.log1p(-share));
 }
 
@@ -55,7 +56,7 @@ function solve(falling: (share: number) => number): number {
 }
 
 /** Returns the probability of at most `hits` among `samples`, each a hit with probability `share`. */
-export function atMost(hits: number, samples: number, share: number): number {
+export function probabilityOfAtMost(hits: number, samples: number, share: number): number {
   if (hits < 0) return 0;
   if (hits >= samples || share <= 0) return 1;
   if (share >= 1) return 0;

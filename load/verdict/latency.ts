@@ -1,7 +1,7 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
-import { rankAbove, rankBelow } from './binomial.ts';
+import { findRankAbove, findRankBelow } from './binomial.ts';
 import { judgeShare, type Block } from './share.ts';
 import { withReservation, type TargetRow } from './targets.ts';
 
@@ -25,13 +25,13 @@ export function judgeLatency(
   percentile: number,
   chance: Random,
 ): LoadTarget {
-  const { verdict, hits, samples, because } = judgeShare(
+  const { verdict, hits, samples, reservation } = judgeShare(
     times.misses,
     1 - percentile / 100,
     chance,
   );
-  const above = rankAbove(percentile, times.count);
-  const below = rankBelow(percentile, times.count);
+  const above = findRankAbove(percentile, times.count);
+  const below = findRankBelow(percentile, times.count);
   const range: [number | null, number | null] = [
     below === undefined ? null : times.atRank(below),
     above === undefined ? null : times.atRank(above),
@@ -47,7 +47,7 @@ export function judgeLatency(
       ? 'No response time was measured.'
       : withReservation(
           `The p${percentile} is ${formatDuration(measured ?? 0)}. ${strict}`,
-          because,
+          reservation,
         );
   return { ...row, measured, bound95: range[1], range95: range, samples, verdict, reason };
 }

@@ -1,7 +1,7 @@
 import type { LoadVerdict } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
-import { CONFIDENCE, samplesNeeded, shareAtLeast, shareAtMost } from './binomial.ts';
+import { CONFIDENCE, countSamplesNeeded, findLowerBound, findUpperBound } from './binomial.ts';
 
 /** Samples and hits in a stretch of time. */
 export interface Block {
@@ -9,7 +9,7 @@ export interface Block {
   hits: number;
 }
 
-/** What is known about a share that must stay below a limit. */
+/** The verdict on a share that must stay below a limit, with its bounds. */
 export interface JudgedShare {
   verdict: Extract<LoadVerdict, 'PASS' | 'FAIL' | 'NOT PROVEN'>;
   samples: number;
@@ -17,8 +17,8 @@ export interface JudgedShare {
   /** One-sided 95% bounds, 0 to 1. */
   low: number;
   high: number;
-  /** Why the verdict is NOT PROVEN. */
-  because?: string;
+  /** A sentence that explains a NOT PROVEN verdict. */
+  reservation?: string;
 }
 
 /**
@@ -28,20 +28,20 @@ export interface JudgedShare {
 export function judgeShare(blocks: readonly Block[], allowed: number, chance: Random): JudgedShare {
   const samples = total(blocks, 'samples');
   const hits = total(blocks, 'hits');
-  const low = shareAtLeast(hits, samples);
-  const exact = shareAtMost(hits, samples);
-  const high = Math.max(exact, burstyShareAtMost(blocks, chance));
-  const known = { samples, hits, low, high };
-  if (low > allowed) return { verdict: 'FAIL', ...known };
-  if (high < allowed) return { verdict: 'PASS', ...known };
-  const needed = samplesNeeded(allowed);
-  const because =
+  const low = findLowerBound(hits, samples);
+  const exact = findUpperBound(hits, samples);
+  const high = Math.max(exact, findUpperBoundWithBursts(blocks, chance));
+  const figures = { samples, hits, low, high };
+  if (low > allowed) return { verdict: 'FAIL', ...figures };
+  if (high < allowed) return { verdict: 'PASS', ...figures };
+  const needed = countSamplesNeeded(allowed);
+  const reservation =
     samples < needed
-      ? `${formatNumber(samples)} samples are too few; at least ${formatNumber(needed)} without a miss are needed`
+      ? `${formatNumber(samples)} samples are too few to prove it; at least ${formatNumber(needed)} without a miss are needed.`
       : exact < allowed
-        ? 'the misses came in bursts, and more bursts may follow'
-        : `${formatNumber(hits)} of ${formatNumber(samples)} is too close to the limit`;
-  return { verdict: 'NOT PROVEN', ...known, because };
+        ? 'The misses came in bursts, so another burst could exceed the limit.'
+        : `${formatNumber(hits)} of ${formatNumber(samples)} is too close to the limit.`;
+  return { verdict: 'NOT PROVEN', ...figures, reservation };
 }
 
 const RESAMPLES = 500;
@@ -54,7 +54,7 @@ const BLOCKS_MIN = 4;
  * blocks of time are resampled, so that a burst counts as one event. Returns 0 when there are too few
  * blocks.
  */
-export function burstyShareAtMost(blocks: readonly Block[], chance: Random): number {
+export function findUpperBoundWithBursts(blocks: readonly Block[], chance: Random): number {
   const drawn = mergeNeighbors(blocks.filter(({ samples }) => samples > 0));
   if (drawn.length < BLOCKS_MIN || drawn.every(({ hits }) => hits === 0)) return 0;
   const shares = Array.from({ length: RESAMPLES }, () => {

@@ -14,7 +14,7 @@ import {
 /** The part of a target that is known before anything was measured. */
 export type TargetRow = Pick<LoadTarget, 'id' | 'statement' | 'section' | 'target' | 'unit'>;
 
-/** The targets that the specification sets for a sandbox (spec 8), and one of ours (spec 2.8). */
+/** The targets of the specification for a sandbox (spec 8), and one that the kit adds (spec 2.8). */
 export const targetRows = {
   chatLatency: {
     id: 'chat-latency',
@@ -86,9 +86,9 @@ function reasonNotInProfile({ id }: TargetRow): string {
   return `This profile does not test ${area}.`;
 }
 
-/** Appends why a target is NOT PROVEN to what was measured. */
-export const withReservation = (summary: string, because: string | undefined): string =>
-  because === undefined ? summary : `${summary} Not proven: ${because}.`;
+/** Appends the sentence that explains a NOT PROVEN verdict to the measured result. */
+export const withReservation = (summary: string, reservation: string | undefined): string =>
+  reservation === undefined ? summary : `${summary} ${reservation}`;
 
 /** Replaces the verdicts of all tested targets with INVALID RUN when the self-check failed. */
 export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck): LoadTarget[] {

@@ -35,11 +35,11 @@ export function measureInFlightTrend(
   const { slope, low, high } = estimateTrend(late);
   const perSecond = 1000 / stepMs;
   const edge = Math.max(1, Math.floor(inFlight.length / 20));
-  const known = Number.isFinite(low) && Number.isFinite(high);
-  const bound = (value: number): number => rounded(known ? value * perSecond : 0);
+  const isBounded = Number.isFinite(low) && Number.isFinite(high);
+  const bound = (value: number): number => rounded(isBounded ? value * perSecond : 0);
   return {
     perSecond: rounded(slope * perSecond),
-    range95: known ? [bound(low), bound(high)] : [-offeredPerSecond, offeredPerSecond],
+    range95: isBounded ? [bound(low), bound(high)] : [-offeredPerSecond, offeredPerSecond],
     atStart: rounded(mean(inFlight.slice(0, edge))),
     atEnd: rounded(mean(inFlight.slice(-edge))),
     rising: low > 0 && slope * perSecond > (1 - SUCCESS_SHARE_MIN) * offeredPerSecond,
@@ -58,24 +58,24 @@ export function judgeThroughput(
   const growth = trend.rising && !closed ? trend.perSecond : 0;
   const rate = (failed: number): number =>
     rounded(Math.max(0, offeredPerSecond * (1 - failed) - growth));
-  const known = share.samples > 0;
-  const { verdict, because } = verdictOf(throughput, trend, share, row.target);
-  const succeeded = known ? rate(share.hits / share.samples) : null;
-  const summary = known
+  const hasSamples = share.samples > 0;
+  const { verdict, reservation } = verdictOf(throughput, trend, share, row.target);
+  const succeeded = hasSamples ? rate(share.hits / share.samples) : null;
+  const summary = hasSamples
     ? `Offered rate: ${formatNumber(offeredPerSecond, 2)} requests/s; ${formatNumber(succeeded ?? 0, 2)} requests/s succeeded. ${inFlightSentence(trend, closed)}`
     : 'No request completed.';
   return {
     ...row,
     measured: succeeded,
-    bound95: known ? rate(share.high) : null,
-    range95: known ? [rate(share.high), rate(share.low)] : [null, null],
+    bound95: hasSamples ? rate(share.high) : null,
+    range95: hasSamples ? [rate(share.high), rate(share.low)] : [null, null],
     samples: share.samples,
     verdict,
-    reason: withReservation(summary, because),
+    reason: withReservation(summary, reservation),
   };
 }
 
-/** Above the required rate, the run is judged at the rate that was planned. */
+/** Returns the target to judge: the planned rate if it is above the required one. */
 function rowFor(plannedPerSecond: number): TargetRow {
   const row = targetRows.chatThroughput;
   if (plannedPerSecond <= row.target) return row;
@@ -84,7 +84,7 @@ function rowFor(plannedPerSecond: number): TargetRow {
   return { ...row, target: plannedPerSecond, statement };
 }
 
-type Decision = Pick<LoadTarget, 'verdict'> & { because?: string };
+type Decision = Pick<LoadTarget, 'verdict'> & { reservation?: string };
 
 function verdictOf(
   { offeredPerSecond, plannedPerSecond, closed }: Throughput,
@@ -93,17 +93,17 @@ function verdictOf(
   requiredPerSecond: number,
 ): Decision {
   if (share.verdict === 'FAIL' || (trend.rising && !closed)) return { verdict: 'FAIL' };
-  const notProven = (because: string): Decision => ({ verdict: 'NOT PROVEN', because });
+  const notProven = (reservation: string): Decision => ({ verdict: 'NOT PROVEN', reservation });
   if (!closed && plannedPerSecond < requiredPerSecond) {
-    return notProven(`the offered rate was only ${formatNumber(plannedPerSecond, 2)} requests/s`);
+    return notProven(`The offered rate was only ${formatNumber(plannedPerSecond, 2)} requests/s.`);
   }
   if (closed && offeredPerSecond < requiredPerSecond * SUCCESS_SHARE_MIN) {
     const offered = formatNumber(offeredPerSecond, 1);
-    return notProven(`simulated users that wait for responses sent only ${offered} requests/s`);
+    return notProven(`Simulated users wait for responses and sent only ${offered} requests/s.`);
   }
-  if (share.because !== undefined) return notProven(share.because);
+  if (share.reservation !== undefined) return notProven(share.reservation);
   if (!closed && trend.range95[1] > GROWTH_SHARE_MAX * offeredPerSecond) {
-    return notProven('the steady state is too short to rule out a growing backlog');
+    return notProven('The steady state is too short to rule out a growing backlog.');
   }
   return { verdict: 'PASS' };
 }

@@ -2,7 +2,7 @@ import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { formatCount, formatDuration, formatShare } from '../../src/report-kit/format.ts';
-import { rankAbove, rankBelow, shareAtMost } from './binomial.ts';
+import { findRankAbove, findRankBelow, findUpperBound } from './binomial.ts';
 import { judgeShare } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 
@@ -35,18 +35,21 @@ export function judgeConnections({
 }: CallMeasurements): LoadTarget {
   const row = rowFor(calls);
   const lost = calls - held;
-  const decision: Pick<LoadTarget, 'verdict'> & { because?: string } =
+  const decision: Pick<LoadTarget, 'verdict'> & { reservation?: string } =
     lost > 0
       ? { verdict: 'FAIL' }
       : calls < row.target
-        ? { verdict: 'NOT PROVEN', because: `the run placed only ${formatCount(calls, 'call')}` }
+        ? {
+            verdict: 'NOT PROVEN',
+            reservation: `The run placed only ${formatCount(calls, 'call')}.`,
+          }
         : ranMs < HELD_MS_MIN
           ? {
               verdict: 'NOT PROVEN',
-              because: `the calls were held for ${formatDuration(ranMs)} instead of 60 s`,
+              reservation: 'A PASS requires that the calls are held for 60 s.',
             }
           : { verdict: 'PASS' };
-  const share = formatShare(1 - shareAtMost(lost, calls), 1);
+  const share = formatShare(1 - findUpperBound(lost, calls), 1);
   const errors = errorCounts === '' ? '' : `; errors: ${errorCounts}`;
   const summary = `${held} of ${calls} concurrent calls were held for ${formatDuration(ranMs)} with audio in both directions${errors}. With 95% confidence, at least ${share} of further calls would be held.`;
   return {
@@ -56,11 +59,11 @@ export function judgeConnections({
     range95: [held, held],
     samples: calls,
     verdict: decision.verdict,
-    reason: withReservation(summary, decision.because),
+    reason: withReservation(summary, decision.reservation),
   };
 }
 
-/** Above the required number, the run is judged at the number of calls that were placed. */
+/** Returns the target to judge: the number of placed calls if it is above the required one. */
 function rowFor(calls: number): TargetRow {
   const row = targetRows.voiceConnections;
   if (calls <= row.target) return row;
@@ -87,8 +90,8 @@ export function judgeVoiceLatency({ latencies }: CallMeasurements, chance: Rando
     failing.verdict === 'FAIL' ? 'FAIL' : passing.verdict === 'PASS' ? 'PASS' : 'NOT PROVEN';
   const rankOf = (rank: number | undefined): number | null => paths[(rank ?? 0) - 1] ?? null;
   const range: [number | null, number | null] = [
-    rankOf(rankBelow(CALLS_PERCENTILE, paths.length)),
-    rankOf(rankAbove(CALLS_PERCENTILE, paths.length)),
+    rankOf(findRankBelow(CALLS_PERCENTILE, paths.length)),
+    rankOf(findRankAbove(CALLS_PERCENTILE, paths.length)),
   ];
   const measured = findPercentile(paths, CALLS_PERCENTILE) ?? null;
   return {
@@ -100,7 +103,9 @@ export function judgeVoiceLatency({ latencies }: CallMeasurements, chance: Rando
     verdict,
     reason: withReservation(
       describeLatency(measured, paths.at(-1), { met, missed, samples }),
-      verdict === 'NOT PROVEN' ? reasonNotProven(unknown, samples, passing.because) : undefined,
+      verdict === 'NOT PROVEN'
+        ? describeReservation(unknown, samples, passing.reservation)
+        : undefined,
     ),
   };
 }
@@ -119,8 +124,13 @@ function describeLatency(
   return `${p95}${strict}. In ${met} of ${formatCount(samples, 'call')}, the median response latency also met the target.`;
 }
 
-function reasonNotProven(unknown: number, samples: number, because: string | undefined): string {
-  if (samples === 0) return 'no call was held';
-  if (unknown * 2 > samples) return 'buffering inside the agent cannot be ruled out';
-  return because ?? 'the result is too close to the limit';
+function describeReservation(
+  unknown: number,
+  samples: number,
+  reservation: string | undefined,
+): string | undefined {
+  // The summary already says that no call was held.
+  if (samples === 0) return undefined;
+  if (unknown * 2 > samples) return 'Buffering inside the agent cannot be ruled out.';
+  return reservation ?? 'The result is too close to the limit.';
 }

@@ -107,7 +107,7 @@ class ProcessCallers implements Callers {
       sendLateP99Ms: findPercentile(this.#latenessMs, 99) ?? 0,
       sendLateMaxMs: this.#latenessMaxMs,
     };
-    // Stop all calls before any result is computed, so that no call continues meanwhile.
+    // All calls stop before the first result is computed, so that none continues in the meantime.
     const computeOutcomes = this.#calls.map((call) => call.close());
     await this.hangUp();
     this.#send({ kind: 'seconds', seconds: this.#seconds.takeRest() });

@@ -46,12 +46,16 @@ export class TurnLoop {
     this.#isJudged = true;
   }
 
-  /** Completed turns, and the response latencies of those that got a response. */
+  /** Returns the number of completed turns and the response latencies of those that got a response. */
   statistics(): { turns: number; turnResponsesMs: readonly number[] } {
     return { turns: this.#turns, turnResponsesMs: this.#responsesMs };
   }
 
-  /** Takes turns until the signal aborts. @throws CallError if the media has stopped. */
+  /**
+   * Takes turns until the signal aborts.
+   *
+   * @throws {CallError} The media stopped.
+   */
   async run(signal: AbortSignal): Promise<void> {
     const { chance, clock, clips, microphone, activity } = this.#options;
     const isOver = (): boolean => signal.aborted;

@@ -77,7 +77,7 @@ export async function runCalls<Result>(
   return { voice, result };
 }
 
-/** A window with calls only: waits and reports progress. */
+/** Returns the window task of a run with calls only: it waits and reports progress. */
 export function waitForWindow({ clock, onTick }: LoadOptions, windowMs: number): WindowTask<void> {
   return async (signal, fleet) => {
     const endMs = clock.monotonicMs() + windowMs;
@@ -133,7 +133,12 @@ function createTarget({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget 
 
 function createProgress({ counts, lastSecond }: Fleet, phase: LiveFigures['phase']): LiveFigures {
   return {
-    ...{ phase, perSecond: 0, inFlight: counts.connected, p50Ms: null, p99Ms: null, leftMs: 0 },
+    phase,
+    perSecond: 0,
+    inFlight: counts.connected,
+    p50Ms: null,
+    p99Ms: null,
+    leftMs: 0,
     errors: counts.failed,
     calls: { up: lastSecond.up, packetsPerSecond: lastSecond.received },
   };

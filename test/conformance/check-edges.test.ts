@@ -33,7 +33,7 @@ void t.test(
   async (t) => {
     const url = await serve(t, (_request, response) => void response.writeHead(404).end());
     const { blockedBy, exitCode, verdict } = await report(url, { areas: ['users'] });
-    t.match({ blockedBy, exitCode, verdict }, { blockedBy: { id: 'nothing_here' }, exitCode: 3 });
+    t.match({ blockedBy, exitCode, verdict }, { blockedBy: { id: 'no_interface' }, exitCode: 3 });
   },
 );
 
@@ -43,13 +43,13 @@ void t.test('a server that returns 404 for every path gets one cause and no find
     const { blockedBy, exitCode, counts } = await report(url, { areas });
     t.match(
       { blockedBy, exitCode },
-      { blockedBy: { id: 'nothing_here' }, exitCode: 3 },
+      { blockedBy: { id: 'no_interface' }, exitCode: 3 },
       areas.join(),
     );
     t.equal(counts['fail'], 0);
   }
   const { blockedBy } = await diagnose({ target: url, kitVersion: '0', seed: 'edges' });
-  t.equal(blockedBy?.id, 'nothing_here', 'the preflight finds the same cause');
+  t.equal(blockedBy?.id, 'no_interface', 'the preflight finds the same cause');
   const health = await report(url, { areas: ['health'] });
   t.match(
     health,

@@ -217,7 +217,7 @@ void t.test('a server that is not the service gets one cause', async (t) => {
   t.teardown(() => agent.stop());
   const service = await withCheckedService(t);
   for (const [target, id, message] of [
-    [{ url: agent.url, apiKey: 'a-key' }, 'nothing_here', /No service found at/],
+    [{ url: agent.url, apiKey: 'a-key' }, 'no_interface', /No service found at/],
     [
       { url: service.url, apiKey: 'not-the-key' },
       'key_refused',

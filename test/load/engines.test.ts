@@ -51,7 +51,7 @@ void t.test(
       ),
     );
     t.same(statuses, [200, 200, 200, 200, 200], 'every request is sent');
-    t.equal(transport.held, 3);
+    t.equal(transport.delayed, 3);
     await transport.close();
   },
 );

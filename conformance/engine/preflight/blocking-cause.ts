@@ -21,9 +21,9 @@ export interface BlockingCause {
     | 'wrongly_encoded'
     | 'rate_limited'
     | 'too_large'
-    | 'nothing_here'
+    | 'no_interface'
     | 'no_voice'
-    | 'gone'
+    | 'unreachable'
     | 'interrupted';
   /** What is wrong, in one sentence. */
   message: string;
@@ -31,7 +31,7 @@ export interface BlockingCause {
   cure: string;
   /** The exchange that shows the cause; undefined for an interrupted run. */
   evidence: Exchange | undefined;
-  /** Only for `gone`: the part of the run that happened before the peer became unreachable. */
+  /** Only for `unreachable`: the part of the run that happened before the peer became unreachable. */
   before?: Transcript;
 }
 

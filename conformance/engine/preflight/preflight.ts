@@ -176,9 +176,9 @@ function findMissingInterface(
     return undefined;
   }
   return {
-    id: 'nothing_here',
+    id: 'no_interface',
     message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
-    cure: cures.nothingHere,
+    cure: cures.noInterface,
     evidence: first,
   };
 }
@@ -320,7 +320,7 @@ function findLossOfPeer(
   const isConcurrent = ({ endpoint, endedMs }: Exchange): boolean =>
     endpoint === first.endpoint && endedMs > first.startedMs;
   return {
-    id: 'gone',
+    id: 'unreachable',
     message: `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.`,
     cure: 'Check its logs. A request that was in progress may have ended it. Then run the check again.',
     evidence: first,

@@ -40,7 +40,7 @@ export interface Bin {
   heat: readonly number[];
 }
 
-/** Groups the timeline into at max 600 bins. Rates are means; percentiles and peaks are maxima. */
+/** Groups the timeline into at most 600 bins. Rates are means; percentiles and peaks are maxima. */
 export function groupSeconds(timeline: readonly LoadSecond[]): Bin[] {
   const length = Math.max(1, Math.ceil(timeline.length / BINS_MAX));
   const bins: Bin[] = [];
@@ -56,8 +56,8 @@ function binOf(second: number, rows: readonly LoadSecond[]): Bin {
   const mean = (key: 'offered' | 'sent' | 'done'): number =>
     rows.reduce((sum, row) => sum + row[key], 0) / rows.length;
   const worst = (key: 'p50' | 'p95' | 'p99' | 'max'): number | null => {
-    const known = rows.flatMap((row) => row[key] ?? []);
-    return known.length === 0 ? null : Math.max(...known);
+    const values = rows.flatMap((row) => row[key] ?? []);
+    return values.length === 0 ? null : Math.max(...values);
   };
   const errors: Record<string, number> = {};
   for (const row of rows) {
@@ -149,12 +149,12 @@ export function inFlightFigure(times: TimeRange): Html {
 
 /** Charts response times over time, with the target. */
 export function latencyFigure(times: TimeRange, targetMs: number | undefined): Html {
-  const known = times.bins.flatMap(({ p50, max }) => [p50 ?? [], max ?? []].flat());
-  const highest = Math.max(targetMs ?? 0, ...known, 1);
+  const values = times.bins.flatMap(({ p50, max }) => [p50 ?? [], max ?? []].flat());
+  const highest = Math.max(targetMs ?? 0, ...values, 1);
   return renderChart((ticksMax) => ({
     label: 'Response times over time: median, 95th and 99th percentile, and maximum',
     x: timeAxisX(times, ticksMax),
-    y: timeAxis(Math.min(...known, 100), highest),
+    y: timeAxis(Math.min(...values, 100), highest),
     height: 200,
     marks: (plot) => [
       ...unjudged(plot, times),
@@ -296,7 +296,7 @@ function describeClass(boundsMs: readonly number[], index: number): string {
 /** Charts the 99th percentile of each step of a search by rate. */
 export function stepsFigure({ steps }: NonNullable<LoadReport['findMax']>, targetMs: number): Html {
   const rates = steps.map(({ ratePerSecond }) => ratePerSecond);
-  const known = steps.flatMap(({ p99Ms }) => p99Ms ?? []);
+  const values = steps.flatMap(({ p99Ms }) => p99Ms ?? []);
   const x: Axis = {
     min: Math.min(...rates) / 1.3,
     max: Math.max(...rates) * 1.3,
@@ -308,7 +308,7 @@ export function stepsFigure({ steps }: NonNullable<LoadReport['findMax']>, targe
   return renderChart(() => ({
     label: '99th percentile of the response time by rate',
     x,
-    y: timeAxis(Math.min(...known, 100), Math.max(...known, targetMs)),
+    y: timeAxis(Math.min(...values, 100), Math.max(...values, targetMs)),
     height: 180,
     marks: (plot) => [
       mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target'),

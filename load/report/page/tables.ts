@@ -158,7 +158,7 @@ function samplesOf({ faultSamples }: LoadReport, kind: string): Html[] {
 
 /** Renders the comparison with an earlier run. */
 export function comparisonTable({ rows }: NonNullable<LoadReport['comparison']>): Html {
-  const styles = { better: 'pass', worse: 'fail', alike: 'untested', unknown: 'unknown' };
+  const styles = { better: 'pass', worse: 'fail', unchanged: 'untested', unknown: 'unknown' };
   const figure = (value: number | null, unit: string): string =>
     value === null ? '–' : shortQuantity(value, unit);
   return html`<table>

@@ -121,7 +121,7 @@ function gapBar(plot: Plot, { second, gaps }: VoiceSecond): Html[] {
 
 /** Charts both latencies of each call: network path latency, and median response latency. */
 function callChart({ perCall }: VoiceLoad): Html {
-  const known = perCall.flatMap(({ audioPathLatencyMs, turnResponseMs }) =>
+  const latenciesMs = perCall.flatMap(({ audioPathLatencyMs, turnResponseMs }) =>
     [audioPathLatencyMs ?? [], Math.max(1, turnResponseMs ?? 1)].flat(),
   );
   if (perCall.every(({ audioPathLatencyMs }) => audioPathLatencyMs === null)) return html``;
@@ -144,7 +144,10 @@ function callChart({ perCall }: VoiceLoad): Html {
     ${renderChart(() => ({
       label: 'Network path latency and median response latency per call',
       x,
-      y: timeAxis(Math.min(...known, 100), Math.max(...known, VOICE_AUDIO_LATENCY_MS_TARGET)),
+      y: timeAxis(
+        Math.min(...latenciesMs, 100),
+        Math.max(...latenciesMs, VOICE_AUDIO_LATENCY_MS_TARGET),
+      ),
       height: 180,
       marks: (plot) => [
         mark(

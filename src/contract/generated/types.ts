@@ -108,7 +108,7 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
 /**
  * better or worse only if the 95% ranges of the two runs do not overlap.
  */
-export type Change = 'better' | 'worse' | 'alike' | 'unknown';
+export type Change = 'better' | 'worse' | 'unchanged' | 'unknown';
 export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service';
 /**
  * Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed.

@@ -160,7 +160,10 @@ void t.test(
       'lower latency is better; lower availability is worse',
     );
     t.same(changes(withMeasurement(90, 80, 95), withMeasurement(50, 40, 60)), ['worse', 'better']);
-    t.same(changes(withMeasurement(50, 40, 60), withMeasurement(55, 50, 65)), ['alike', 'alike']);
+    t.same(changes(withMeasurement(50, 40, 60), withMeasurement(55, 50, 65)), [
+      'unchanged',
+      'unchanged',
+    ]);
     t.same(changes(withMeasurement(50, null, 60), withMeasurement(90, 80, 95)), [
       'unknown',
       'unknown',
@@ -187,7 +190,7 @@ void t.test(
   'if any limit of the self-check is exceeded, every tested target is INVALID RUN',
   (t) => {
     const valid = {
-      ...{ lagP99Ms: 3, lagMaxMs: 40, missed: 0, held: 0, localFaults: 0 },
+      ...{ lagP99Ms: 3, lagMaxMs: 40, missed: 0, delayed: 0, localFaults: 0 },
       cost: { cpuPercent: 8, loopBusy: 0.1 },
     };
     t.same(checkGenerator(valid).reasons, []);
@@ -195,7 +198,7 @@ void t.test(
       { ...valid, lagP99Ms: 51 },
       { ...valid, lagMaxMs: 251 },
       { ...valid, missed: 1 },
-      { ...valid, held: 1 },
+      { ...valid, delayed: 1 },
       { ...valid, localFaults: 1 },
       { ...valid, cost: { cpuPercent: 71, loopBusy: 0.1 } },
       { ...valid, cost: { cpuPercent: 8, loopBusy: 0.71 } },

@@ -2,14 +2,14 @@
 import t from 'tap';
 import { findOutages } from '../../../load/verdict/availability.ts';
 import {
-  atMost,
-  rankAbove,
-  rankBelow,
-  samplesNeeded,
-  shareAtLeast,
-  shareAtMost,
+  probabilityOfAtMost,
+  findRankAbove,
+  findRankBelow,
+  countSamplesNeeded,
+  findLowerBound,
+  findUpperBound,
 } from '../../../load/verdict/binomial.ts';
-import { burstyShareAtMost, type Block } from '../../../load/verdict/share.ts';
+import { findUpperBoundWithBursts, type Block } from '../../../load/verdict/share.ts';
 import { judgeShare } from '../../../load/verdict/share.ts';
 import { measureInFlightTrend } from '../../../load/verdict/throughput.ts';
 import { estimateTrend } from '../../../load/verdict/trend.ts';
@@ -23,8 +23,8 @@ const isNear = (actual: number, expected: number, tolerance = 1e-6): boolean =>
 void t.test('exact bounds match the tables (Clopper-Pearson, one-sided 95%)', (t) => {
   // For 0 hits there is a closed form: 1 - 0.05^(1/n).
   for (const n of [1, 10, 59, 299, 2_995, 100_000]) {
-    t.ok(isNear(shareAtMost(0, n), 1 - 0.05 ** (1 / n), 1e-9), `0 of ${n}`);
-    t.ok(isNear(shareAtLeast(n, n), 0.05 ** (1 / n), 1e-9), `${n} of ${n}`);
+    t.ok(isNear(findUpperBound(0, n), 1 - 0.05 ** (1 / n), 1e-9), `0 of ${n}`);
+    t.ok(isNear(findLowerBound(n, n), 0.05 ** (1 / n), 1e-9), `${n} of ${n}`);
   }
   const table: [hits: number, samples: number, low: number, high: number][] = [
     [1, 10, 0.005116197, 0.394163302],
@@ -33,14 +33,14 @@ void t.test('exact bounds match the tables (Clopper-Pearson, one-sided 95%)', (t
     [50, 100, 0.413621715, 0.586378285],
   ];
   for (const [hits, samples, low, high] of table) {
-    t.ok(isNear(shareAtLeast(hits, samples), low), `${hits} of ${samples}, low`);
-    t.ok(isNear(shareAtMost(hits, samples), high), `${hits} of ${samples}, high`);
+    t.ok(isNear(findLowerBound(hits, samples), low), `${hits} of ${samples}, low`);
+    t.ok(isNear(findUpperBound(hits, samples), high), `${hits} of ${samples}, high`);
   }
   t.same(
-    [shareAtMost(0, 0), shareAtLeast(0, 0), shareAtMost(7, 7), shareAtLeast(0, 7)],
+    [findUpperBound(0, 0), findLowerBound(0, 0), findUpperBound(7, 7), findLowerBound(0, 7)],
     [1, 0, 1, 0],
   );
-  t.ok(isNear(atMost(2, 5, 0.5), 0.5), 'at most 2 heads in 5 coin tosses');
+  t.ok(isNear(probabilityOfAtMost(2, 5, 0.5), 0.5), 'at most 2 heads in 5 coin tosses');
   t.end();
 });
 
@@ -65,18 +65,18 @@ void t.test(
         `${samples} samples`,
       );
     }
-    t.same([0.05, 0.01, 0.001].map(samplesNeeded), [59, 299, 2_995]);
+    t.same([0.05, 0.01, 0.001].map(countSamplesNeeded), [59, 299, 2_995]);
     t.end();
   },
 );
 
 void t.test('ranks bound a percentile if there are enough samples', (t) => {
-  t.same([rankBelow(99, 6_000), rankAbove(99, 6_000)], [5_927, 5_953]);
-  t.equal(rankAbove(99, 298), undefined);
-  t.equal(rankAbove(99, 299), 299, 'the largest sample is the bound');
-  t.equal(rankAbove(50, 5), 5);
-  t.equal(rankAbove(50, 4), undefined);
-  t.equal(rankBelow(50, 5), 1);
+  t.same([findRankBelow(99, 6_000), findRankAbove(99, 6_000)], [5_927, 5_953]);
+  t.equal(findRankAbove(99, 298), undefined);
+  t.equal(findRankAbove(99, 299), 299, 'the largest sample is the bound');
+  t.equal(findRankAbove(50, 5), 5);
+  t.equal(findRankAbove(50, 4), undefined);
+  t.equal(findRankBelow(50, 5), 1);
   t.end();
 });
 
@@ -89,11 +89,11 @@ void t.test('failures in bursts widen the confidence bound', (t) => {
   t.equal(judgeShare(spread, 0.001, chance).verdict, 'PASS', '20 of 30,000, spread');
   const judgment = judgeShare(burst, 0.001, chance);
   t.equal(judgment.verdict, 'NOT PROVEN', '20 of 30,000, in one burst');
-  t.match(judgment.because, /bursts/);
-  const [first, second] = [1, 2].map(() => burstyShareAtMost(burst, seededRandom('same')));
+  t.match(judgment.reservation, /bursts/);
+  const [first, second] = [1, 2].map(() => findUpperBoundWithBursts(burst, seededRandom('same')));
   t.equal(first, second, 'the same seed gives the same bound');
-  t.equal(burstyShareAtMost(burst.slice(0, 3), chance), 0, 'three blocks are too few');
-  t.equal(burstyShareAtMost([], chance), 0);
+  t.equal(findUpperBoundWithBursts(burst.slice(0, 3), chance), 0, 'three blocks are too few');
+  t.equal(findUpperBoundWithBursts([], chance), 0);
   t.end();
 });
 

@@ -16,12 +16,15 @@ import { start } from '../helpers/command.ts';
 
 /** Returns the recording of a run whose peer became unreachable at exchange `id`. */
 function cutAt({ run, exchanges }: Transcript, id: number): Transcript {
-  const lost = (one: Exchange): Exchange => {
-    const { json, sent, response, ...record } = one;
-    const kind = one.id === id ? 'reset' : 'refused';
-    return toExchange({ ...record, failure: { kind, message: 'gone' } });
+  const fail = ({ json, sent, response, ...record }: Exchange): Exchange =>
+    toExchange({
+      ...record,
+      failure: { kind: record.id === id ? 'reset' : 'refused', message: 'unreachable' },
+    });
+  return {
+    run,
+    exchanges: exchanges.map((exchange) => (exchange.id < id ? exchange : fail(exchange))),
   };
-  return { run, exchanges: exchanges.map((one) => (one.id < id ? one : lost(one))) };
 }
 
 const judge = (transcript: Transcript): Judgment =>
@@ -41,10 +44,14 @@ function testCuts(t: Test, transcript: Transcript, every = 1): void {
     const judgment = judge(cutAt(transcript, id));
     t.same(
       [judgment.blockedBy?.id, judgment.blockedBy?.evidence?.id, judgment.exitCode],
-      ['gone', id, 3],
-      `gone since exchange ${id}`,
+      ['unreachable', id, 3],
+      `unreachable since exchange ${id}`,
     );
-    t.same(idsWith(judgment, 'fail', 'warn', 'note', 'error'), [], `nothing found before ${id}`);
+    t.same(
+      idsWith(judgment, 'fail', 'warn', 'note', 'error'),
+      [],
+      `no finding before exchange ${id}`,
+    );
   }
   t.ok(exchanges.length > 40, `${exchanges.length} exchanges`);
 }
@@ -75,15 +82,18 @@ void t.test('findings from before the peer became unreachable remain', async (t)
   t.teardown(() => agent.stop());
   const { url } = agent;
   const whole = (await check({ target: url, kitVersion: 'test', seed: 'found' })).transcript;
-  const exchanges = whole.exchanges.map(({ json, sent, ...one }) =>
+  const exchanges = whole.exchanges.map(({ json, sent, ...record }) =>
     toExchange(
-      one.endpoint === 'health' && one.response
-        ? { ...one, response: { ...one.response, body: '{"status":"fine","timestamp":"now"}' } }
-        : one,
+      record.endpoint === 'health' && record.response
+        ? {
+            ...record,
+            response: { ...record.response, body: '{"status":"fine","timestamp":"now"}' },
+          }
+        : record,
     ),
   );
   const judgment = judge(cutAt({ run: whole.run, exchanges }, 50));
-  t.match(judgment, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'gone' } });
+  t.match(judgment, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'unreachable' } });
   t.same(idsWith(judgment, 'fail'), ['HEALTH-010', 'HEALTH-011']);
   t.same(idsWith(judgment, 'pass', 'note'), [], 'the rest is blocked by the one cause');
 });
@@ -93,23 +103,22 @@ void t.test(
   async (t) => {
     const agent = await startAgent({ voice: null });
     t.teardown(() => agent.stop());
-    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'beside' }))
+    const whole = (await check({ target: agent.url, kitVersion: 'test', seed: 'late response' }))
       .transcript;
     const lastId = 46;
     const cut = cutAt(whole, lastId);
     for (const kind of ['reset', 'refused'] as const) {
-      const exchanges = cut.exchanges.map((one, nth) => {
-        const { json, sent, response, ...record } = one;
-        const asItWas = whole.exchanges[nth] ?? one;
-        if (one.id === lastId) return asItWas;
-        if (one.id !== lastId - 1) return one;
+      const exchanges = cut.exchanges.map((exchange, nth) => {
+        const { json, sent, response, ...record } = exchange;
+        if (exchange.id === lastId) return whole.exchanges[nth] ?? exchange;
+        if (exchange.id !== lastId - 1) return exchange;
         const endedMs = (whole.exchanges[nth + 1]?.startedMs ?? 0) + 1;
-        return toExchange({ ...record, endedMs, failure: { kind, message: 'gone' } });
+        return toExchange({ ...record, endedMs, failure: { kind, message: 'unreachable' } });
       });
       const judgment = judge({ run: whole.run, exchanges });
       t.match(
         judgment,
-        { exitCode: 3, blockedBy: { id: 'gone', evidence: { id: lastId - 1 } } },
+        { exitCode: 3, blockedBy: { id: 'unreachable', evidence: { id: lastId - 1 } } },
         kind,
       );
       t.same(idsWith(judgment, 'fail', 'warn'), [], kind);
@@ -126,10 +135,12 @@ void t.test(
     const cut = cutAt(whole, 40);
     const { observedBehavior } = reportOf(cut, cut.run.startedAt);
     t.same(
-      Object.entries(observedBehavior).filter(([, value]) => /refused|reset|gone/.test(value)),
+      Object.entries(observedBehavior).filter(([, value]) =>
+        /refused|reset|unreachable/.test(value),
+      ),
       [],
     );
-    t.ok(observedBehavior['health'], 'what it answered before is there');
+    t.ok(observedBehavior['health'], 'earlier responses remain');
   },
 );
 
@@ -161,7 +172,7 @@ async function checkAndKill(t: Test, count: number, ...args: string[]): Promise<
     },
   });
   const unanswered = transcript.exchanges.filter(({ response }) => !response);
-  t.ok(unanswered.length < 40, `${unanswered.length} requests are sent to the killed process`);
+  t.ok(unanswered.length < 40, `${unanswered.length} requests to the killed process`);
   return report;
 }
 
@@ -171,7 +182,7 @@ for (const command of ['agent', 'serve']) {
       const report = await checkAndKill(t, count, command);
       t.match(
         report,
-        { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'gone' } },
+        { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'unreachable' } },
         `at ${count}`,
       );
       const [evidence] = report.blockedBy?.evidence ?? [];
@@ -184,7 +195,7 @@ for (const command of ['agent', 'serve']) {
       );
       t.same(report.causes, []);
       const { pass = 0, fail = 0, warn = 0, error = 0 } = report.counts;
-      t.same([pass, fail, warn, error], [0, 0, 0, 0], 'all is blocked');
+      t.same([pass, fail, warn, error], [0, 0, 0, 0], 'every requirement is blocked');
     }
   });
 }

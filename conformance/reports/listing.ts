@@ -7,7 +7,9 @@ import {
   idsOf,
   requirement,
   requirementIds,
+  sandboxSuite,
   serviceRequirementIds,
+  serviceSuite,
   untestable,
   type RequirementId,
 } from '../areas/index.ts';
@@ -98,7 +100,7 @@ export function requirementList(areas: readonly Area[], { style, width }: TextLa
   return `${lines.join('\n')}\n`;
 }
 
-/** Explains a requirement and lists the mutants that it must catch. */
+/** Explains a requirement: its rule, the probes that exercise it, and the mutants that it must catch. */
 export function requirementText(
   id: RequirementId,
   mutants: readonly { id: string; description: string }[],
@@ -109,6 +111,7 @@ export function requirementText(
     ['level', levelDescriptions[level]],
     ['section', `spec ${section}, statements ${statements.join(', ')}`],
     ['reason', reason],
+    ['probes', describeProbes(id)],
     [
       'observed',
       seen === 'black-box' ? 'with ordinary requests' : 'only when something provokes it',
@@ -116,13 +119,23 @@ export function requirementText(
   ];
   return [
     ...labeled(`${style('bold', id)}  `, rule, width),
-    ...fields.flatMap(([name, text]) => labeled(`  ${style('dim', name.padEnd(9))} `, text, width)),
+    ...fields.flatMap(([name, text]) =>
+      text === '' ? [] : labeled(`  ${style('dim', name.padEnd(9))} `, text, width),
+    ),
     ...(mutants.length === 0 ? [] : [`  ${style('dim', 'catches')}`]),
     ...mutants.flatMap(({ id: mutant, description }) =>
       labeled('    - ', `${mutant}: ${description}`, width),
     ),
     '',
   ].join('\n');
+}
+
+/** Names the probes that always provide evidence for a requirement; empty if there is none. */
+function describeProbes(id: RequirementId): string {
+  const ids = [...sandboxSuite.probes, ...serviceSuite.probes]
+    .filter(({ exercises }) => exercises.includes(id))
+    .map((probe) => probe.id);
+  return ids.length === 0 ? '' : `${ids.join(', ')}; responses to other probes are judged, too`;
 }
 
 const levelDescriptions = {

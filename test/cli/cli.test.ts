@@ -86,7 +86,7 @@ void t.test(
     for (const [args, expected] of [
       [
         ['chat-024'],
-        /^CHAT-024 {2}`choices\[\]\.message\.content` is a string[^]*chat\/content-null/,
+        /^CHAT-024 {2}`choices\[\]\.message\.content` is a string[^]*\n {2}probes +chat\/forms;[^]*chat\/content-null/,
       ],
       [['Health'], /^HEALTH-001 /],
       [['2.8.7'], /^CHAT-024 /],

@@ -92,7 +92,7 @@ async function callWithKit(url: string, calls: number, seconds: number): Promise
       get dueMs() {
         return firstMs + frame * FRAME_MS;
       },
-      beat(nowMs: number) {
+      runDue(nowMs: number) {
         lateMs.push(nowMs - this.dueMs);
         const payload = Buffer.alloc(PAYLOAD_BYTES, 0xf8);
         payload.writeDoubleLE(systemClock.monotonicMs(), 1);

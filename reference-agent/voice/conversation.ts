@@ -88,7 +88,7 @@ export class Conversation implements Media {
     this.#listener.hear(packet);
   }
 
-  beat(nowMs: number): void {
+  runDue(nowMs: number): void {
     this.#listener.checkIdle(nowMs);
     if (nowMs - this.dueMs > LATE_MS_MAX) this.#nth += Math.floor((nowMs - this.dueMs) / FRAME_MS);
     const frame: Frame = this.#mouth.nextFrame(nowMs);

@@ -47,7 +47,7 @@ export class Echo implements Media {
     }
   }
 
-  beat(nowMs: number): void {
+  runDue(nowMs: number): void {
     // Timers have a resolution of 1 ms.
     for (let held = this.#held[0]; held && held.dueMs < nowMs + 1; held = this.#held[0]) {
       this.#send(held.payload, held.timestamp);

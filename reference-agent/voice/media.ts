@@ -1,10 +1,10 @@
 import type { createDecoder } from '../../src/voice/opus/index.ts';
 import type { AudioPacket, createPeer } from '../../src/voice/peer/index.ts';
-import type { Paced } from '../../src/platform/pacer.ts';
+import type { PacedTask } from '../../src/platform/pacer.ts';
 import { createRepertoire, type Repertoire } from './replies.ts';
 
 /** How a call handles audio: it receives packets, and sends packets when they are due. */
-export interface Media extends Paced {
+export interface Media extends PacedTask {
   hear(packet: AudioPacket): void;
   close(): void;
 }

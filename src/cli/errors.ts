@@ -35,8 +35,8 @@ export function didYouMean(word: string, known: readonly string[], fallback: str
 }
 
 /**
- * Returns what to do about an unknown requirement id. The numbers of an area are too similar to guess
- * one, so for a known area it says how to list them.
+ * Returns what to do about an unknown requirement id. Ids of one area are too similar for a guess, so
+ * the hint says how to list them.
  */
 export function suggestRequirement(id: string, known: readonly string[]): string {
   const [, area = '', number = ''] = /^([a-z]+)-0*(\d+)$/i.exec(id) ?? [];

@@ -41,8 +41,8 @@ export async function waitForStopSignal(): Promise<void> {
 }
 
 /**
- * Lets a run continue if the reader of its output goes away, as `head` does: output files and the
- * exit code are still wanted. Throws an OutputError for other errors of stdout and stderr.
+ * Lets a run continue after the reader of its output has closed the pipe, as `head` does: the run
+ * still writes its files and sets its exit code. Throws an OutputError for other errors of stdout and stderr.
  */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -8,7 +8,7 @@ declare module 'fastify' {
   }
 }
 
-/** A request and its response. Headers are not recorded, so that no key is. */
+/** A request and its response. Headers are not recorded, because they contain keys. */
 export interface JournalEntry {
   method: string;
   /** With the query, which `formatEntry` removes. */

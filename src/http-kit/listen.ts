@@ -15,7 +15,7 @@ export function isWildcardHost(host: string): boolean {
 /**
  * Listens on a host and port, and returns a base URL that clients on this machine can use.
  * @param port 0 picks a free port.
- * @throws StartError when the address can't be used. The server is then still to be closed.
+ * @throws StartError when the address can't be used. The caller must still close the server.
  */
 export async function listen(
   app: FastifyInstance,

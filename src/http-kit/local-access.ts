@@ -3,9 +3,9 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopbackHost } from '../platform/loopback.ts';
 
 /**
- * Returns why a request to a loopback-only route may come from a web page, and undefined when it
- * can't. A page can reach a server on this machine through a DNS name that it controls, which shows
- * in `Host`, or from another origin, which shows in `Origin`.
+ * Returns why a request to a loopback-only route may come from a foreign web page; undefined if it
+ * can't. Such a page reaches a server on this machine through its own DNS name, which `Host` shows,
+ * or from another origin, which `Origin` shows.
  */
 export function findCrossSiteProblem({ host, origin }: IncomingHttpHeaders): string | undefined {
   if (!isLoopbackAuthority(host)) return 'Host must be localhost or a loopback address.';

@@ -67,7 +67,7 @@ class OffsetClock implements AdjustableClock {
   deadline(ms: number): Deadline {
     const controller = new AbortController();
     const cancel = this.#after(ms, () => {
-      controller.abort(new DeadlinePassed(`no answer within ${ms} ms`));
+      controller.abort(new DeadlinePassed(`no response within ${ms} ms`));
     });
     return { signal: controller.signal, [Symbol.dispose]: cancel };
   }
@@ -104,10 +104,10 @@ class OffsetClock implements AdjustableClock {
 
   /** Fires after `ms` by time or by `advance`, whichever comes first. Returns a cancel function. */
   #after(ms: number, fire: () => void): () => void {
-    const over = new AbortController();
+    const cancellation = new AbortController();
     const cancel = (): void => {
       this.#timers.delete(timer);
-      over.abort();
+      cancellation.abort();
     };
     const timer: Timer = {
       dueMs: this.monotonicMs() + ms,
@@ -119,7 +119,7 @@ class OffsetClock implements AdjustableClock {
     };
     this.#timers.add(timer);
     // Rejects only after a cancel.
-    this.#base.sleep(ms, over.signal).then(timer.fire, () => undefined);
+    this.#base.sleep(ms, cancellation.signal).then(timer.fire, () => undefined);
     return cancel;
   }
 }

@@ -40,7 +40,7 @@ export function scaledClock(factor: number): Clock {
     deadline(ms) {
       const controller = new AbortController();
       const timer = setTimeout(() => {
-        controller.abort(new DeadlinePassed(`no answer within ${ms} ms`));
+        controller.abort(new DeadlinePassed(`no response within ${ms} ms`));
       }, ms / factor);
       return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
     },
@@ -133,7 +133,7 @@ export function manualClock(startMs: number): ManualClock {
     deadline(ms) {
       const controller = new AbortController();
       const cancel = after(ms, () => {
-        controller.abort(new DeadlinePassed(`no answer within ${ms} ms`));
+        controller.abort(new DeadlinePassed(`no response within ${ms} ms`));
       });
       return { signal: controller.signal, [Symbol.dispose]: cancel };
     },

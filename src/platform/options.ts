@@ -48,7 +48,7 @@ function describeType(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-// The `error` of each schema below says what is expected, to be read after "must be".
+// The `error` of each schema below completes the message "OPTION must be …".
 
 /**
  * Returns the schema of an options object. An option without a schema does not compile.

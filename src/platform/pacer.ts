@@ -1,17 +1,17 @@
 import type { Clock } from './clock.ts';
 
-/** A task that is repeated at set times. */
-export interface Paced {
+/** A periodic task. */
+export interface PacedTask {
   /** When the task is due next, on the monotonic clock. */
   readonly dueMs: number;
   /** Runs the task, and advances `dueMs`. Must not throw. */
-  beat(nowMs: number): void;
+  runDue(nowMs: number): void;
 }
 
 /** Runs the tasks of many calls with one timer. */
 export interface Pacer {
-  add(paced: Paced): void;
-  remove(paced: Paced): void;
+  add(task: PacedTask): void;
+  remove(task: PacedTask): void;
 }
 
 /** Resolution of timers. A task that is due within half of it runs now. */
@@ -22,27 +22,27 @@ const SLEEP_MS_MAX = 20;
 
 /** Creates a pacer. It has no timer while it has no tasks. */
 export function createPacer(clock: Clock): Pacer {
-  const paced = new Set<Paced>();
+  const tasks = new Set<PacedTask>();
   let isRunning = false;
 
-  const run = async (): Promise<void> => {
+  const runTasks = async (): Promise<void> => {
     isRunning = true;
-    while (paced.size > 0) {
+    while (tasks.size > 0) {
       const nowMs = clock.monotonicMs();
       let soonestMs = nowMs + SLEEP_MS_MAX;
-      for (const one of paced) {
-        if (one.dueMs < nowMs + GRAIN_MS / 2) one.beat(nowMs);
-        soonestMs = Math.min(soonestMs, one.dueMs);
+      for (const task of tasks) {
+        if (task.dueMs < nowMs + GRAIN_MS / 2) task.runDue(nowMs);
+        soonestMs = Math.min(soonestMs, task.dueMs);
       }
       await clock.sleep(Math.max(GRAIN_MS, soonestMs - clock.monotonicMs()));
     }
     isRunning = false;
   };
   return {
-    add(one) {
-      paced.add(one);
-      if (!isRunning) void run();
+    add(task) {
+      tasks.add(task);
+      if (!isRunning) void runTasks();
     },
-    remove: (one) => void paced.delete(one),
+    remove: (task) => void tasks.delete(task),
   };
 }

@@ -21,9 +21,9 @@ const ID_ALPHABET = 'abcdefghijklmnopqrstuvwxyz0123456789';
 
 /** Creates a random source. The same seed and the same calls give the same values. */
 export function seededRandom(seed: string): Random {
-  let drawn = 0;
+  let drawCount = 0;
   const fraction = (): number => {
-    const bytes = hash('sha256', `${seed}\n${drawn++}`, 'buffer');
+    const bytes = hash('sha256', `${seed}\n${drawCount++}`, 'buffer');
     return bytes.readUIntBE(0, 6) / 2 ** 48;
   };
   return {

@@ -25,7 +25,7 @@ type Groups = Record<string, string | undefined>;
 function dateMs(groups: Groups | undefined): number | undefined {
   if (!groups) return undefined;
   const { year, month, day, week, weekDay, yearDay } = groups;
-  const january1Ms = Date.UTC(Number(year), 0, 1) - centuryTrapMs(Number(year));
+  const january1Ms = Date.UTC(Number(year), 0, 1) - centuryOffsetMs(Number(year));
   if (month !== undefined) {
     const ms = Date.parse(`${year ?? ''}-${month}-${day ?? ''}T00:00:00Z`);
     // Some engines reject 30 February, others read it as a day in March.
@@ -39,7 +39,7 @@ function dateMs(groups: Groups | undefined): number | undefined {
 }
 
 /** `Date.UTC` reads the years 0 to 99 as 1900 to 1999. */
-function centuryTrapMs(year: number): number {
+function centuryOffsetMs(year: number): number {
   return year > 99 ? 0 : Date.UTC(1900 + year, 0, 1) - Date.parse(`${pad(year)}-01-01T00:00:00Z`);
 }
 

@@ -24,7 +24,7 @@ export function formatNumber(number: number, decimals = 0): string {
   return rounded.toLocaleString('en-US', { maximumFractionDigits: decimals });
 }
 
-/** Formats a share, 0 to 1, as a percentage that never rounds up to the next: "99.999%". */
+/** Formats a share, 0 to 1, as a percentage, rounded down: "99.999%". */
 export function formatShare(share: number, decimals = 3): string {
   const factor = 10 ** decimals;
   return `${formatNumber(Math.floor(share * 100 * factor + 1e-9) / factor, decimals)}%`;

@@ -1,4 +1,4 @@
-/** Escapes text for Markdown, so that what a sandbox sends never becomes markup, a link, or a mention. */
+/** Escapes text for Markdown, so that text from a sandbox never becomes markup, a link, or a mention. */
 export function escapeMarkdown(text: string): string {
   return text.replaceAll(
     /[&<>|`*_[\]\\~$@:#!]|(?<=\bwww)\./gi,

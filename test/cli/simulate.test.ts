@@ -11,6 +11,7 @@ import {
 import { run, start, type Ran } from '../helpers/command.ts';
 import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
+import { until } from '../helpers/until.ts';
 
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
@@ -114,13 +115,14 @@ void t.test(
 );
 
 void t.test(
-  'personas and evals are loaded from the directory of the scenario; a file can contain several',
+  'personas and evals are loaded from the directory of the scenario; a file can contain several scenarios',
   async (t) => {
     const double = await withSandboxDouble(t, { chat: reply('You are welcome.') });
     file('set/kind.eval.yaml', 'id: kind\nname: K\nkind: contains\nparams: { text: welcome }\n');
     file('set/calm.persona.yaml', 'id: calm\nname: Calm\n');
-    const one = 'id: NAME\nname: N\npersona: calm\nuser: { opening: Hi }\nevals: [kind]\n';
-    file('set/a.scenario.yaml', `${one.replace('NAME', 'a')}---\n${one.replace('NAME', 'b')}`);
+    const template = 'id: NAME\nname: N\npersona: calm\nuser: { opening: Hi }\nevals: [kind]\n';
+    const scenarios = ['a', 'b'].map((id) => template.replace('NAME', id));
+    file('set/a.scenario.yaml', scenarios.join('---\n'));
     const ran = await run(['simulate', double.url, '--scenario', join(FOLDER, 'set')]);
     t.equal(ran.code, 0, ran.stdout + ran.stderr);
     t.same(
@@ -179,30 +181,33 @@ void t.test('wrong usage gives one sentence and exit code 2', async (t) => {
     t.equal(ran.stdout, '', 'nothing on stdout');
   }
   const user = { SANDBOX_KIT_USER_URL: 'http://127.0.0.1:1' };
-  const half = await run(['simulate', url], { env: user });
-  t.match(half, { code: 2, stdout: '', stderr: /_USER_URL is set, but \S+_USER_MODEL is not/ });
+  const halfSet = await run(['simulate', url], { env: user });
+  t.match(halfSet, { code: 2, stdout: '', stderr: /_USER_URL is set, but \S+_USER_MODEL is not/ });
   const judge = { SANDBOX_KIT_JUDGE_MODEL: 'm' };
-  const nowhere = await run(['simulate', url], { env: judge });
-  t.match(nowhere, {
+  const withoutUrl = await run(['simulate', url], { env: judge });
+  t.match(withoutUrl, {
     code: 2,
     stdout: '',
     stderr: /_JUDGE_MODEL is set, but \S+_JUDGE_URL is not/,
   });
 });
 
-void t.test('Ctrl-C: the report covers the sessions so far, exit code 3', async (t) => {
-  const path = file('mine/hello.scenario.yaml', HELLO);
-  const double = await withSandboxDouble(t, { chat: hang });
-  const json = join(FOLDER, 'stopped.json');
-  const { end } = await start(t, ['simulate', double.url, '--scenario', path, '--json', json]);
-  await double.waitForRequests('chat', 1);
-  t.equal(await end('SIGINT'), 3);
-  t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
-  t.equal(double.requests.at(-1)?.route, 'delete', 'the user is deleted');
-});
+void t.test(
+  'after Ctrl-C, the report covers the sessions so far, and the exit code is 3',
+  async (t) => {
+    const path = file('mine/hello.scenario.yaml', HELLO);
+    const double = await withSandboxDouble(t, { chat: hang });
+    const json = join(FOLDER, 'stopped.json');
+    const { end } = await start(t, ['simulate', double.url, '--scenario', path, '--json', json]);
+    await double.waitForRequests('chat', 1);
+    t.equal(await end('SIGINT'), 3);
+    t.match(read(json), { verdict: 'undecided', sessions: [{ status: 'cancelled' }] });
+    t.equal(double.requests.at(-1)?.route, 'delete', 'the user is deleted');
+  },
+);
 
 void t.test(
-  'Ctrl-C early in a long run: the report omits sessions that never started',
+  'after Ctrl-C early in a long run, no line is printed for sessions that never started',
   async (t) => {
     const path = file('mine/hello.scenario.yaml', HELLO);
     const double = await withSandboxDouble(t, { chat: hang });
@@ -244,38 +249,35 @@ void t.test('the transcript of the first failed session is printed', async (t) =
   t.match(xml, /sample 1 \(\S+\) and 2 more: Is kind/);
 });
 
-void t.test(
-  'a sandbox that cannot be reached is diagnosed as by check, before any session starts',
-  async (t) => {
-    const agent = await startAgent({ apiKey: 'right' });
-    const tlsAgent = await startAgent({ tls: { kind: 'made' } });
-    t.teardown(() => Promise.all([agent.stop(), tlsAgent.stop()]));
-    for (const [url, message, cure] of [
-      ['http://127.0.0.1:1', /Nothing accepts connections at http/, /Start the sandbox, or check/],
-      [`${agent.url}/api`, /every endpoint is unknown there\./, /Check the path of the URL\./],
-      [agent.url, /requires a key, but none is set \(401\)\./, /Set SANDBOX_KIT_API_KEY/],
-      [tlsAgent.url, /The TLS handshake with \S+ failed/, /pass that CA with --ca FILE/],
-    ] as const) {
-      const junit = join(FOLDER, 'blocked.xml');
-      const json = join(FOLDER, 'blocked.json');
-      const ran = await run(['simulate', url, '--junit', junit, '--json', json]);
-      t.equal(ran.code, 3, ran.stderr);
-      assertPlain(ran);
-      const text = ran.stdout.replaceAll(/\s+/g, ' ');
-      t.match(text, message);
-      t.match(text, cure);
-      t.match(text, /UNDECIDED Not judged: .* 0 sessions in /);
-      t.equal(ran.stderr, '', 'no session was started');
-      const report = read(json);
-      t.match(report, { verdict: 'undecided', exitCode: 3, sessions: [] });
-      t.match(report.blockedBy, { message, cure });
-      t.match(readFileSync(junit, 'utf8'), /tests="12" failures="0" errors="12"/);
-      const checked = await run(['check', url, '--json', '-']);
-      const { blockedBy } = JSON.parse(checked.stdout) as CheckReport;
-      t.equal(blockedBy?.message, report.blockedBy?.message, 'check names the same cause');
-    }
-  },
-);
+void t.test('the preflight names the same cause as check, and no session starts', async (t) => {
+  const agent = await startAgent({ apiKey: 'right' });
+  const tlsAgent = await startAgent({ tls: { kind: 'made' } });
+  t.teardown(() => Promise.all([agent.stop(), tlsAgent.stop()]));
+  for (const [url, message, cure] of [
+    ['http://127.0.0.1:1', /Nothing accepts connections at http/, /Start the sandbox, or check/],
+    [`${agent.url}/api`, /every endpoint is unknown there\./, /Check the path of the URL\./],
+    [agent.url, /requires a key, but none is set \(401\)\./, /Set SANDBOX_KIT_API_KEY/],
+    [tlsAgent.url, /The TLS handshake with \S+ failed/, /pass that CA with --ca FILE/],
+  ] as const) {
+    const junit = join(FOLDER, 'blocked.xml');
+    const json = join(FOLDER, 'blocked.json');
+    const ran = await run(['simulate', url, '--junit', junit, '--json', json]);
+    t.equal(ran.code, 3, ran.stderr);
+    assertPlain(ran);
+    const text = ran.stdout.replaceAll(/\s+/g, ' ');
+    t.match(text, message);
+    t.match(text, cure);
+    t.match(text, /UNDECIDED Not judged: .* 0 sessions in /);
+    t.equal(ran.stderr, '', 'no session was started');
+    const report = read(json);
+    t.match(report, { verdict: 'undecided', exitCode: 3, sessions: [] });
+    t.match(report.blockedBy, { message, cure });
+    t.match(readFileSync(junit, 'utf8'), /tests="12" failures="0" errors="12"/);
+    const checked = await run(['check', url, '--json', '-']);
+    const { blockedBy } = JSON.parse(checked.stdout) as CheckReport;
+    t.equal(blockedBy?.message, report.blockedBy?.message, 'check names the same cause');
+  }
+});
 
 void t.test('the preflight of a healthy sandbox sends no chat request', async (t) => {
   const double = await withSandboxDouble(t, { chat: reply('welcome') });
@@ -286,10 +288,26 @@ void t.test('the preflight of a healthy sandbox sends no chat request', async (t
 });
 
 void t.test('Ctrl-C during the preflight ends the run with exit code 3', async (t) => {
-  const double = await withSandboxDouble(t, { health: hang });
-  const { end } = await start(t, ['simulate', double.url, '--scenario', 'opening-hours']);
+  const interrupted = Promise.withResolvers<undefined>();
+  // An interrupted preflight waits for its requests in flight, so this one ends after Ctrl-C.
+  const double = await withSandboxDouble(t, {
+    health: (response) => void interrupted.promise.then(() => response.destroy()),
+  });
+  const json = join(FOLDER, 'preflight.json');
+  const args = ['simulate', double.url, '--scenario', 'opening-hours', '--json', json];
+  const { child, end, stderrSoFar } = await start(t, args);
+  child.stdout.resume();
   await double.waitForRequests('health', 1);
-  t.equal(await end('SIGINT'), 3);
+  const exitCode = end('SIGINT');
+  await until('the command received the signal', () => stderrSoFar().includes('Stopping.'));
+  interrupted.resolve(undefined);
+  t.equal(await exitCode, 3);
+  t.match(read(json), {
+    verdict: 'undecided',
+    sessions: [],
+    blockedBy: { message: 'The run was interrupted.' },
+  });
+  t.same(double.chats(), [], 'no chat request was sent');
 });
 
 void t.test(

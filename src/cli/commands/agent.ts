@@ -91,7 +91,7 @@ async function runAgent(flags: AgentFlags): Promise<void> {
   const running = await start(reference, flags);
   const mutant = await mutants?.start(running.url);
   // Listen for signals first: a caller that reads the URL may stop the agent immediately.
-  const stopped = waitForStopSignal();
+  const stopSignal = waitForStopSignal();
   try {
     if (running.caPem !== null) writeTextFile(flags['ca-out'], running.caPem, '--ca-out');
     introduce(
@@ -106,7 +106,7 @@ async function runAgent(flags: AgentFlags): Promise<void> {
       },
       flags,
     );
-    await stopped;
+    await stopSignal;
   } finally {
     await mutant?.stop();
     await running.stop();

@@ -149,8 +149,8 @@ async function runCheck(
   const recorder =
     audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
   const plan = conformance.planCheck(selection);
-  const intent = wrap(`${conformance.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
-  out.write(`${out.style('bold', `sandbox-kit check ${target}`)}\n${intent}\n\n`);
+  const planText = wrap(`${conformance.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
+  out.write(`${out.style('bold', `sandbox-kit check ${target}`)}\n${planText}\n\n`);
   const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
     total: plan.requests,
     unit: 'requests',

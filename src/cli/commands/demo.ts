@@ -53,13 +53,13 @@ async function runDemo(keep: boolean, out: Terminal): Promise<boolean> {
   if (!mutant) throw new Error(`unknown mutant ${MUTANT}`);
   const service = await startDemoService();
   try {
-    // The call and the simulations take seconds of speech, so they run during the first steps.
-    const calling = conformance.checkOneCall({
+    // The call and the simulations speak for seconds, so they run during the first steps.
+    const pendingCall = conformance.checkOneCall({
       target: agent.url,
       kitVersion: kitVersion(),
       seed: randomSeed(),
     });
-    const simulating = await startSimulations(agent.url);
+    const pendingSimulations = await startSimulations(agent.url);
     writeHeading(out, 1, `A sandbox listens at ${agent.url}`);
     await showChat(agent.url, out);
 
@@ -73,14 +73,15 @@ async function runDemo(keep: boolean, out: Terminal): Promise<boolean> {
     const isScored = await showService(service, agent.url, { out, keep });
 
     writeHeading(out, 5, `Call the sandbox at ${agent.voiceUrl ?? agent.url}`);
-    const isCallOk = showCall(await calling, out);
+    const isCallOk = showCall(await pendingCall, out);
 
     writeHeading(out, 6, 'Let simulated users with a goal talk to it');
-    const simulated = [];
-    for (const simulation of simulating) simulated.push(showSimulation(await simulation, out));
+    const simulationsPassed = [];
+    for (const simulation of pendingSimulations)
+      simulationsPassed.push(showSimulation(await simulation, out));
 
     const isJudged = verdict === 'conforming' && mutantVerdict === 'not-conforming';
-    const isOk = isJudged && isScored && isCallOk && simulated.every((passed) => passed);
+    const isOk = isJudged && isScored && isCallOk && simulationsPassed.every((passed) => passed);
     const result = isOk
       ? out.style('green', 'Every step gave the expected result.')
       : out.style('red', 'A step did not give the expected result.');
@@ -382,7 +383,7 @@ const NEXT_STEPS = `Next steps:
   sandbox-kit agent          Start a sandbox to build against
   sandbox-kit simulate URL   Let simulated users talk to your sandbox
   sandbox-kit serve          Run the service on this machine
-  sandbox-kit selftest       List every fault that the checks detect
+  sandbox-kit selftest       Prove that the checks detect every planted fault
   sandbox-kit explain        List every requirement
 `;
 

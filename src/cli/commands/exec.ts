@@ -66,7 +66,7 @@ export const exec = defineCommand({
   },
 });
 
-/** A function of its own: the compiler does not rewrite the path of an import next to `using`. */
+/** A separate function, because the compiler leaves import paths in a function with `using` as they are. */
 async function startReferenceAgent() {
   const { startAgent } = await import('../../../reference-agent/index.ts');
   return startAgent();

@@ -141,7 +141,7 @@ type Plan = LoadReport['plan'];
 
 export const load = defineCommand({
   name: 'load',
-  summary: 'Load a sandbox, and report whether it meets its targets',
+  summary: 'Load-test a sandbox, and report whether it meets the targets',
   description: [
     'Sends requests at a constant rate that does not slow down with the sandbox, and compares latency, throughput, and error rate with the targets of the specification.',
   ],
@@ -181,9 +181,9 @@ export const load = defineCommand({
       ca: readCa(flags.ca),
     };
     const out = openOutputs(flags);
-    const intent = `${describePlan(plan, size, settings.findMax)} Seed ${seed}.`;
+    const planText = `${describePlan(plan, size, settings.findMax)} Seed ${seed}.`;
     out.write(`${out.style('bold', `sandbox-kit load ${flags.url}`)}\n`);
-    out.write(`${wrap(intent, out.width).join('\n')}\n\n`);
+    out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
     const terminal = createTerminal(process.stderr);
     using interrupt = abortOnStopSignal(
       'Stopping. The report covers the requests so far. Press Ctrl-C again to exit immediately.',
@@ -214,7 +214,7 @@ export const load = defineCommand({
   },
 });
 
-/** A function of its own: the compiler does not rewrite the path of an import next to `using`. */
+/** A separate function, because the compiler leaves import paths in a function with `using` as they are. */
 async function importPackages(): Promise<{ loadPackage: Load; conformance: Conformance }> {
   const [loadPackage, conformance] = await Promise.all([
     import('../../../load/index.ts'),

@@ -68,7 +68,7 @@ export const scenario = defineCommand({
   },
 });
 
-/** Returns whether a file would be lost. A failed attempt leaves an empty file, which is not. */
+/** Returns whether writing would overwrite content. An empty file may be left from a failed attempt. */
 function hasContent(path: string): boolean {
   const stats = path === '-' ? undefined : statSync(path, { throwIfNoEntry: false });
   return stats !== undefined && stats.isFile() && stats.size > 0;

@@ -67,13 +67,13 @@ export const serve = defineCommand({
   async run(flags) {
     const mutants = await loadMutants(flags, 'service');
     // Listen for signals first: stopping while the seed data loads must clean up, too.
-    const stopped = waitForStopSignal();
+    const stopSignal = waitForStopSignal();
     const service = await startServiceFor({ ...flags, port: flags.port ?? (mutants ? 0 : PORT) });
     const mutant = await mutants?.start(service.url);
     try {
       const replaced = mutant && { url: mutant.url, breaks: mutant.description };
       introduce({ ...service, ...replaced }, flags);
-      await stopped;
+      await stopSignal;
     } finally {
       await mutant?.stop();
       await service.stop();

@@ -89,6 +89,9 @@ export const simulate = defineCommand({
     SANDBOX_KIT_SPEECH_URL:
       'Endpoint that speaks for users, instead of the built-in English synthesizer; with _MODEL, _VOICE, _API_KEY',
   },
+  notes: [
+    'The column pass^k estimates the probability that k sessions in a row pass. k is the number of judged sessions of the scenario, at most 10.',
+  ],
   exitCodes: {
     0: 'all scenarios passed',
     1: 'a scenario failed',
@@ -170,7 +173,7 @@ async function runPreflight(
   return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
 }
 
-/** A function of its own: the compiler does not rewrite the path of an import next to `using`. */
+/** A separate function, because the compiler leaves import paths in a function with `using` as they are. */
 const importConformance = (): Promise<typeof conformanceModule> =>
   import('../../../conformance/index.ts');
 

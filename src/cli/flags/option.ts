@@ -29,7 +29,7 @@ export function option<Value extends z.ZodType>(
   return { ...describeValue(value, placeholder, help), schema: value.optional(), defaultText };
 }
 
-/** Creates an option with a default value, which the help shows as it is written. */
+/** Creates an option with a default value, which the help shows unchanged. */
 export function optionWithDefault<Value extends z.ZodType>(
   value: Value,
   placeholder: string,

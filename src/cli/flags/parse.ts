@@ -5,8 +5,8 @@ import { isOnByDefault, type Option } from './option.ts';
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
 
 /**
- * Validates the arguments and options of a command. This is the only place that words the errors
- * of zod: a schema states in its description what a value must be, as a noun phrase.
+ * Validates the arguments and options of a command. The description of a schema completes the
+ * message "--option must be …".
  *
  * @throws {UsageError} about the first invalid value.
  */

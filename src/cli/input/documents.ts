@@ -282,7 +282,7 @@ const keysOf = (pointer: string): string[] =>
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** The YAML library wants indexes as numbers. */
+/** The YAML library needs indexes as numbers. */
 const toYamlKey = (key: string): string | number => (/^\d+$/.test(key) ? Number(key) : key);
 
 const isQuotable = (value: unknown, expected: string): boolean =>

@@ -1,4 +1,4 @@
-/** The help of the command line. docs/cli.md is made from the same data. */
+/** The help of the command line, made from the same data as docs/cli.md. */
 import { wrap } from '../../report-kit/terminal.ts';
 import type { CommandDescription, Example } from '../command.ts';
 import { isOnByDefault, type Option } from '../flags/option.ts';
@@ -86,7 +86,7 @@ export function usageOf(command: CommandDescription): string {
     .join(' ');
 }
 
-/** Returns an option as it is typed, such as `--json FILE` or `--no-voice`. */
+/** Returns the spelling of an option, such as `--json FILE` or `--no-voice`. */
 export function spellOption(name: string, option: Option): string {
   const prefix = isOnByDefault(option) ? '--no-' : '--';
   return `${prefix}${name}${option.placeholder === '' ? '' : ` ${option.placeholder}`}`;

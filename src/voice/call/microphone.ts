@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import { silentFrame, FRAME_TICKS, type Clip } from '../opus/index.ts';
-import type { Paced, Pacer } from '../../platform/pacer.ts';
+import type { PacedTask, Pacer } from '../../platform/pacer.ts';
 import type { Peer } from '../peer/index.ts';
 
 /** When an utterance started and ended, on the monotonic clock. */
@@ -22,7 +22,7 @@ const FRAME_MS = 20;
 const TICKS_PER_MS = 48;
 
 /** Sends a frame every 20 ms, starting immediately; silence unless it plays a clip. */
-export class Microphone implements Paced {
+export class Microphone implements PacedTask {
   readonly #options: MicrophoneOptions;
   readonly #startedMs: number;
   #nth = 0;
@@ -55,7 +55,7 @@ export class Microphone implements Paced {
     this.#endSpeech = undefined;
   }
 
-  beat(): void {
+  runDue(): void {
     const { peer, clock, onSent } = this.#options;
     const clip = this.#clip;
     const payload = clip?.packets[this.#at] ?? silentFrame;

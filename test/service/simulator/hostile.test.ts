@@ -42,8 +42,8 @@ const rows: Row[] = [
   ['knows no such user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
   ['redirects', { chat: answer(302, '', { location: '/x' }) }, 'agent_error', /302/],
   ['refuses the key', { chat: refusal(401, 'x') }, 'infrastructure_error', /refuses the key/],
-  ['hangs', { chat: hang }, 'timeout', /no answer within 150 ms/],
-  ['drips for ever', { chat: drip }, 'timeout', /no answer within 150 ms/],
+  ['hangs', { chat: hang }, 'timeout', /no response within 150 ms/],
+  ['drips for ever', { chat: drip }, 'timeout', /no response within 150 ms/],
   ['drops the socket', { chat: hangUp }, 'infrastructure_error', /dropped/],
   ['drops it half-way', { chat: half }, 'infrastructure_error', /dropped/],
   [

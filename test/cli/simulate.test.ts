@@ -123,7 +123,8 @@ void t.test(
     const template = 'id: NAME\nname: N\npersona: calm\nuser: { opening: Hi }\nevals: [kind]\n';
     const scenarios = ['a', 'b'].map((id) => template.replace('NAME', id));
     file('set/a.scenario.yaml', scenarios.join('---\n'));
-    const ran = await run(['simulate', double.url, '--scenario', join(FOLDER, 'set')]);
+    const args = ['--scenario', join(FOLDER, 'set'), '--concurrency', '1'];
+    const ran = await run(['simulate', double.url, ...args]);
     t.equal(ran.code, 0, ran.stdout + ran.stderr);
     t.same(
       double.chats().map((chat) => [chat.metadata?.scenario_id, chat.metadata?.persona]),

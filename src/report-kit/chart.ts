@@ -18,7 +18,7 @@ function positionOn({ min, max, scale }: Axis, value: number): number {
 }
 
 /** Returns a linear axis from 0 to at least `max`, with three to six round ticks. */
-export function linearAxis(max: number, label: (value: number) => string): Axis {
+export function createLinearAxis(max: number, label: (value: number) => string): Axis {
   const top = Math.max(max, 1);
   const rough = top / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -36,7 +36,7 @@ export function linearAxis(max: number, label: (value: number) => string): Axis 
 const DECADES = [0.1, 1, 10, 100, 1_000, 10_000, 100_000];
 
 /** Returns a logarithmic axis of times in milliseconds that shows `min` to `max`. */
-export function timeAxis(min: number, max: number): Axis {
+export function createTimeAxis(min: number, max: number): Axis {
   const low = DECADES.findLast((decade) => decade <= min) ?? 0.1;
   const high = Math.max(max * 1.15, low * 10);
   const ticks = DECADES.filter((decade) => decade >= low && decade <= high);
@@ -44,28 +44,28 @@ export function timeAxis(min: number, max: number): Axis {
     min: low,
     max: high,
     scale: 'logarithmic',
-    ticks: ticks.map((value) => ({ value, label: tickTime(value) })),
+    ticks: ticks.map((value) => ({ value, label: formatTickTime(value) })),
   };
 }
 
 /** Formats a round time for an axis: "50 ms", "5 s". */
-export function tickTime(ms: number): string {
+export function formatTickTime(ms: number): string {
   return ms < 1000 ? `${ms} ms` : `${ms / 1000} s`;
 }
 
 /** Returns an axis of seconds, from the ramp-up (below 0) to the end of the drain. */
-export function secondsAxis(from: number, to: number, ticksMax: number): Axis {
+export function createSecondsAxis(from: number, to: number, ticksMax: number): Axis {
   const span = Math.max(1, to - from);
   const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 1_800, 3_600, 7_200, 14_400];
   const step = steps.find((seconds) => span / seconds <= ticksMax) ?? 28_800;
   const ticks: Axis['ticks'][number][] = [];
   for (let value = Math.ceil(from / step) * step; value <= to; value += step) {
-    ticks.push({ value, label: secondsLabel(value) });
+    ticks.push({ value, label: formatTickSeconds(value) });
   }
   return { min: from, max: from + span, scale: 'linear', ticks };
 }
 
-function secondsLabel(second: number): string {
+function formatTickSeconds(second: number): string {
   if (Math.abs(second) < 120) return `${second} s`;
   const minutes = second / 60;
   return Number.isInteger(minutes) ? `${minutes} min` : `${minutes.toFixed(1)} min`;
@@ -143,34 +143,34 @@ function renderGrid(plot: Plot): Html[] {
 
 /** Returns the horizontal position of a value. */
 export function xOf({ left, width, x }: Plot, value: number): number {
-  return rounded(left + positionOn(x, value) * width);
+  return roundTenth(left + positionOn(x, value) * width);
 }
 
 /** Returns the vertical position of a value. */
 export function yOf({ top, height, y }: Plot, value: number): number {
-  return rounded(top + (1 - positionOn(y, value)) * height);
+  return roundTenth(top + (1 - positionOn(y, value)) * height);
 }
 
 /** A point of a line; a null leaves a gap. */
 export type Point = readonly [x: number, y: number | null];
 
 /** Draws a line through points. */
-export function line(plot: Plot, points: readonly Point[], className: string): Html {
-  return html`<path class="line ${className}" d="${pathOf(plot, points)}" />`;
+export function drawLine(plot: Plot, points: readonly Point[], className: string): Html {
+  return html`<path class="line ${className}" d="${buildPath(plot, points)}" />`;
 }
 
 /** Fills the area below a line. */
-export function area(plot: Plot, points: readonly Point[], className: string): Html {
+export function fillArea(plot: Plot, points: readonly Point[], className: string): Html {
   const known = points.filter(([, y]) => y !== null);
   const [first] = known;
   const last = known.at(-1);
   if (!first || !last) return html``;
   const floor = plot.top + plot.height;
-  const d = `${pathOf(plot, known)}L${xOf(plot, last[0])},${floor}L${xOf(plot, first[0])},${floor}Z`;
+  const d = `${buildPath(plot, known)}L${xOf(plot, last[0])},${floor}L${xOf(plot, first[0])},${floor}Z`;
   return html`<path class="area ${className}" d="${d}" />`;
 }
 
-function pathOf(plot: Plot, points: readonly Point[]): string {
+function buildPath(plot: Plot, points: readonly Point[]): string {
   let pen = 'M';
   return points
     .map(([x, y]) => {
@@ -186,7 +186,7 @@ function pathOf(plot: Plot, points: readonly Point[]): string {
 }
 
 /** Draws a horizontal line at a value, with a label at its right end. */
-export function mark(plot: Plot, value: number, label: string, className: string): Html {
+export function drawMark(plot: Plot, value: number, label: string, className: string): Html {
   const at = yOf(plot, value);
   const right = plot.left + plot.width;
   return html`<line
@@ -199,20 +199,20 @@ export function mark(plot: Plot, value: number, label: string, className: string
 }
 
 /** Shades a range of x. */
-export function shade(plot: Plot, from: number, to: number): Html {
+export function shadeRange(plot: Plot, from: number, to: number): Html {
   const [start, end] = [xOf(plot, from), xOf(plot, to)];
   if (end - start < 0.5) return html``;
   return html`<rect
     class="shade"
     x="${start}"
     y="${plot.top}"
-    width="${rounded(end - start)}"
+    width="${roundTenth(end - start)}"
     height="${plot.height}"
   />`;
 }
 
 /** Draws a box between two corners, with a tooltip. */
-export function box(
+export function drawBox(
   plot: Plot,
   [x1, x2]: readonly [number, number],
   [y1, y2]: readonly [number, number],
@@ -224,14 +224,14 @@ export function box(
     class="${className}"
     x="${left}"
     y="${top}"
-    width="${rounded(Math.max(0.5, right - left))}"
-    height="${rounded(Math.max(0, bottom - top))}"
+    width="${roundTenth(Math.max(0.5, right - left))}"
+    height="${roundTenth(Math.max(0, bottom - top))}"
     opacity="${opacity}"
     ><title>${title}</title></rect
   >`;
 }
 
-const rounded = (value: number): number => Math.round(value * 10) / 10;
+const roundTenth = (value: number): number => Math.round(value * 10) / 10;
 
 /** CSS rules for charts. */
 export const CHART_CSS = `

@@ -14,7 +14,7 @@ import { ROOT } from '../helpers/repository.ts';
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
 
 void t.test(
-  'agent --json: the first line is an interface, and SIGTERM and SIGINT stop it',
+  'agent --json: the first line contains the URLs and the key; SIGTERM and SIGINT stop it',
   async (t) => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
       const env = { SANDBOX_KIT_API_KEY: 'a-key' };
@@ -39,7 +39,7 @@ void t.test('agent: the first line of text contains the address', async (t) => {
   t.equal(await agent.end('SIGTERM'), 0);
 });
 
-void t.test('agent: a port that is in use is rejected with what to do', async (t) => {
+void t.test('agent: the error about a port in use says what to do', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   t.teardown(() => server.close());
   await new Promise((resolve) => server.once('listening', resolve));
@@ -115,7 +115,7 @@ void t.test(
   },
 );
 
-void t.test('selftest: the result, as text and as JSON', async (t) => {
+void t.test('selftest: prints its result as text and as JSON', async (t) => {
   const { code, stdout, stderr } = await run([
     'selftest',
     '--only',
@@ -133,7 +133,7 @@ void t.test('selftest: the result, as text and as JSON', async (t) => {
   t.match(list.stdout, /^Mutants: [^]*\n {2}health\/status-ok\n/);
 });
 
-void t.test('selftest --area service: proves and lists only the service', async (t) => {
+void t.test('selftest --area service: runs and lists only mutants of the service', async (t) => {
   const args = ['selftest', '--area', 'service', '--only', 'service/traces-'];
   const { code, stdout, stderr } = await run([...args, '--json', '-']);
   t.equal(code, 0, stderr);
@@ -187,8 +187,8 @@ void t.test('help: fits a terminal, and its examples run', async (t) => {
     t.equal(code, 0, stderr);
     t.ok(fits80Columns(stdout), `${command} --help fits a terminal`);
     const examples = [...stdout.matchAll(/^ {2}sandbox-kit (.+?)(?: {2,}.*)?$/gm)];
-    const shown = stdout.includes('Examples:') && examples.length > 0;
-    t.ok(shown, `${command} --help has examples`);
+    const hasExamples = stdout.includes('Examples:') && examples.length > 0;
+    t.ok(hasExamples, `${command} --help has examples`);
     for (const [, line = ''] of stdout.includes('Commands:') ? [] : examples) {
       if (line.includes('--area voice')) voiceExamples.push(runExample(line));
       else await runExample(line);
@@ -219,13 +219,13 @@ void t.test('a reader that closes the pipe early causes no error', async (t) => 
 });
 
 const ESCAPE = '\u001B';
-const withoutScript =
+const whyNoScript =
   spawnSync('script', ['--version']).status !== 0 &&
   'the program script, which creates a terminal, is missing';
 
 void t.test(
   'output to a terminal has colors, except with NO_COLOR',
-  { skip: withoutScript },
+  { skip: whyNoScript },
   async (t) => {
     const agent = await startAgent();
     t.teardown(() => agent.stop());

@@ -1,6 +1,6 @@
 /**
  * README.md and the guides in docs/: every command runs, shown output is real, snippets match their
- * schemas, and links lead somewhere.
+ * schemas, and links are valid.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,7 +40,7 @@ interface Command {
 const blocks = pages.flatMap(({ path, text }) => readBlocks(path, text));
 const commands = blocks.flatMap(readCommands);
 
-/** How a command is changed for this test because it takes long or needs something special. */
+/** How a command is changed for this test because it takes long or needs a special target. */
 interface Adaptation {
   command: RegExp;
   add?: string[];
@@ -50,7 +50,7 @@ interface Adaptation {
   /** The target is an address where nothing listens: the command is only parsed. */
   isUnreachable?: true;
   codes?: number[];
-  /** The changed command prints something else than the guide shows. */
+  /** The changed command prints other output than the guide shows. */
   hasOtherOutput?: true;
 }
 
@@ -100,23 +100,14 @@ void t.test('every command in the documentation runs', async (t) => {
   await sendConversation(service);
 
   const fixtures = t.testdir(documentedFiles());
-  const prepared = async (...args: string[]): Promise<void> => {
+  const prepare = async (...args: string[]): Promise<void> => {
     const { code, stderr } = await run(args, { cwd: fixtures });
     t.ok(loadCodes.includes(code ?? -1), `${args.join(' ')}: ${stderr}`);
   };
   await Promise.all([
-    prepared(
-      'check',
-      agent.url,
-      '--area',
-      'health',
-      '--json',
-      'out.json',
-      '--record',
-      'run.ndjson',
-    ),
-    prepared('load', agent.url, ...shortLoad, '--json', 'load.json'),
-    prepared('simulate', agent.url, '--scenario', 'opening-hours', '--json', 'simulate.json'),
+    prepare('check', agent.url, '--area', 'health', '--json', 'out.json', '--record', 'run.ndjson'),
+    prepare('load', agent.url, ...shortLoad, '--json', 'load.json'),
+    prepare('simulate', agent.url, '--scenario', 'opening-hours', '--json', 'simulate.json'),
   ]);
 
   for (const { page, text } of curlCommands()) {
@@ -160,17 +151,17 @@ void t.test('every command in the documentation runs', async (t) => {
         stdout,
         stderr,
       });
-      if (!adaptation?.hasOtherOutput) isShownOutput(t, command, stdout + stderr);
+      if (!adaptation?.hasOtherOutput) assertShownOutput(t, command, stdout + stderr);
     }
   };
   const queue = distinct(commands);
   t.ok(queue.length > 40, `${String(queue.length)} commands`);
   // Calls take as long as their speech: they start first.
   queue.sort((a, b) => Number(b.words.includes('--voice')) - Number(a.words.includes('--voice')));
-  const work = async (): Promise<void> => {
+  const runQueue = async (): Promise<void> => {
     for (let command = queue.shift(); command; command = queue.shift()) await runOne(command);
   };
-  await Promise.all(Array.from({ length: CONCURRENCY }, work));
+  await Promise.all(Array.from({ length: CONCURRENCY }, runQueue));
 });
 
 void t.test('every option in the documentation exists', (t) => {
@@ -192,16 +183,16 @@ void t.test('snippets match their schemas', (t) => {
     'json fault': 'AgentFault',
     'json eval': 'EvalDefinition',
   };
-  const seen = new Set<string>();
+  const checkedKinds = new Set<string>();
   for (const { page, kind, text } of blocks) {
     if (!/^(json|yaml)/.test(kind)) continue;
     const value: unknown = kind.startsWith('json') ? JSON.parse(text) : parseYaml(text);
     const message = messages[kind];
     if (!message) continue;
-    seen.add(kind);
+    checkedKinds.add(kind);
     t.same(findViolations(message, value), [], `${page}: ${kind}`);
   }
-  t.same([...seen].sort(), Object.keys(messages).sort(), 'there is a snippet of each kind');
+  t.same([...checkedKinds].sort(), Object.keys(messages).sort(), 'there is a snippet of each kind');
   t.end();
 });
 
@@ -214,7 +205,7 @@ void t.test('names that the TypeScript snippets import exist in the library', (t
   t.end();
 });
 
-void t.test('links to files and headings lead somewhere', (t) => {
+void t.test('links lead to existing files and headings', (t) => {
   const others = ['ARCHITECTURE.md', 'CONTRIBUTING.md', 'schemas/README.md'];
   for (const path of [...pages.map((page) => page.path), ...others]) {
     for (const [, link = ''] of withoutFences(readPage(path)).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -230,8 +221,8 @@ void t.test('links to files and headings lead somewhere', (t) => {
 
 void t.test('the front page and the guides are at most 100 columns wide, except tables', (t) => {
   for (const { path, text } of pages) {
-    const long = text.split('\n').filter((line) => line.length > 100 && !line.startsWith('|'));
-    t.same(long, [], path);
+    const longLines = text.split('\n').filter((line) => line.length > 100 && !line.startsWith('|'));
+    t.same(longLines, [], path);
   }
   t.end();
 });
@@ -283,7 +274,7 @@ function readBlocks(page: string, text: string): Block[] {
 function readCommands(block: Block, index: number, all: Block[]): Command[] {
   const lines = block.text.replaceAll('\\\n', ' ').split('\n');
   const isShell = /^(sh|indented|yaml)$/.test(block.kind);
-  const found: Command[] = isShell
+  const commandsOfBlock: Command[] = isShell
     ? lines.flatMap((line) => {
         const text = /^\s*(?:- run: )?(?:npx )?sandbox-kit (.+)$/.exec(line)?.[1];
         return text === undefined
@@ -292,11 +283,11 @@ function readCommands(block: Block, index: number, all: Block[]): Command[] {
       })
     : [];
   const next = all[index + 1];
-  const last = found.at(-1);
+  const last = commandsOfBlock.at(-1);
   if (last && next?.kind === 'text' && next.page === block.page && isDirectlyAfter(block, next)) {
     last.outputs.push(next.text);
   }
-  return found;
+  return commandsOfBlock;
 }
 
 function isDirectlyAfter(block: Block, next: Block): boolean {
@@ -317,8 +308,8 @@ function distinct(list: readonly Command[]): Command[] {
   const byLine = new Map<string, Command>();
   for (const command of list) {
     const line = command.words.join(' ');
-    const known = byLine.get(line);
-    if (known) known.outputs.push(...command.outputs);
+    const equal = byLine.get(line);
+    if (equal) equal.outputs.push(...command.outputs);
     else byLine.set(line, { ...command, outputs: [...command.outputs] });
   }
   return [...byLine.values()];
@@ -405,7 +396,7 @@ async function runServer(t: Test, command: Command, words: string[], cwd: string
 }
 
 /** Asserts that each line of the shown output is real; lines with figures, URLs, or `…` are not compared. */
-function isShownOutput(t: Test, { page, words, outputs }: Command, actual: string): void {
+function assertShownOutput(t: Test, { page, words, outputs }: Command, actual: string): void {
   const lines = outputs
     .flatMap((output) => output.split('\n'))
     .filter((line) => !/[\d…]|:\/\//.test(line));

@@ -95,7 +95,7 @@ void t.test(
 );
 
 void t.test(
-  'a request of which nothing would be stored gives exit code 1 and what to do',
+  'a request without a span to store gives exit code 1 and says what the service stores',
   async (t) => {
     const ignored = await lint(
       t,

@@ -97,7 +97,7 @@ void t.test(
 );
 
 void t.test(
-  'a server that is not a sandbox gets no load: one cause with what to do, exit code 3',
+  'a server that is not a sandbox gets no load, and the run names one cause and exits with 3',
   async (t) => {
     let requests = 0;
     const loginServer = createServer((_request, response) => {
@@ -118,20 +118,23 @@ void t.test(
   },
 );
 
-void t.test('Ctrl-C: the report covers the requests so far, exit code 3', async (t) => {
-  const target = await withTarget(t);
-  const json = join(t.testdir({}), 'run.json');
-  const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '0s'];
-  const { child, end, stderr } = await start(t, [...args, '--json', json]);
-  child.stdout.resume();
-  await until('60 requests', () => target.chats > 60);
-  t.equal(await end('SIGINT'), 3);
-  t.match(await stderr, /Stopping\. The report covers the requests so far\./);
-  const report = parseReport(t, readFileSync(json, 'utf8'));
-  t.equal(report.verdict, 'INVALID RUN');
-  t.match(report.sentence, /interrupted after \d+ s of 300 s/);
-  t.ok((report.chat?.ok ?? 0) > 20);
-});
+void t.test(
+  'after Ctrl-C, the report covers the requests so far, and the exit code is 3',
+  async (t) => {
+    const target = await withTarget(t);
+    const json = join(t.testdir({}), 'run.json');
+    const args = ['load', target.url, '--rate', '50', '--duration', '5m', '--warm-up', '0s'];
+    const { child, end, stderr } = await start(t, [...args, '--json', json]);
+    child.stdout.resume();
+    await until('60 requests', () => target.chats > 60);
+    t.equal(await end('SIGINT'), 3);
+    t.match(await stderr, /Stopping\. The report covers the requests so far\./);
+    const report = parseReport(t, readFileSync(json, 'utf8'));
+    t.equal(report.verdict, 'INVALID RUN');
+    t.match(report.sentence, /interrupted after \d+ s of 300 s/);
+    t.ok((report.chat?.ok ?? 0) > 20);
+  },
+);
 
 const whyNoScript =
   spawnSync('script', ['--version']).status !== 0 &&

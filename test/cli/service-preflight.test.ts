@@ -8,7 +8,7 @@ import { run, start } from '../helpers/command.ts';
 const SERVICE = ['--area', 'service'];
 
 void t.test(
-  'doctor --area service reports a reachable service, or one cause with what to do',
+  'doctor --area service reports a reachable service, or one cause with its fix',
   async (t) => {
     const service = await startService();
     t.teardown(() => service.stop());
@@ -47,7 +47,7 @@ void t.test(
 // These need a scaled clock, so the self-test covers them.
 const ENDLESS = /always-429$/;
 
-void t.test('a dead peer gives one cause with what to do, and exit code 3', { jobs: 3 }, (t) => {
+void t.test('a dead peer gives one cause with its fix, and exit code 3', { jobs: 3 }, (t) => {
   const peers = serviceDeadPeers.filter(({ id }) => !ENDLESS.test(id));
   for (const { id, cause, start: startPeer } of peers) {
     void t.test(id, { buffered: true }, async (t) => {

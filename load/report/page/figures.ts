@@ -1,16 +1,16 @@
 import type { FaultKind, LoadReport, LoadSecond } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import {
-  area,
-  box,
-  line,
-  linearAxis,
-  mark,
+  fillArea,
+  drawBox,
+  drawLine,
+  createLinearAxis,
+  drawMark,
   renderChart,
-  secondsAxis,
-  shade,
-  tickTime,
-  timeAxis,
+  createSecondsAxis,
+  shadeRange,
+  formatTickTime,
+  createTimeAxis,
   xOf,
   yOf,
   type Axis,
@@ -93,14 +93,14 @@ export interface TimeRange {
 
 const tickNumber = (value: number): string => formatNumber(value, 1);
 const timeAxisX = ({ from, to }: TimeRange, ticksMax: number): Axis =>
-  secondsAxis(from, to, ticksMax);
+  createSecondsAxis(from, to, ticksMax);
 const series = ({ bins }: TimeRange, value: (bin: Bin) => number | null): Point[] =>
   bins.map((bin) => [bin.second + bin.length / 2, value(bin)]);
 
 /** Shades ramp-up and drain, which are not judged. */
 const unjudged = (plot: Plot, { from, to, windowS }: TimeRange): Html[] => [
-  shade(plot, from, 0),
-  shade(plot, windowS, to),
+  shadeRange(plot, from, 0),
+  shadeRange(plot, windowS, to),
 ];
 
 /** Charts requests per second: due, sent, and completed. */
@@ -111,21 +111,21 @@ export function rateFigure(times: TimeRange): Html {
   return renderChart((ticksMax) => ({
     label: 'Requests per second: due, sent, and completed',
     x: timeAxisX(times, ticksMax),
-    y: linearAxis(max, tickNumber),
+    y: createLinearAxis(max, tickNumber),
     height: 150,
     marks: (plot) => [
       ...unjudged(plot, times),
-      line(
+      drawLine(
         plot,
         series(times, ({ done }) => done),
         'c3',
       ),
-      line(
+      drawLine(
         plot,
         series(times, ({ second, sent }) => (isDrain(second) ? null : sent)),
         'c2',
       ),
-      line(
+      drawLine(
         plot,
         series(times, ({ second, offered }) => (isDrain(second) ? null : offered)),
         'c1 dashed',
@@ -141,9 +141,13 @@ export function inFlightFigure(times: TimeRange): Html {
   return renderChart((ticksMax) => ({
     label: 'Requests in flight',
     x: timeAxisX(times, ticksMax),
-    y: linearAxis(max, tickNumber),
+    y: createLinearAxis(max, tickNumber),
     height: 90,
-    marks: (plot) => [...unjudged(plot, times), area(plot, points, 'c4'), line(plot, points, 'c4')],
+    marks: (plot) => [
+      ...unjudged(plot, times),
+      fillArea(plot, points, 'c4'),
+      drawLine(plot, points, 'c4'),
+    ],
   }));
 }
 
@@ -154,33 +158,33 @@ export function latencyFigure(times: TimeRange, targetMs: number | undefined): H
   return renderChart((ticksMax) => ({
     label: 'Response times over time: median, 95th and 99th percentile, and maximum',
     x: timeAxisX(times, ticksMax),
-    y: timeAxis(Math.min(...values, 100), highest),
+    y: createTimeAxis(Math.min(...values, 100), highest),
     height: 200,
     marks: (plot) => [
       ...unjudged(plot, times),
-      line(
+      drawLine(
         plot,
         series(times, ({ max }) => max),
         'c5',
       ),
-      line(
+      drawLine(
         plot,
         series(times, ({ p99 }) => p99),
         'c2',
       ),
-      line(
+      drawLine(
         plot,
         series(times, ({ p95 }) => p95),
         'c4',
       ),
-      line(
+      drawLine(
         plot,
         series(times, ({ p50 }) => p50),
         'c1',
       ),
       ...(targetMs === undefined
         ? []
-        : [mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target')]),
+        : [drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target')]),
     ],
   }));
 }
@@ -206,14 +210,14 @@ export function curveFigure(
   return renderChart(() => ({
     label: 'Response and service times by percentile',
     x,
-    y: timeAxis(Math.min(...values, 100), Math.max(...values, targetMs ?? 0, 1)),
+    y: createTimeAxis(Math.min(...values, 100), Math.max(...values, targetMs ?? 0, 1)),
     height: 200,
     marks: (plot) => [
-      line(plot, through('serviceMs'), 'c3 dashed'),
-      line(plot, through('responseMs'), 'c1'),
+      drawLine(plot, through('serviceMs'), 'c3 dashed'),
+      drawLine(plot, through('responseMs'), 'c1'),
       ...(targetMs === undefined
         ? []
-        : [mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target')]),
+        : [drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target')]),
     ],
   }));
 }
@@ -226,7 +230,7 @@ export function errorFigure(times: TimeRange, kinds: readonly string[]): Html {
   return renderChart((ticksMax) => ({
     label: 'Errors by kind over time',
     x: timeAxisX(times, ticksMax),
-    y: linearAxis(max, tickNumber),
+    y: createLinearAxis(max, tickNumber),
     height: 110,
     marks: (plot) => [
       ...unjudged(plot, times),
@@ -243,7 +247,7 @@ function stack(plot: Plot, { second, length, errors }: Bin, kinds: readonly stri
     const from = floor;
     floor += times;
     return [
-      box(plot, [second, second + length], [from, floor], {
+      drawBox(plot, [second, second + length], [from, floor], {
         className: `bar k${index % 6}`,
         title: `${times} ${kind} (${faultDescriptions[kind as FaultKind]}) at ${second} s`,
       }),
@@ -259,7 +263,7 @@ export function heatFigure(times: TimeRange, boundsMs: readonly number[]): Html 
     min: 0,
     max: classes,
     scale: 'linear',
-    ticks: boundsMs.map((bound, index) => ({ value: index + 1, label: tickTime(bound) })),
+    ticks: boundsMs.map((bound, index) => ({ value: index + 1, label: formatTickTime(bound) })),
   };
   return renderChart((ticksMax) => ({
     label: 'Distribution of response times over time',
@@ -272,7 +276,7 @@ export function heatFigure(times: TimeRange, boundsMs: readonly number[]): Html 
           count === 0
             ? []
             : [
-                box(plot, [second, second + length], [index, index + 1], {
+                drawBox(plot, [second, second + length], [index, index + 1], {
                   className: 'heat',
                   // A logarithm keeps small counts visible next to large ones.
                   opacity:
@@ -308,10 +312,10 @@ export function stepsFigure({ steps }: NonNullable<LoadReport['findMax']>, targe
   return renderChart(() => ({
     label: '99th percentile of the response time by rate',
     x,
-    y: timeAxis(Math.min(...values, 100), Math.max(...values, targetMs)),
+    y: createTimeAxis(Math.min(...values, 100), Math.max(...values, targetMs)),
     height: 180,
     marks: (plot) => [
-      mark(plot, targetMs, `target ${tickTime(targetMs)}`, 'target'),
+      drawMark(plot, targetMs, `target ${formatTickTime(targetMs)}`, 'target'),
       ...steps.map(({ ratePerSecond, p99Ms, holds, reason }) =>
         dot(plot, [ratePerSecond, p99Ms ?? targetMs], holds, `${ratePerSecond}/s: ${reason}`),
       ),

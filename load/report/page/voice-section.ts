@@ -7,16 +7,16 @@ import {
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import {
-  area,
-  box,
-  line,
-  linearAxis,
-  mark,
+  fillArea,
+  drawBox,
+  drawLine,
+  createLinearAxis,
+  drawMark,
   renderChart,
-  secondsAxis,
-  shade,
-  tickTime,
-  timeAxis,
+  createSecondsAxis,
+  shadeRange,
+  formatTickTime,
+  createTimeAxis,
   xOf,
   yOf,
   type Axis,
@@ -41,12 +41,12 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
   const [first] = timeline;
   const last = timeline.at(-1);
   if (!first || !last || timeline.length < 2) return html``;
-  const x = (ticksMax: number): Axis => secondsAxis(first.second, last.second + 1, ticksMax);
+  const x = (ticksMax: number): Axis => createSecondsAxis(first.second, last.second + 1, ticksMax);
   const points = (pick: (second: VoiceSecond) => number): Point[] =>
     timeline.map((row) => [row.second + 0.5, pick(row)]);
   const unjudged = (plot: Plot): Html[] => [
-    shade(plot, first.second, 0),
-    shade(plot, windowS, last.second + 1),
+    shadeRange(plot, first.second, 0),
+    shadeRange(plot, windowS, last.second + 1),
   ];
   const most = (pick: (second: VoiceSecond) => number): number => Math.max(...timeline.map(pick));
   const up = points((row) => row.up);
@@ -55,12 +55,12 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
       ${renderChart((ticksMax) => ({
         label: 'Connected calls over time',
         x: x(ticksMax),
-        y: linearAxis(
+        y: createLinearAxis(
           most((row) => row.up),
           String,
         ),
         height: 110,
-        marks: (plot) => [...unjudged(plot), area(plot, up, 'c4'), line(plot, up, 'c4')],
+        marks: (plot) => [...unjudged(plot), fillArea(plot, up, 'c4'), drawLine(plot, up, 'c4')],
       }))}
     </figure>
     <figure>
@@ -71,19 +71,19 @@ function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {
       ${renderChart((ticksMax) => ({
         label: 'Audio packets per second, sent and received',
         x: x(ticksMax),
-        y: linearAxis(
+        y: createLinearAxis(
           most((row) => Math.max(row.sent, row.received)),
           String,
         ),
         height: 110,
         marks: (plot) => [
           ...unjudged(plot),
-          line(
+          drawLine(
             plot,
             points((row) => row.received),
             'c3',
           ),
-          line(
+          drawLine(
             plot,
             points((row) => row.sent),
             'c1 dashed',
@@ -106,7 +106,7 @@ function gapChart(
     ${renderChart((ticksMax) => ({
       label: 'Audio gaps over 40 ms over time',
       x: x(ticksMax),
-      y: linearAxis(most, String),
+      y: createLinearAxis(most, String),
       height: 70,
       marks: (plot) => [...unjudged(plot), ...timeline.flatMap((row) => gapBar(plot, row))],
     }))}
@@ -116,7 +116,7 @@ function gapChart(
 function gapBar(plot: Plot, { second, gaps }: VoiceSecond): Html[] {
   if (gaps === 0) return [];
   const title = `${formatCount(gaps, 'gap')} at ${second} s`;
-  return [box(plot, [second, second + 1], [0, gaps], { className: 'bar k0', title })];
+  return [drawBox(plot, [second, second + 1], [0, gaps], { className: 'bar k0', title })];
 }
 
 /** Charts both latencies of each call: network path latency, and median response latency. */
@@ -144,16 +144,16 @@ function callChart({ perCall }: VoiceLoad): Html {
     ${renderChart(() => ({
       label: 'Network path latency and median response latency per call',
       x,
-      y: timeAxis(
+      y: createTimeAxis(
         Math.min(...latenciesMs, 100),
         Math.max(...latenciesMs, VOICE_AUDIO_LATENCY_MS_TARGET),
       ),
       height: 180,
       marks: (plot) => [
-        mark(
+        drawMark(
           plot,
           VOICE_AUDIO_LATENCY_MS_TARGET,
-          `target ${tickTime(VOICE_AUDIO_LATENCY_MS_TARGET)}`,
+          `target ${formatTickTime(VOICE_AUDIO_LATENCY_MS_TARGET)}`,
           'target',
         ),
         ...perCall.flatMap(({ call, audioPathLatencyMs, turnResponseMs }) => [

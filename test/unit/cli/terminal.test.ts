@@ -43,8 +43,8 @@ void t.test('the live line is never wider than the terminal, and closes its styl
       total: 137,
       unit: 'requests',
     });
-    const what = 'a step '.repeat(40);
-    for (let nth = 0; nth < 5; nth++) progress.step(what);
+    const stepName = 'a step '.repeat(40);
+    for (let nth = 0; nth < 5; nth++) progress.step(stepName);
     progress.end();
     terminal.live(terminal.style('red', 'x'.repeat(300)));
     const lines = liveLinesOf(written());

@@ -9,7 +9,7 @@ import {
   type SimulationReport,
 } from '../../src/contract/index.ts';
 import { run, start, type Ran } from '../helpers/command.ts';
-import { answer, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
+import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 import { until } from '../helpers/until.ts';
 
@@ -102,7 +102,7 @@ void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failu
 void t.test(
   'a crashing sandbox gives exit code 3, and a JUnit error instead of a failure',
   async (t) => {
-    const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
+    const { url } = await withSandboxDouble(t, { chat: respondWith(500, '') });
     const path = file('mine/hello.scenario.yaml', HELLO);
     const junit = join(FOLDER, 'crash.xml');
     const ran = await run(['simulate', url, '--scenario', path, '--junit', junit]);
@@ -222,7 +222,7 @@ void t.test(
 );
 
 void t.test('sessions that failed for the same reason are reported once', async (t) => {
-  const { url } = await withSandboxDouble(t, { chat: answer(500, '') });
+  const { url } = await withSandboxDouble(t, { chat: respondWith(500, '') });
   const path = file('mine/hello.scenario.yaml', HELLO);
   const ran = await run(['simulate', url, '--scenario', path, '--samples', '4']);
   t.equal(ran.stdout.match(/^undecided hello/gm)?.length, 1);

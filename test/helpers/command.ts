@@ -12,7 +12,7 @@ const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
 
 /** How to run a command. */
 export interface RunOptions {
-  /** Variables besides PATH and HOME; the environment of the test is not inherited. */
+  /** Variables in addition to PATH and HOME; the environment of the test is not inherited. */
   env?: Record<string, string>;
   /** The input on stdin. */
   input?: string | Uint8Array;

@@ -70,11 +70,11 @@ function planRequest(path: string, body?: string): PlannedRequest {
 export async function sendConversation(
   planned: PlannedConversation,
   route: Route,
-  onAnswer?: () => void,
+  onAcknowledged?: () => void,
 ) {
   for (const group of [planned.traces, [planned.close]]) {
     const missing = group.filter(({ acknowledged }) => !acknowledged);
-    await Promise.all(missing.map((request) => send(request, route, onAnswer)));
+    await Promise.all(missing.map((request) => send(request, route, onAcknowledged)));
     if (group.some(({ acknowledged }) => !acknowledged)) return false;
   }
   return true;
@@ -83,7 +83,7 @@ export async function sendConversation(
 async function send(
   request: PlannedRequest,
   { url, dispatcher, key }: Route,
-  onAnswer = (): void => {},
+  onAcknowledged = (): void => {},
 ) {
   let status: number;
   try {
@@ -101,5 +101,5 @@ async function send(
   if (status !== 200)
     throw new Error(`${request.path}: ${status} ${JSON.stringify(request.response)}`);
   request.acknowledged = true;
-  onAnswer();
+  onAcknowledged();
 }

@@ -12,15 +12,16 @@ processTasks({
   spanWriter: {
     ...spanWriter,
     insert(requests) {
-      if (requests.some(({ ownerId }) => ownerId === 'burst')) throw new TypeError('a customer');
+      if (requests.some(({ ownerId }) => ownerId === 'throwing-writer'))
+        throw new TypeError('customer text');
       return spanWriter.insert(requests);
     },
   },
   decode(task, traces) {
     const text = new TextDecoder().decode(task.body);
     // In a thread, this ends only the thread.
-    if (text === 'die') process.exit(7);
-    if (text === 'stumble') throw new TypeError('what a customer said');
+    if (text === 'exit') process.exit(7);
+    if (text === 'throw') throw new TypeError('customer text');
     return decodeBody(task, traces);
   },
 });

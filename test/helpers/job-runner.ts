@@ -21,10 +21,10 @@ export interface RunnerSetup {
   start: (options?: Partial<JobRunnerOptions>) => JobRunner;
 }
 
-/** A session that passes the evals of `memoryJobs`. */
+/** A session that passes the evals of `createMemoryJobs`. */
 export const shippedSession = makeSession({ agentResponse: 'It has shipped.' });
 
-/** Creates an empty queue, and everything that a runner needs. */
+/** Creates an empty queue and everything else that a runner needs. */
 export function setUpRunner(t: Test): RunnerSetup {
   const jobs = createMemoryJobs();
   const clock = manualClock(0);
@@ -55,7 +55,7 @@ export function setUpRunner(t: Test): RunnerSetup {
   };
 }
 
-/** Waits until all work is done that does not wait for the clock. */
+/** Waits until all work is done except for work that waits for the clock. */
 export async function settle(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -63,23 +63,24 @@ export async function settle(): Promise<void> {
 /** Creates a judge whose scores the test provides, one per request. */
 export function createPendingJudge(): {
   judge: Judge;
-  asked: PromiseWithResolvers<Score>[];
+  /** One unresolved score per request. */
+  scores: PromiseWithResolvers<Score>[];
   sessions: string[];
 } {
-  const asked: PromiseWithResolvers<Score>[] = [];
+  const scores: PromiseWithResolvers<Score>[] = [];
   const sessions: string[] = [];
   const judge: Judge = {
     score({ session }, signal) {
-      const answer = Promise.withResolvers<Score>();
+      const pending = Promise.withResolvers<Score>();
       signal.addEventListener('abort', () => {
-        answer.resolve({ outcome: 'error', reasoning: 'canceled' });
+        pending.resolve({ outcome: 'error', reasoning: 'canceled' });
       });
-      asked.push(answer);
+      scores.push(pending);
       sessions.push(session.sessionId);
-      return answer.promise;
+      return pending.promise;
     },
   };
-  return { judge, asked, sessions };
+  return { judge, scores, sessions };
 }
 
 /** An eval that the LLM judge scores. */

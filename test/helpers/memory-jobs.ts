@@ -24,7 +24,7 @@ export interface MemoryJobs extends JobStore {
   /** The number of outcomes in each call of `finishAll`. */
   groups: number[];
   /** Makes every later call of `finishAll` throw; `finish` still works. */
-  refuseGroups(): void;
+  failGroups(): void;
 }
 
 const definition: EvalDefinition = makeEval('contains', { text: 'shipped' });
@@ -77,8 +77,8 @@ export function createMemoryJobs(): MemoryJobs {
     },
     async finishAll(worker, finished, atMs) {
       countGroup(finished.length);
-      return await runSequentially(finished, (one) =>
-        this.finish(worker, one.job, one.outcome, atMs),
+      return await runSequentially(finished, ({ job, outcome }) =>
+        this.finish(worker, job, outcome, atMs),
       );
     },
     async release(worker, job, dueAtMs) {
@@ -108,30 +108,30 @@ function nextIn(queue: ReadonlyMap<number, QueuedJob>): number | undefined {
   return due.length > 0 ? Math.min(...due) : undefined;
 }
 
-async function runSequentially<One, Result>(
-  all: readonly One[],
-  act: (one: One) => Promise<Result>,
+async function runSequentially<Item, Result>(
+  items: readonly Item[],
+  act: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {
   const results = [];
-  for (const one of all) results.push(await act(one));
+  for (const item of items) results.push(await act(item));
   return results;
 }
 
-/** Counts calls by method, and makes chosen ones fail. */
+/** Counts calls by method, and makes selected calls fail. */
 function createCallCounter() {
   const calls: MemoryJobs['calls'] = {
     ...{ take: 0, renew: 0, finish: 0, release: 0, releaseAll: 0, findNextDueAtMs: 0 },
   };
   const failing = new Map<string, number>();
   const groups: number[] = [];
-  let failGroups = false;
+  let groupsFail = false;
   return {
     calls,
     groups,
-    refuseGroups: () => void (failGroups = true),
+    failGroups: () => void (groupsFail = true),
     countGroup: (size: number): void => {
       groups.push(size);
-      if (failGroups) throw new Error('the store cannot finishAll');
+      if (groupsFail) throw new Error('The store cannot finishAll.');
     },
     failNext: (name: keyof typeof calls, times: number) => void failing.set(name, times),
     countCall: async (name: keyof typeof calls): Promise<void> => {

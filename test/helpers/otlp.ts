@@ -1,46 +1,46 @@
 import { createHash } from 'node:crypto';
 
-/** What a span of ours is made from; all of it may be left out. */
+/** The parts of a span; every part has a default. */
 export interface SpanParts {
   traceId?: string;
   spanId?: string;
   parentSpanId?: string;
   name?: string;
-  /** `gen_ai.conversation.id`; null for none. */
+  /** `gen_ai.conversation.id`; null omits the attribute. */
   conversationId?: string | null;
-  /** `gen_ai.operation.name`; null for none. */
+  /** `gen_ai.operation.name`; null omits the attribute. */
   operation?: string | null;
-  /** What the user says and the agent answers, as messages. */
+  /** The user's line and the agent's reply. */
   user?: string;
   agent?: string;
   startMs?: number;
   endMs?: number;
   /** OTLP status code; 2 is an error. */
   status?: number;
-  /** Attributes besides, or instead. */
+  /** Additional attributes; they replace generated ones with the same key. */
   attributes?: Record<string, unknown>;
 }
 
 const START_MS_DEFAULT = Date.UTC(2026, 10, 20, 9, 30);
-let made = 0;
+let idCount = 0;
 
-/** A new span id or trace id of so many hexadecimal digits. */
+/** Returns a new span id or trace id with this number of hexadecimal digits. */
 export function makeHexId(digits: number): string {
-  return createHash('sha256').update(`id ${made++}`).digest('hex').slice(0, digits);
+  return createHash('sha256').update(`id ${idCount++}`).digest('hex').slice(0, digits);
 }
 
-/** A span in OTLP/JSON: a chat turn of conversation conv-1 unless told otherwise. */
+/** Returns a span in OTLP/JSON (default: a chat turn of the conversation `conv-1`). */
 export function makeSpan(parts: SpanParts = {}): Record<string, unknown> {
   const { traceId = makeHexId(32), spanId = makeHexId(16), conversationId = 'conv-1' } = parts;
   const { operation = 'chat', user = 'Where is my order?', agent = 'It is on its way.' } = parts;
   const { startMs = START_MS_DEFAULT, endMs = startMs + 1000 } = parts;
-  const said = (role: string, content: string): string =>
+  const formatMessage = (role: string, content: string): string =>
     JSON.stringify([{ role, parts: [{ type: 'text', content }] }]);
   const attributes: Record<string, unknown> = {
     ...(operation !== null && { 'gen_ai.operation.name': operation }),
     ...(conversationId !== null && { 'gen_ai.conversation.id': conversationId }),
-    'gen_ai.input.messages': said('user', user),
-    'gen_ai.output.messages': said('assistant', agent),
+    'gen_ai.input.messages': formatMessage('user', user),
+    'gen_ai.output.messages': formatMessage('assistant', agent),
     ...parts.attributes,
   };
   return {

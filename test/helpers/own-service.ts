@@ -40,10 +40,10 @@ const startMs = Date.UTC(2026, 10, 20);
 for (const [turn, user] of turns.entries()) {
   const messages = [{ role: 'user', content: user }];
   const chat = `${agent.url}/v1/chat/completions`;
-  const answer = (await post(chat, sandboxKey, { messages, session_id: name })) as ChatResponse;
-  deepEqual(findViolations('ChatResponse', answer), []);
-  equal(answer.session_id, name);
-  const reply = answer.choices[0].message.content;
+  const response = (await post(chat, sandboxKey, { messages, session_id: name })) as ChatResponse;
+  deepEqual(findViolations('ChatResponse', response), []);
+  equal(response.session_id, name);
+  const reply = response.choices[0].message.content;
   const span = makeSpan({ user, agent: reply, startMs: startMs + turn * 2_000 });
   await post(`${service.url}/v1/traces`, serviceKey, makeTraceRequest([span]));
 }

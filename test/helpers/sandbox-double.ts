@@ -98,7 +98,7 @@ function parseJson(text: string): unknown {
 }
 
 /** Responds with a status and a body: a value as JSON, a string unchanged. */
-export const answer =
+export const respondWith =
   (status: number, body: unknown, headers: Record<string, string> = {}): RouteBehavior =>
   (response) => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
@@ -107,7 +107,7 @@ export const answer =
 
 /** Responds with a chat reply. */
 export const reply = (content: string): RouteBehavior =>
-  answer(200, { choices: [{ message: { role: 'assistant', content } }] });
+  respondWith(200, { choices: [{ message: { role: 'assistant', content } }] });
 
 /** Responds with an error in the format of the sandbox interface. */
 export const refusal = (
@@ -115,7 +115,7 @@ export const refusal = (
   code: string,
   headers: Record<string, string> = {},
 ): RouteBehavior =>
-  answer(status, { error: { message: 'No.', type: 'internal_error', code } }, headers);
+  respondWith(status, { error: { message: 'No.', type: 'internal_error', code } }, headers);
 
 /** Never responds. */
 export const hang: RouteBehavior = () => {};
@@ -128,13 +128,16 @@ export const hangUp: RouteBehavior = (response) => {
 const TIMESTAMP = '2026-11-20T09:30:00Z';
 
 const correctBehaviors: Required<RouteBehaviors> = {
-  health: answer(200, { status: 'healthy', timestamp: TIMESTAMP }),
+  health: respondWith(200, { status: 'healthy', timestamp: TIMESTAMP }),
   create: (response, { body }) => {
     const { user_id: id } = body as { user_id: string };
-    answer(201, { user_id: id, created_at: TIMESTAMP, status: 'active' })(response, emptyRequest);
+    respondWith(201, { user_id: id, created_at: TIMESTAMP, status: 'active' })(
+      response,
+      emptyRequest,
+    );
   },
   chat: reply('Done.'),
-  delete: answer(200, { user_id: 'sim_user_1', deleted_at: TIMESTAMP, status: 'deleted' }),
+  delete: respondWith(200, { user_id: 'sim_user_1', deleted_at: TIMESTAMP, status: 'deleted' }),
 };
 
 const emptyRequest: ReceivedRequest = {

@@ -13,7 +13,7 @@ import { manualClock, type ManualClock } from '../../src/platform/clock.ts';
 import { makeTraceRequest } from './otlp.ts';
 
 /** A response of the service. */
-export interface Answer {
+export interface ServiceResponse {
   status: number;
   headers: Awaited<ReturnType<typeof fetch>>['headers'];
   text: string;
@@ -29,7 +29,7 @@ export interface SendOptions {
   key?: string | null;
 }
 
-export type Send = (route: string, sending?: SendOptions) => Promise<Answer>;
+export type Send = (route: string, options?: SendOptions) => Promise<ServiceResponse>;
 
 /** A service under test, and functions that send requests to it over HTTP. */
 export interface Bench {
@@ -60,15 +60,15 @@ export async function withService(t: Test, options: Partial<ServiceOptions> = {}
   });
   const send = createSend(service, dispatcher);
   const page = async <Page>(message: MessageName, path: string): Promise<Page> => {
-    const answer = await send(`GET ${path}`);
-    assertResponse(t, answer, 200, message);
-    return answer.json as Page;
+    const response = await send(`GET ${path}`);
+    assertResponse(t, response, 200, message);
+    return response.json as Page;
   };
   const admin: Bench['admin'] = async (route, body) => {
     const [method = '', path = ''] = route.split(' ');
-    const answer = await send(`${method} /__admin${path}`, { body, key: null });
-    t.equal(answer.status, 200, `${route}: ${answer.text.slice(0, 300)}`);
-    return answer.json;
+    const response = await send(`${method} /__admin${path}`, { body, key: null });
+    t.equal(response.status, 200, `${route}: ${response.text.slice(0, 300)}`);
+    return response.json;
   };
   return {
     service,
@@ -76,13 +76,13 @@ export async function withService(t: Test, options: Partial<ServiceOptions> = {}
     send,
     admin,
     trace: async (...spans) => {
-      const answer = await send('POST /v1/traces', { body: makeTraceRequest(spans) });
-      t.equal(answer.status, 200, answer.text);
+      const response = await send('POST /v1/traces', { body: makeTraceRequest(spans) });
+      t.equal(response.status, 200, response.text);
     },
     end: async (conversationId) => {
-      const answer = await send(`POST /v1/sessions/${encodeURIComponent(conversationId)}/end`);
-      assertResponse(t, answer, 200, 'ClosedConversation');
-      return answer.json as ClosedConversation;
+      const response = await send(`POST /v1/sessions/${encodeURIComponent(conversationId)}/end`);
+      assertResponse(t, response, 200, 'ClosedConversation');
+      return response.json as ClosedConversation;
     },
     drain: async () => {
       await admin('POST /drain');
@@ -124,19 +124,24 @@ function parseJson(text: string): unknown {
 /** Asserts the status, and that the body conforms to the schema of the message. */
 export function assertResponse(
   t: Test,
-  answer: Answer,
+  response: ServiceResponse,
   status: number,
   message: MessageName,
 ): void {
-  t.equal(answer.status, status, `status ${status}: ${answer.text.slice(0, 200)}`);
-  t.same(findViolations(message, answer.json), [], `conforms to ${message}`);
+  t.equal(response.status, status, `status ${status}: ${response.text.slice(0, 200)}`);
+  t.same(findViolations(message, response.json), [], `conforms to ${message}`);
 }
 
 /** Asserts an error response: the status, exactly `application/json`, and the message. */
-export function assertError(t: Test, answer: Answer, status: number, message: RegExp = /./): void {
-  assertResponse(t, answer, status, 'ServiceError');
-  t.equal(answer.headers.get('content-type'), 'application/json');
-  t.match(answer.json, { message });
+export function assertError(
+  t: Test,
+  response: ServiceResponse,
+  status: number,
+  message: RegExp = /./,
+): void {
+  assertResponse(t, response, status, 'ServiceError');
+  t.equal(response.headers.get('content-type'), 'application/json');
+  t.match(response.json, { message });
 }
 
 /** Returns an eval that passes if the agent says the text. */

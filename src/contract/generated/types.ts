@@ -2448,10 +2448,10 @@ export interface VerdictOutcome {
   reasoning: string;
 }
 /**
- * Whether the simulated user kept to its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
+ * Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.
  */
 export interface UserReview {
-  kept: boolean;
+  followed_scenario: boolean;
   findings: ReviewFinding[];
 }
 export interface ReviewFinding {
@@ -2477,7 +2477,7 @@ export interface ScenarioResult {
    * Fraction of decided samples that passed; null if none is decided.
    */
   pass_rate: number | null;
-  wanted_pass_rate: number;
+  required_pass_rate: number;
   /**
    * Element k-1 is the probability that k samples, drawn from the decided samples, all passed.
    */
@@ -2527,9 +2527,9 @@ export interface SimulationCounts {
   failed: number;
   undecided: number;
   /**
-   * Number of sessions whose simulated user did not keep to its scenario.
+   * Number of sessions whose simulated user did not follow its scenario.
    */
-  strayed: number;
+  deviated: number;
 }
 export interface SimulatedSessionReport {
   /**

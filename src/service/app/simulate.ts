@@ -143,12 +143,12 @@ async function scoreEval(
   const limit = AbortSignal.any([signal, deadline.signal]);
   try {
     return await scoreSession(definition, session, judge, limit);
-  } catch (fault) {
+  } catch (error) {
     if (signal.aborted) return createErrorScore('The scoring was canceled.');
     if (deadline.signal.aborted)
       return createErrorScore(`Scoring took more than ${SCORING_MS_MAX} ms.`);
     return createErrorScore(
-      `Scoring failed (${errorOrigin(fault).name}). This is a bug in the kit.`,
+      `Scoring failed (${errorOrigin(error).name}). This is a bug in the kit.`,
     );
   }
 }

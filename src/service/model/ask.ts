@@ -31,7 +31,8 @@ export async function askWithRetries(
     const reply = await endpoint.ask(question, endsAtMs - clock.monotonicMs(), signal);
     if (reply.ok || !reply.isRetryable) return reply;
     const waitMs = Math.max(0, reply.retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
-    const message = tries === 1 ? reply.message : `${reply.message} It was asked ${tries} times.`;
+    const message =
+      tries === 1 ? reply.message : `${reply.message} Gave up after ${tries} attempts.`;
     const isExhausted = tries > retriesMax || clock.monotonicMs() + waitMs >= endsAtMs;
     if (waitMs > RETRY_AFTER_MS_MAX && tries <= retriesMax) {
       const wait = `It asks to wait ${Math.ceil(waitMs / 1000)} s, longer than ${purpose} may take.`;

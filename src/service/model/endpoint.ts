@@ -105,13 +105,13 @@ export function openEndpoint(options: EndpointOptions): Endpoint {
           );
           form = tried;
           return { ok: true, completion };
-        } catch (fault) {
-          const simpler = fault instanceof library.APIError ? simplify(tried, fault) : undefined;
+        } catch (error) {
+          const simpler = error instanceof library.APIError ? simplify(tried, error) : undefined;
           if (simpler && !until.aborted) tried = simpler;
           else if (signal.aborted) return fail(`${names.task} was canceled.`);
           else if (deadline.signal.aborted)
             return failRetryably(`${names.endpoint} did not respond within ${limitMs} ms.`);
-          else return describeFault(fault, question.model, library, { clock, names });
+          else return describeError(error, question.model, library, { clock, names });
         }
       }
     },
@@ -144,16 +144,16 @@ function simplify(form: RequestForm, { status, message }: RefusalDetails): Reque
 }
 
 /** Describes a failure without quoting the endpoint: its text may contain the key or the conversation. */
-function describeFault(
-  fault: unknown,
+function describeError(
+  error: unknown,
   model: string,
   library: Library,
   { clock, names: { endpoint, keyVariable } }: { clock: Clock; names: EndpointNames },
 ): EndpointReply {
-  if (fault instanceof library.APIConnectionError)
+  if (error instanceof library.APIConnectionError)
     return failRetryably(`${endpoint} can't be reached.`);
-  const status: unknown = fault instanceof library.APIError ? fault.status : undefined;
-  if (typeof status !== 'number' || !(fault instanceof library.APIError)) {
+  const status: unknown = error instanceof library.APIError ? error.status : undefined;
+  if (typeof status !== 'number' || !(error instanceof library.APIError)) {
     return fail(`${endpoint} did not return a chat completion.`);
   }
   if (status === 401 || status === 403) {
@@ -167,7 +167,7 @@ function describeFault(
   }
   const message =
     status === 429 ? `${endpoint} is rate limited (429).` : `${endpoint} failed (${status}).`;
-  const headers: unknown = fault.headers;
+  const headers: unknown = error.headers;
   const retryAfter = headers instanceof Headers ? headers.get('retry-after') : undefined;
   return {
     ok: false,

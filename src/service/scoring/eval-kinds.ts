@@ -48,9 +48,9 @@ export async function scoreSession(
   }
   try {
     return await scorers[kind]({ params: readParams(definition), session, judge, signal });
-  } catch (fault) {
-    if (fault instanceof UnreadableParams) return createErrorScore(fault.message);
-    throw fault;
+  } catch (error) {
+    if (error instanceof UnreadableParams) return createErrorScore(error.message);
+    throw error;
   }
 }
 

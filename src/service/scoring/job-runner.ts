@@ -165,8 +165,8 @@ class QueueRunner implements JobRunner {
         }
         areLeasesFreed = true;
         pauseMs = await this.#runRound();
-      } catch (fault) {
-        log.error('job_store_failed', { ...errorOrigin(fault) });
+      } catch (error) {
+        log.error('job_store_failed', { ...errorOrigin(error) });
         pauseMs = STORE_FAILED_PAUSE_MS;
       }
       await pause(clock, pauseMs, this.#alarm.signal);
@@ -214,8 +214,8 @@ class QueueRunner implements JobRunner {
   async #work(leased: LeasedJob): Promise<void> {
     try {
       await this.#finish(leased, await this.#score(leased));
-    } catch (fault) {
-      await this.#handleFailure(leased, fault);
+    } catch (error) {
+      await this.#handleFailure(leased, error);
     }
     this.#leased.drop(leased);
   }
@@ -241,9 +241,9 @@ class QueueRunner implements JobRunner {
     return await Promise.race([canceled.promise, score()]);
   }
 
-  async #handleFailure(leased: LeasedJob, fault: unknown): Promise<void> {
+  async #handleFailure(leased: LeasedJob, error: unknown): Promise<void> {
     const { job, control } = leased;
-    const { name, at } = errorOrigin(fault);
+    const { name, at } = errorOrigin(error);
     this.#options.log.warn('scoring_failed', {
       job: job.id,
       eval: job.definition.id,
@@ -276,8 +276,8 @@ class QueueRunner implements JobRunner {
   async #tryFinish(leased: LeasedJob, score: Score): Promise<void> {
     try {
       await this.#finish(leased, score);
-    } catch (fault) {
-      this.#options.log.error('job_store_failed', { job: leased.job.id, ...errorOrigin(fault) });
+    } catch (error) {
+      this.#options.log.error('job_store_failed', { job: leased.job.id, ...errorOrigin(error) });
     }
   }
 
@@ -288,8 +288,8 @@ class QueueRunner implements JobRunner {
     this.#leased.drop(leased);
     try {
       await store.jobs.release(worker, job, clock.nowMs() + delayMs);
-    } catch (fault) {
-      log.error('job_store_failed', { job: job.id, ...errorOrigin(fault) });
+    } catch (error) {
+      log.error('job_store_failed', { job: job.id, ...errorOrigin(error) });
     }
   }
 }

@@ -29,8 +29,8 @@ export function createOutcomeWriter({
   const writeOne = async ({ finished, written }: PendingWrite): Promise<void> => {
     try {
       written.resolve(await jobs.finish(worker, finished.job, finished.outcome, clock.nowMs()));
-    } catch (fault) {
-      written.reject(fault);
+    } catch (error) {
+      written.reject(error);
     }
   };
   const writeGroup = async (group: readonly PendingWrite[]): Promise<void> => {

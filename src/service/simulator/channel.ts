@@ -5,12 +5,12 @@ import type { AgentReply } from './simulated-session.ts';
 export interface Channel {
   /**
    * Says a line and waits for the reply. Returns undefined if the agent hung up before the line was said.
-   * @throws SessionFault, or the signal's reason.
+   * @throws SessionError, or the signal's reason.
    */
   say(line: string, signal: AbortSignal): Promise<AgentReply | undefined>;
   /**
    * Waits for what the agent says before the user has spoken. Returns undefined if it has already spoken.
-   * @throws SessionFault, or the signal's reason.
+   * @throws SessionError, or the signal's reason.
    */
   listen(signal: AbortSignal): Promise<AgentReply | undefined>;
   /** Ends the conversation. Never rejects. */
@@ -23,7 +23,7 @@ export interface Channel {
   readonly notes: readonly string[];
 }
 
-/** Opens a channel for a session. @throws SessionFault, or the signal's reason. */
+/** Opens a channel for a session. @throws SessionError, or the signal's reason. */
 export type OpenChannel = (
   plan: SessionPlan,
   userId: string | undefined,

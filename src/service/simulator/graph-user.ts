@@ -43,27 +43,27 @@ class GraphUser implements SimulatedUser {
     this.#patienceTurns = persona.patience_turns ?? Infinity;
   }
 
-  async next(heard: AgentMessage | undefined, signal: AbortSignal): Promise<Move> {
-    if (this.#lastLine === undefined || heard === undefined) {
+  async next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move> {
+    if (this.#lastLine === undefined || agentMessage === undefined) {
       return this.#say(this.#user.opening ?? '', 'opens the conversation');
     }
     for (const condition of this.#user.stop_when ?? []) {
-      if (await meetsCondition(condition, heard, signal)) {
+      if (await meetsCondition(condition, agentMessage, signal)) {
         return { does: 'end', reason: 'goal_achieved' };
       }
     }
-    const move = (await this.#react(heard, signal)) ?? this.#stateFacts(heard, 'new');
+    const move = (await this.#react(agentMessage, signal)) ?? this.#stateFacts(agentMessage, 'new');
     if (move) return this.#progress(move);
     const step = this.#steps[this.#position];
-    if (step && (!step.when || (await meetsCondition(step.when, heard, signal)))) {
+    if (step && (!step.when || (await meetsCondition(step.when, agentMessage, signal)))) {
       return this.#progress(this.#takeStep(step));
     }
-    const repeated = this.#stateFacts(heard, 'repeated');
-    if (repeated) return this.#stall(heard, repeated);
+    const repeated = this.#stateFacts(agentMessage, 'repeated');
+    if (repeated) return this.#stall(agentMessage, repeated);
     if (!step) return { does: 'end', reason: 'goal_achieved' };
     const line = step.otherwise ?? this.#lastLine;
     return this.#stall(
-      heard,
+      agentMessage,
       this.#say(line, `waits for the condition of step ${this.#position + 1}`),
     );
   }
@@ -79,9 +79,9 @@ class GraphUser implements SimulatedUser {
     return move;
   }
 
-  #stall(heard: AgentMessage, move: Move): Move {
+  #stall(agentMessage: AgentMessage, move: Move): Move {
     this.#turnsWithoutProgress += 1;
-    this.#farewells = isFarewell(heard.content) ? this.#farewells + 1 : 0;
+    this.#farewells = isFarewell(agentMessage.content) ? this.#farewells + 1 : 0;
     if (this.#farewells >= FAREWELLS_MAX) return { does: 'end', reason: 'agent_ended' };
     if (this.#turnsWithoutProgress >= this.#patienceTurns) {
       return { does: 'end', reason: 'user_stop' };
@@ -89,11 +89,11 @@ class GraphUser implements SimulatedUser {
     return move;
   }
 
-  async #react(heard: AgentMessage, signal: AbortSignal): Promise<Move | undefined> {
+  async #react(agentMessage: AgentMessage, signal: AbortSignal): Promise<Move | undefined> {
     for (const [index, reaction] of (this.#user.reactions ?? []).entries()) {
       const count = this.#reactionCounts.get(index) ?? 0;
       if (count >= (reaction.times ?? 1)) continue;
-      if (!(await meetsCondition(reaction.when, heard, signal))) continue;
+      if (!(await meetsCondition(reaction.when, agentMessage, signal))) continue;
       this.#reactionCounts.set(index, count + 1);
       const reason = reaction.reason ?? `reacts to the reply (reaction ${index + 1})`;
       const move = this.#say(reaction.say, reason);
@@ -103,8 +103,10 @@ class GraphUser implements SimulatedUser {
   }
 
   /** States the facts that the reply asks for, and no others. */
-  #stateFacts(heard: AgentMessage, which: 'new' | 'repeated'): Line | undefined {
-    const requested = (this.#user.facts ?? []).filter((fact) => asksForFact(fact, heard.content));
+  #stateFacts(agentMessage: AgentMessage, which: 'new' | 'repeated'): Line | undefined {
+    const requested = (this.#user.facts ?? []).filter((fact) =>
+      asksForFact(fact, agentMessage.content),
+    );
     const facts = requested.filter(
       (fact) => this.#statedFacts.has(fact) === (which === 'repeated'),
     );

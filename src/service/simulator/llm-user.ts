@@ -19,20 +19,20 @@ export function createLlmUser(plan: SessionPlan, model: UserModel): SimulatedUse
   let line = '';
   let farewells = 0;
   return {
-    async next(heard, signal) {
-      if (heard) exchanges.push({ user: line, agent: heard.content });
+    async next(agentMessage, signal) {
+      if (agentMessage) exchanges.push({ user: line, agent: agentMessage.content });
       const { opening, stop_when: stopConditions = [] } = scenario.user;
       if (line === '' && opening !== undefined) {
         line = opening;
         return { does: 'say', line, reason: 'opens the conversation' };
       }
-      if (heard && line !== '') {
+      if (agentMessage && line !== '') {
         for (const condition of stopConditions) {
-          if (await meetsCondition(condition, heard, signal)) {
+          if (await meetsCondition(condition, agentMessage, signal)) {
             return { does: 'end', reason: 'goal_achieved' };
           }
         }
-        farewells = isFarewell(heard.content) ? farewells + 1 : 0;
+        farewells = isFarewell(agentMessage.content) ? farewells + 1 : 0;
         if (farewells >= FAREWELLS_MAX) return { does: 'end', reason: 'agent_ended' };
       }
       const move = await model.move(buildUserPrompt(plan, exchanges, random), signal);

@@ -7,7 +7,7 @@ const TOOL_CALLS_MAX = 1000;
 
 /**
  * Reads the agent's reply from a chat response (spec 2.8). Requires only what the conversation needs; `check` judges
- * the rest. @throws SessionFault `agent_error`, or `infrastructure_error` if the key is refused.
+ * the rest. @throws SessionError `agent_error`, or `infrastructure_error` if the key is refused.
  */
 export function readReply({ status, json, contentType, latencyMs }: SandboxResponse): AgentReply {
   if (status === 401 || status === 403) {

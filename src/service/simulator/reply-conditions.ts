@@ -14,17 +14,17 @@ function normalize(text: string): string {
 
 /**
  * Returns whether a reply meets everything that a condition lists.
- * @throws SessionFault if the pattern takes too long, or the signal's reason.
+ * @throws SessionError if the pattern takes too long, or the signal's reason.
  */
 export async function meetsCondition(
   condition: ReplyCondition,
-  heard: AgentMessage,
+  agentMessage: AgentMessage,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { contains, contains_any: any, lacks, matches, tool_called: tool, turn } = condition;
-  const { content } = heard;
-  if (turn !== undefined && heard.turn !== turn) return false;
-  if (tool !== undefined && !heard.tools.includes(tool)) return false;
+  const { content } = agentMessage;
+  if (turn !== undefined && agentMessage.turn !== turn) return false;
+  if (tool !== undefined && !agentMessage.tools.includes(tool)) return false;
   if (contains !== undefined && !containsText(content, contains)) return false;
   if (any && !any.some((text) => containsText(content, text))) return false;
   if (lacks !== undefined && containsText(content, lacks)) return false;

@@ -13,7 +13,7 @@ export interface ReviewedSession {
 const neverAborted = new AbortController().signal;
 
 /**
- * Reviews whether the simulated user kept to its scenario: it stated no fact without being asked, stopped when
+ * Reviews whether the simulated user followed its scenario: it stated no fact without being asked, stopped when
  * it was done and not earlier, said only lines of its script, and stayed in its role. The review reads only the
  * transcript, so it can find faults of the user itself. A pattern that takes too long finds nothing.
  */
@@ -25,7 +25,7 @@ export async function reviewUser(session: ReviewedSession): Promise<UserReview> 
     ...findOffScriptLine(session),
     ...findOutOfCharacterLine(session),
   ].sort((a, b) => a.turn - b.turn);
-  return { kept: findings.length === 0, findings };
+  return { followed_scenario: findings.length === 0, findings };
 }
 
 function findUnaskedFacts({ scenario, turns }: ReviewedSession): ReviewFinding[] {
@@ -50,7 +50,7 @@ async function findLateStop({ scenario, turns }: ReviewedSession): Promise<Revie
     if (turn.userInput === '') continue;
     for (const condition of scenario.user.stop_when ?? []) {
       const next = turns[index + 1];
-      const isDone = await meetsCondition(condition, toHeard(turn), neverAborted).catch(
+      const isDone = await meetsCondition(condition, toAgentMessage(turn), neverAborted).catch(
         () => false,
       );
       if (next && isDone) return [toFinding('went_on', next, 'continues after stop_when was met')];
@@ -98,7 +98,7 @@ function findOutOfCharacterLine({ scenario, turns }: ReviewedSession): ReviewFin
   return turn ? [toFinding('out_of_character', turn, 'speaks like an assistant')] : [];
 }
 
-const toHeard = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): AgentMessage => ({
+const toAgentMessage = ({ sequence, agentResponse, toolCalls }: SimulatedTurn): AgentMessage => ({
   turn: sequence,
   content: agentResponse,
   tools: toolCalls.map(({ name }) => name),

@@ -66,16 +66,16 @@ export async function runSession(
   };
   const ended = await holdConversation(plan, deps, progress, limit.signal).then(
     (endReason): Ending => ({ status: 'completed', endReason, error: undefined }),
-    (fault: unknown): Ending => {
+    (error: unknown): Ending => {
       if (signal.aborted) return { status: 'cancelled', endReason: 'cancelled', error: undefined };
-      if (!limit.signal.aborted) return describeFault(fault, deps.log, plan);
+      if (!limit.signal.aborted) return describeError(error, deps.log, plan);
       const bound = `max_duration_ms (${durationMsMax} ms)`;
       if (progress.isAskingModel) {
-        const error = `The model that plays the user did not respond within ${bound}.`;
-        return { status: 'failed', endReason: 'simulator_error', error };
+        const message = `The model that plays the user did not respond within ${bound}.`;
+        return { status: 'failed', endReason: 'simulator_error', error: message };
       }
-      const error = `The session took longer than ${bound}.`;
-      return { status: 'failed', endReason: 'timeout', error };
+      const message = `The session took longer than ${bound}.`;
+      return { status: 'failed', endReason: 'timeout', error: message };
     },
   );
   if (progress.mayHaveUser) {
@@ -184,22 +184,22 @@ async function converse(
 ): Promise<EndReason> {
   const { user, channel, turns } = conversation;
   const turnsMax = plan.scenario.limits?.max_turns ?? TURNS_MAX_DEFAULT;
-  let heard: AgentMessage | undefined;
+  let agentMessage: AgentMessage | undefined;
   let isOver = false;
   if (plan.scenario.user.speaks_first === false) {
     const greeting = { line: '', reason: 'the agent speaks first' };
     const first = await takeTurn(conversation, greeting, () => channel.listen(signal));
-    heard = first?.heard ?? { turn: 0, content: lastInitialMessage(plan), tools: [] };
+    agentMessage = first?.agentMessage ?? { turn: 0, content: lastInitialMessage(plan), tools: [] };
     isOver = first?.hungUp ?? false;
   }
   for (;;) {
-    const move = await user.next(heard, signal);
+    const move = await user.next(agentMessage, signal);
     if (move.does === 'end') return move.reason;
     if (isOver) return 'agent_ended';
     if (turns.length >= turnsMax) return 'max_turns';
     const result = await takeTurn(conversation, move, () => channel.say(move.line, signal));
-    if (!result?.heard) return 'agent_ended';
-    [heard, isOver] = [result.heard, result.hungUp];
+    if (!result?.agentMessage) return 'agent_ended';
+    [agentMessage, isOver] = [result.agentMessage, result.hungUp];
     if (move.thenEnds) return move.thenEnds;
   }
 }
@@ -209,7 +209,7 @@ const lastInitialMessage = ({ scenario }: SessionPlan): string =>
 
 interface TurnResult {
   /** Undefined if the agent hung up instead of replying. */
-  heard: AgentMessage | undefined;
+  agentMessage: AgentMessage | undefined;
   hungUp: boolean;
 }
 
@@ -232,29 +232,29 @@ async function takeTurn(
   let reply: AgentReply | undefined;
   try {
     reply = await requestReply();
-  } catch (fault) {
+  } catch (error) {
     turns.push({ ...input, ...noReply() });
-    throw fault;
+    throw error;
   }
   if (!reply) return undefined;
   const { content, toolCalls, latencyMs, evaluationMetadata, hungUp = false } = reply;
   if (hungUp && content === '') {
     turns.push({ ...input, ...noReply() });
-    return { heard: undefined, hungUp };
+    return { agentMessage: undefined, hungUp };
   }
   const response = { agentResponse: content, toolCalls, latencyMs, failed: false };
   turns.push({ ...input, ...response, evaluationMetadata });
   const tools = toolCalls.map(({ name }) => name);
-  return { heard: { turn: input.sequence, content, tools }, hungUp };
+  return { agentMessage: { turn: input.sequence, content, tools }, hungUp };
 }
 
-/** Returns the ending for a fault. Everything but a `SessionFault` is a bug in the kit. */
-function describeFault(fault: unknown, log: Log, { sessionId }: SessionPlan): Ending {
-  if (fault instanceof SessionError) {
-    return { status: 'failed', endReason: fault.endReason, error: fault.message };
+/** Returns the ending for an error. Any error other than a `SessionError` is a bug in the kit. */
+function describeError(error: unknown, log: Log, { sessionId }: SessionPlan): Ending {
+  if (error instanceof SessionError) {
+    return { status: 'failed', endReason: error.endReason, error: error.message };
   }
-  const { name, at } = errorOrigin(fault);
+  const { name, at } = errorOrigin(error);
   log.error('simulated_session_failed', { session: sessionId, fault: name, at });
-  const error = `A bug in the kit (${name}). Please report it.`;
-  return { status: 'failed', endReason: 'simulator_error', error };
+  const message = `A bug in the kit (${name}). Please report it.`;
+  return { status: 'failed', endReason: 'simulator_error', error: message };
 }

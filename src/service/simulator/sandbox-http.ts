@@ -37,7 +37,7 @@ export interface SandboxResponse {
 
 /** Sends requests without retries. */
 export interface SandboxHttp {
-  /** @throws SessionFault, or the signal's reason when it is aborted. */
+  /** @throws SessionError, or the signal's reason when it is aborted. */
   send(request: SandboxRequest, timeoutMs: number, signal: AbortSignal): Promise<SandboxResponse>;
   close(): Promise<void>;
 }

@@ -14,7 +14,7 @@ import {
 } from './sandbox-http.ts';
 import { SessionError, type AgentReply } from './simulated-session.ts';
 
-/** A sandbox as a session uses it. Failures are `SessionFault`s or the signal's reason. */
+/** A sandbox as a session uses it. Failures are `SessionError`s or the signal's reason. */
 export interface Sandbox {
   /** Checks that the sandbox reports healthy or degraded within 10 s (spec 4.6, 8). */
   checkHealth(signal: AbortSignal): Promise<void>;
@@ -41,7 +41,7 @@ function retryAfterRateLimit(http: SandboxHttp, clock: Clock): SandboxHttp['send
       if (response.status !== 429) return response;
       const retryAfterMs = readRetryAfterMs(response.retryAfter, clock.nowMs());
       const waitMs = Math.max(0, retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
-      if (tries > RETRIES_MAX) throw rateLimited(`It was asked ${tries} times.`);
+      if (tries > RETRIES_MAX) throw rateLimited(`Gave up after ${tries} attempts.`);
       if (waitMs > RETRY_AFTER_MS_MAX) {
         throw rateLimited(`It asks to wait ${Math.ceil(waitMs / 1000)} s.`);
       }

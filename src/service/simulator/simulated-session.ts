@@ -61,7 +61,7 @@ export interface SimulatedSession {
 
 /** Why a session can't continue. The message contains no text of the conversation. */
 export class SessionError extends Error {
-  override name = 'SessionFault';
+  override name = 'SessionError';
   readonly endReason: EndReason;
 
   constructor(endReason: EndReason, message: string) {

@@ -17,10 +17,10 @@ export type Move =
 /** A simulated user of one session. */
 export interface SimulatedUser {
   /**
-   * Returns the next move. `heard` is undefined if nothing was said yet.
-   * @throws SessionFault `simulator_error` if the user can't continue, or the signal's reason.
+   * Returns the next move. `agentMessage` is undefined if nothing was said yet.
+   * @throws SessionError `simulator_error` if the user can't continue, or the signal's reason.
    */
-  next(heard: AgentMessage | undefined, signal: AbortSignal): Promise<Move>;
+  next(agentMessage: AgentMessage | undefined, signal: AbortSignal): Promise<Move>;
 }
 
 /** Creates a user that says the opening and then each step in order, regardless of the replies. */

@@ -162,8 +162,8 @@ class PlanRunner implements SimulationRunner {
           if (this.#active.size >= RUNS_MAX || this.#isStopping()) break;
           if (!this.#active.has(keyOf(plan))) this.#start(plan);
         }
-      } catch (fault) {
-        log.error('simulation_store_failed', { fault: errorOrigin(fault).name });
+      } catch (error) {
+        log.error('simulation_store_failed', { fault: errorOrigin(error).name });
         this.#isWoken = true;
         const pause = machineClock.sleep(STORE_FAILED_PAUSE_MS, this.#stopping.signal);
         await pause.catch(() => undefined);
@@ -187,8 +187,8 @@ class PlanRunner implements SimulationRunner {
     };
     this.#active.set(keyOf(plan), active);
     active.ended = this.#run(active)
-      .catch((fault: unknown) => {
-        log.error('simulation_failed', { simulation: plan.id, fault: errorOrigin(fault).name });
+      .catch((error: unknown) => {
+        log.error('simulation_failed', { simulation: plan.id, fault: errorOrigin(error).name });
       })
       .finally(() => {
         this.#active.delete(keyOf(plan));

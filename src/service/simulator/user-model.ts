@@ -21,7 +21,7 @@ export interface UserModelOptions {
 
 /** A language model that plays users. */
 export interface UserModel {
-  /** @throws SessionFault `simulator_error` if it gives no move, or the signal's reason. */
+  /** @throws SessionError `simulator_error` if it gives no move, or the signal's reason. */
   move(prompt: Prompt, signal: AbortSignal): Promise<Move>;
 }
 

@@ -29,14 +29,14 @@ export interface VoiceChannelOptions {
   /** Shared by all calls of the run. */
   pacer: Pacer;
   target: VoiceTarget;
-  /** Synthesizes a line. @throws SessionFault. */
+  /** Synthesizes a line. @throws SessionError. */
   speak: (line: string, signal: AbortSignal) => Promise<Clip>;
   /** Called with the audio when the call has ended. */
   onAudio?: ((plan: SessionPlan, audio: CallAudio) => void) | undefined;
 }
 
 /**
- * Opens a channel to the agent over a call (spec 4.9, 6). @throws SessionFault, or the signal's
+ * Opens a channel to the agent over a call (spec 4.9, 6). @throws SessionError, or the signal's
  * reason.
  */
 export async function openVoiceChannel(
@@ -235,7 +235,7 @@ class VoiceChannel implements Channel {
   }
 
   /**
-   * Whether the agent has hung up normally, at the end of the conversation. @throws SessionFault if
+   * Whether the agent has hung up normally, at the end of the conversation. @throws SessionError if
    * the call failed.
    */
   #hasHungUp(): boolean {
@@ -277,7 +277,7 @@ const END_REASONS: Record<CallFailure, EndReason> = {
   local: 'simulator_error',
 };
 
-/** Converts the failure of a call to a session fault. */
+/** Converts the failure of a call to a session error. */
 function toSessionError({ kind, message }: CallError): SessionError {
   const hint = kind === 'unauthorized' ? '; see SANDBOX_KIT_API_KEY' : '';
   return new SessionError(END_REASONS[kind], `The call failed: ${message}${hint}.`);

@@ -40,7 +40,7 @@ export interface VoiceTurnOptions {
   timeouts: TurnTimeouts;
   /** Aborts when the call ends. */
   callEnded: AbortSignal;
-  /** Whether the agent has hung up normally. @throws SessionFault if the call failed. */
+  /** Whether the agent has hung up normally. @throws SessionError if the call failed. */
   hasHungUp: () => boolean;
   /** The last error that the sandbox sent; empty if there was none. */
   error: () => string;
@@ -67,7 +67,7 @@ export class VoiceTurn {
   }
 
   /**
-   * Returns the complete reply: its text, after its audio has ended. @throws SessionFault if the
+   * Returns the complete reply: its text, after its audio has ended. @throws SessionError if the
    * text or the audio is missing, or the reply does not end; or the signal's reason.
    */
   async reply(line: SpeechSpan, signal: AbortSignal): Promise<AgentReply> {
@@ -117,7 +117,7 @@ export class VoiceTurn {
     return onsetMs === undefined ? 0 : onsetMs - endMs;
   }
 
-  /** Ends a turn that waits too long. @throws SessionFault. */
+  /** Ends a turn that waits too long. @throws SessionError. */
   #checkTimeouts(): void {
     const { clock, error, timeouts, callEnded } = this.#options;
     if (callEnded.aborted || this.#isComplete()) return;

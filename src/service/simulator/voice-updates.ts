@@ -122,12 +122,12 @@ export class TranscriptComparison {
   #compared = 0;
   #missed = 0;
 
-  /** Compares a spoken line with what the agent heard; an empty transcript is not counted. */
-  compare(spoken: string, heard: string): void {
-    const [spokenWords, heardWords] = [listWords(spoken), new Set(listWords(heard))];
-    if (spokenWords.length === 0 || heardWords.size === 0) return;
+  /** Compares a spoken line with the transcript of the agent; an empty transcript is not counted. */
+  compare(spoken: string, transcript: string): void {
+    const [spokenWords, transcriptWords] = [listWords(spoken), new Set(listWords(transcript))];
+    if (spokenWords.length === 0 || transcriptWords.size === 0) return;
     this.#compared += 1;
-    const missedWords = spokenWords.filter((word) => !heardWords.has(word)).length;
+    const missedWords = spokenWords.filter((word) => !transcriptWords.has(word)).length;
     if (missedWords * 2 > spokenWords.length) this.#missed += 1;
   }
 

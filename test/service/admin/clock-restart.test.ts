@@ -1,4 +1,4 @@
-/** A clock that was moved on, and a restart on the same data: the service's time is the machine's. */
+/** Restarts with the same data after the service clock was advanced: the clock returns to system time. */
 import t from 'tap';
 import type { ProductionSessionPage } from '../../../src/contract/index.ts';
 import { startService } from '../../../src/service/index.ts';
@@ -11,7 +11,12 @@ import { assertError, START_MS, withService } from '../../helpers/service.ts';
 const DAY_MS = 86_400_000;
 const COUNT = 40;
 const ids = Array.from({ length: COUNT }, (_, nth) => `c-${nth}`);
-const judged = { id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } };
+const greetsEval = {
+  id: 'greets',
+  name: 'Greets',
+  kind: 'judge',
+  params: { criteria: 'It greets.' },
+};
 
 interface Address {
   url: string;
@@ -19,7 +24,7 @@ interface Address {
   adminUrl: string;
 }
 
-async function ask(
+async function request(
   { apiKey }: Pick<Address, 'apiKey'>,
   method: string,
   url: string,
@@ -42,22 +47,25 @@ void t.test(
     const env = { SANDBOX_KIT_JUDGE_URL: server.baseUrl, SANDBOX_KIT_JUDGE_MODEL: 'small' };
     const args = ['serve', '--port', '0', '--json', '--data', t.testdir({})];
     const first = await start(t, args, { env });
-    const one = JSON.parse(first.firstLine) as Address;
-    await ask(one, 'POST', `${one.adminUrl}/evals`, judged);
-    await ask(one, 'PUT', `${one.adminUrl}/settings`, { evals: ['greets'] });
-    await ask(one, 'POST', `${one.adminUrl}/clock`, { advance_ms: 2 * DAY_MS });
+    const firstAddress = JSON.parse(first.firstLine) as Address;
+    await request(firstAddress, 'POST', `${firstAddress.adminUrl}/evals`, greetsEval);
+    await request(firstAddress, 'PUT', `${firstAddress.adminUrl}/settings`, { evals: ['greets'] });
+    await request(firstAddress, 'POST', `${firstAddress.adminUrl}/clock`, {
+      advance_ms: 2 * DAY_MS,
+    });
     const spans = ids.map((conversationId) => makeSpan({ conversationId }));
-    await ask(one, 'POST', `${one.url}/v1/traces`, makeTraceRequest(spans));
-    for (const id of ids) await ask(one, 'POST', `${one.url}/v1/sessions/${id}/end`);
+    await request(firstAddress, 'POST', `${firstAddress.url}/v1/traces`, makeTraceRequest(spans));
+    for (const id of ids)
+      await request(firstAddress, 'POST', `${firstAddress.url}/v1/sessions/${id}/end`);
     await server.waitForRequests(1);
     await first.end('SIGKILL');
 
     server.behave(behaviors.verdict('pass'));
     const second = await start(t, args, { env });
-    const two = JSON.parse(second.firstLine) as Address;
-    await ask(two, 'POST', `${two.adminUrl}/drain`);
-    const url = `${two.url}/api/prod-evaluations/sessions/`;
-    t.equal(((await ask(two, 'GET', url)) as ProductionSessionPage).total, COUNT);
+    const secondAddress = JSON.parse(second.firstLine) as Address;
+    await request(secondAddress, 'POST', `${secondAddress.adminUrl}/drain`);
+    const url = `${secondAddress.url}/api/prod-evaluations/sessions/`;
+    t.equal(((await request(secondAddress, 'GET', url)) as ProductionSessionPage).total, COUNT);
   },
 );
 
@@ -66,15 +74,15 @@ void t.test(
   async (t) => {
     const dataDir = t.testdir();
     const first = await startService({ dataDir, clock: manualClock(START_MS) });
-    await ask(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * DAY_MS });
-    await ask(first, 'POST', `${first.url}/v1/traces`, makeTraceRequest());
+    await request(first, 'POST', `${first.adminUrl}/clock`, { advance_ms: 30 * DAY_MS });
+    await request(first, 'POST', `${first.url}/v1/traces`, makeTraceRequest());
     await first.stop();
     const second = await startService({ dataDir, clock: manualClock(START_MS) });
     t.teardown(() => second.stop());
-    t.match(await ask(second, 'GET', `${second.adminUrl}/clock`), { now_ms: START_MS });
-    await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: DAY_MS - 1 });
-    await ask(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: 1 });
-    const closed = await ask(second, 'POST', `${second.url}/v1/sessions/conv-1/end`);
+    t.match(await request(second, 'GET', `${second.adminUrl}/clock`), { now_ms: START_MS });
+    await request(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: DAY_MS - 1 });
+    await request(second, 'POST', `${second.adminUrl}/clock`, { advance_ms: 1 });
+    const closed = await request(second, 'POST', `${second.url}/v1/sessions/conv-1/end`);
     t.match(closed, { already_closed: true });
   },
 );
@@ -90,10 +98,10 @@ void t.test('The clock cannot pass the year 9999', async (t) => {
   const { admin, send, clock } = await withService(t);
   const end = { now: '9999-12-31T23:59:59.999Z', now_ms: Date.UTC(9999, 11, 31, 23, 59, 59, 999) };
   t.same(await admin('POST /clock', { set_ms: end.now_ms }), end);
-  const further = await send('POST /__admin/clock', { body: { advance_ms: 1 } });
-  assertError(t, further, 400, /advance_ms.*9999/);
+  const beyond = await send('POST /__admin/clock', { body: { advance_ms: 1 } });
+  assertError(t, beyond, 400, /advance_ms.*9999/);
   clock.advance(DAY_MS);
-  t.same(await admin('GET /clock'), end, 'it stands still there');
+  t.same(await admin('GET /clock'), end, 'it stops at the end');
   await admin('POST /clock', { set_ms: START_MS });
   t.match(await admin('GET /clock'), { now_ms: START_MS }, 'and can be set back');
 });

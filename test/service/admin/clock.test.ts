@@ -1,4 +1,4 @@
-/** The service's clock, and times as queries and documents have them. */
+/** The service clock, and the times in queries and documents. */
 import t from 'tap';
 import { createAdjustableClock } from '../../../src/platform/adjustable-clock.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
@@ -9,30 +9,30 @@ const START_MS = Date.UTC(2026, 10, 20);
 void t.test(
   'Timers fire in order at their due times, on a manual clock and on the system clock',
   async (t) => {
-    const below = manualClock(START_MS);
-    const clock = createAdjustableClock(below);
-    const seen: [string, number][] = [];
+    const baseClock = manualClock(START_MS);
+    const clock = createAdjustableClock(baseClock);
+    const fired: [string, number][] = [];
     const note = (name: string) => () => {
-      seen.push([name, clock.nowMs() - START_MS]);
+      fired.push([name, clock.nowMs() - START_MS]);
     };
     clock.deadline(300).signal.addEventListener('abort', note('300'));
     clock.deadline(100).signal.addEventListener('abort', note('100'));
-    const offed = clock.deadline(50);
-    offed.signal.addEventListener('abort', note('never'));
-    offed[Symbol.dispose]();
+    const disposed = clock.deadline(50);
+    disposed.signal.addEventListener('abort', note('never'));
+    disposed[Symbol.dispose]();
     clock.deadline(1000).signal.addEventListener('abort', note('1000'));
 
     clock.advance(400);
-    t.same(seen, [
+    t.same(fired, [
       ['100', 100],
       ['300', 300],
     ]);
     t.equal(clock.nowMs() - START_MS, 400);
     t.equal(clock.monotonicMs(), 400);
-    below.advance(1000);
+    baseClock.advance(1000);
     await Promise.resolve();
-    t.match(seen[2], ['1000']);
-    t.equal(seen.length, 3, 'none fires twice');
+    t.match(fired[2], ['1000']);
+    t.equal(fired.length, 3, 'no timer fires twice');
     t.equal(clock.nowMs() - START_MS, 1400);
   },
 );
@@ -41,28 +41,28 @@ void t.test(
   'A sleep ends when the clock advances, or rejects with the reason of its signal',
   async (t) => {
     const clock = createAdjustableClock(manualClock(START_MS));
-    const slept = clock.sleep(1000);
+    const sleep = clock.sleep(1000);
     clock.advance(1000);
-    await slept;
+    await sleep;
     const controller = new AbortController();
-    const cut = clock.sleep(1000, controller.signal);
+    const aborted = clock.sleep(1000, controller.signal);
     controller.abort(new Error('enough'));
-    await t.rejects(cut, { message: 'enough' });
+    await t.rejects(aborted, { message: 'enough' });
     await t.rejects(clock.sleep(1000, controller.signal), { message: 'enough' });
   },
 );
 
 void t.test(
-  'Setting the clock forward fires due timers; setting it back delays none',
+  'Setting the clock forward fires due timers; setting it back delays no timer',
   async (t) => {
-    const below = manualClock(START_MS);
-    const clock = createAdjustableClock(below);
+    const baseClock = manualClock(START_MS);
+    const clock = createAdjustableClock(baseClock);
     clock.setNow(START_MS - 5000);
     t.equal(clock.nowMs(), START_MS - 5000);
     t.equal(clock.monotonicMs(), 0, 'never goes back');
-    const slept = clock.sleep(1000);
-    below.advance(1000);
-    await slept;
+    const sleep = clock.sleep(1000);
+    baseClock.advance(1000);
+    await sleep;
     t.equal(clock.nowMs(), START_MS - 4000);
     const later = clock.sleep(3000);
     clock.setNow(START_MS);
@@ -87,7 +87,7 @@ void t.test('Parsed times equal those of Date.parse wherever it can parse them',
   t.end();
 });
 
-void t.test('Every ISO 8601 form of an instant gives the same time', (t) => {
+void t.test('Every ISO 8601 form of an instant is parsed to the same time', (t) => {
   const noonMs = Date.UTC(2026, 10, 20, 12, 30);
   for (const iso of [
     '2026-11-20T12:30:00',

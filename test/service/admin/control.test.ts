@@ -1,4 +1,4 @@
-/** `/__admin`: who may use it, and what each verb does and refuses. */
+/** `/__admin`: who may call it, and what its routes accept and reject. */
 import { request as httpRequest } from 'node:http';
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
@@ -11,8 +11,11 @@ import {
   withService,
 } from '../../helpers/service.ts';
 
-/** The status of a request with headers that fetch would not send. */
-async function statusOf(url: string, headers: Record<string, string>): Promise<number | undefined> {
+/** Returns the status of a request with headers that fetch can't send. */
+async function fetchStatus(
+  url: string,
+  headers: Record<string, string>,
+): Promise<number | undefined> {
   const request = httpRequest(url, { headers }).end();
   const [response] = (await once(request, 'response')) as [IncomingMessage];
   response.resume();
@@ -25,18 +28,18 @@ void t.test(
     const { service, send } = await withService(t);
     const url = `${service.adminUrl}/health`;
     const port = new URL(url).port;
-    t.equal(await statusOf(url, {}), 200);
-    t.equal(await statusOf(url, { host: `localhost:${port}` }), 200);
-    t.equal(await statusOf(url, { host: `[::1]:${port}` }), 200);
-    t.equal(await statusOf(url, { host: 'evil.example' }), 403);
-    t.equal(await statusOf(url, { host: `127.0.0.1.evil.example:${port}` }), 403);
-    t.equal(await statusOf(url, { origin: 'https://evil.example' }), 403);
-    t.equal(await statusOf(url, { origin: 'null' }), 403);
-    t.equal(await statusOf(url, { origin: service.url }), 200);
-    t.equal(await statusOf(`${service.url}/simulation/x`, { host: 'evil.example' }), 403);
-    const answer = await send('GET /__admin/ready', { key: null });
-    t.same(answer.json, { ready: true });
-    t.notOk(answer.headers.get('access-control-allow-origin'));
+    t.equal(await fetchStatus(url, {}), 200);
+    t.equal(await fetchStatus(url, { host: `localhost:${port}` }), 200);
+    t.equal(await fetchStatus(url, { host: `[::1]:${port}` }), 200);
+    t.equal(await fetchStatus(url, { host: 'evil.example' }), 403);
+    t.equal(await fetchStatus(url, { host: `127.0.0.1.evil.example:${port}` }), 403);
+    t.equal(await fetchStatus(url, { origin: 'https://evil.example' }), 403);
+    t.equal(await fetchStatus(url, { origin: 'null' }), 403);
+    t.equal(await fetchStatus(url, { origin: service.url }), 200);
+    t.equal(await fetchStatus(`${service.url}/simulation/x`, { host: 'evil.example' }), 403);
+    const response = await send('GET /__admin/ready', { key: null });
+    t.same(response.json, { ready: true });
+    t.notOk(response.headers.get('access-control-allow-origin'));
   },
 );
 
@@ -120,7 +123,7 @@ void t.test(
     await admin('POST /transcripts', { ...upload, run: 'Mine', evals: ['hello', 'bye'] });
     await drain();
     const { items, total } = await production('?include_traces=true');
-    t.equal(total, 2, 'given again within its run, it replaces what was there');
+    t.equal(total, 2, 'a transcript that is uploaded again to the same run replaces the first');
     const mine = items.find(({ run }) => run === 'Mine');
     t.match(mine, {
       source_session_id: 't-1',
@@ -147,7 +150,7 @@ void t.test('The clock can be read, advanced, and set forward and back', async (
   t.same(await now(), { now: '2026-11-20T10:00:00.000Z', now_ms: START_MS });
   await admin('POST /clock', { advance_ms: 5000 });
   clock.advance(5000);
-  t.match(await now(), { now_ms: START_MS + 10_000 }, 'it runs on from the new time');
+  t.match(await now(), { now_ms: START_MS + 10_000 }, 'the clock continues from the new time');
   t.match(await admin('POST /clock', { set_ms: 0 }), { now: '1970-01-01T00:00:00.000Z' });
   await admin('POST /clock', { set_ms: START_MS + 86_400_000 });
   await assertRejected(t, bench, 'POST /clock', [
@@ -166,8 +169,8 @@ void t.test('Keys can be added for owners and removed', async (t) => {
   t.same(granted, { key: 'team-b-test-key', owner: 'team-b' });
   const route = 'GET /api/simulations/sessions';
   t.equal((await send(route, { key: 'team-b-test-key' })).status, 200);
-  const taken = { key: 'team-b-test-key', owner: 'team-c' };
-  assertError(t, await send('POST /__admin/keys', { body: taken }), 409);
+  const conflict = { key: 'team-b-test-key', owner: 'team-c' };
+  assertError(t, await send('POST /__admin/keys', { body: conflict }), 409);
   await admin('POST /evals?owner=team-b', makeContainsEval('theirs', 'x'));
   t.same(await admin('GET /evals'), { evals: [] });
   t.match(await admin('GET /evals?owner=team-b'), { evals: [{ id: 'theirs' }] });

@@ -1,4 +1,4 @@
-/** `/__admin/agents`, `/scenarios`, `/personas`: what simulations are made of. */
+/** `/__admin/agents`, `/scenarios`, and `/personas`: the documents that simulations use. */
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -19,21 +19,21 @@ const scenario: Scenario = {
 void t.test('Documents can be added, replaced, listed, read, and deleted per owner', async (t) => {
   const { admin, send } = await withService(t);
   const keyless = { has_api_key: false };
-  // What is sent, what then takes its place, and what is shown beside.
-  for (const [path, first, second, shown] of [
+  // Columns: path, first document, its replacement, fields added to responses.
+  for (const [path, first, second, added] of [
     ['agents', agent, { ...agent, name: 'Better' }, keyless],
     ['personas', persona, { ...persona, language: 'de-CH' }, {}],
     ['scenarios', scenario, { ...scenario, samples: 3 }, {}],
   ] as const) {
-    const after = { ...second, ...shown };
-    t.same(await admin(`POST /${path}`, first), { ...first, ...shown });
+    const after = { ...second, ...added };
+    t.same(await admin(`POST /${path}`, first), { ...first, ...added });
     t.same(await admin(`POST /${path}`, second), after);
     t.same(await admin(`GET /${path}`), { [path]: [after] });
     t.same(await admin(`GET /${path}/${first.id}`), after);
     await admin(`POST /${path}?owner=team-b`, first);
     t.same(await admin(`DELETE /${path}/${first.id}`), { deleted: first.id });
     t.same(await admin(`GET /${path}`), { [path]: [] });
-    t.same(await admin(`GET /${path}?owner=team-b`), { [path]: [{ ...first, ...shown }] });
+    t.same(await admin(`GET /${path}?owner=team-b`), { [path]: [{ ...first, ...added }] });
     assertError(t, await send(`DELETE /__admin/${path}/${first.id}`), 404, new RegExp(first.id));
     assertError(t, await send(`GET /__admin/${path}/${first.id}`), 404);
     assertError(t, await send(`GET /__admin/${path}?owner=nobody`), 404, /nobody/);
@@ -43,12 +43,12 @@ void t.test('Documents can be added, replaced, listed, read, and deleted per own
 void t.test('No response contains the API key of an agent', async (t) => {
   const dataDir = t.testdir();
   const lines: string[] = [];
-  const note = (message: string, fields?: object) => {
+  const write = (message: string, fields?: object) => {
     lines.push(JSON.stringify([message, fields]));
   };
-  const log = { info: note, warn: note, error: note };
+  const log = { info: write, warn: write, error: write };
   const { admin, send, service } = await withService(t, { dataDir, log });
-  const answers = [
+  const responses = [
     await admin('POST /agents', { ...agent, api_key: API_KEY }),
     await admin('GET /agents'),
     await admin('GET /agents/shop'),
@@ -56,28 +56,28 @@ void t.test('No response contains the API key of an agent', async (t) => {
     await admin('GET /agents'),
     await admin('GET /requests'),
   ];
-  t.match(answers[1], { agents: [{ ...agent, has_api_key: true }] });
+  t.match(responses[1], { agents: [{ ...agent, has_api_key: true }] });
   for (const body of [
     { ...agent, api_key: `${API_KEY} ` },
     { ...agent, apiKey: API_KEY },
     [{ api_key: API_KEY }],
     { ...agent, url: 'x', api_key: API_KEY },
   ]) {
-    const answer = await send('POST /__admin/agents', { body });
-    assertError(t, answer, 400);
-    answers.push(answer.text);
+    const response = await send('POST /__admin/agents', { body });
+    assertError(t, response, 400);
+    responses.push(response.text);
   }
   await service.stop();
-  t.notMatch(JSON.stringify(answers), API_KEY);
+  t.notMatch(JSON.stringify(responses), API_KEY);
   t.notMatch(lines.join('\n'), API_KEY);
-  t.match(lines.join('\n'), /service_listening/, 'there is a log');
+  t.match(lines.join('\n'), /service_listening/, 'the log is not empty');
   const store = await openStore({ file: join(dataDir, 'service.db') });
   t.teardown(() => store.close());
   const ownerId = (await store.owners.findId('development')) ?? '';
   t.equal(
     await store.documents.findApiKey(ownerId, 'shop'),
     API_KEY,
-    'it is kept for who calls it',
+    'the key is stored for calls to the sandbox',
   );
 });
 
@@ -85,7 +85,7 @@ void t.test('An agent without an id is identified by its name, also after a rest
   const dataDir = t.testdir();
   const post = async (url: string): Promise<{ id: string; url: string }> => {
     const service = await startService({ dataDir });
-    const answer = await fetch(`${service.adminUrl}/agents`, {
+    const response = await fetch(`${service.adminUrl}/agents`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ name: 'Shop agent', url }),
@@ -93,7 +93,7 @@ void t.test('An agent without an id is identified by its name, also after a rest
     const listed = await (await fetch(`${service.adminUrl}/agents`)).json();
     await service.stop();
     t.match(listed, { agents: { length: 1 } });
-    return (await answer.json()) as { id: string; url: string };
+    return (await response.json()) as { id: string; url: string };
   };
   const first = await post('http://127.0.0.1:1');
   const second = await post('http://127.0.0.1:2');
@@ -145,8 +145,8 @@ void t.test('An inconsistent scenario is rejected with a JSON pointer to the err
     [{ ...scenario, user: {} }, /\/user\/opening must be a string, got nothing/],
     [{ ...scenario, colour: 'red' }, /\/colour must be absent/],
   ];
-  for (const [body, says] of rows) {
-    assertError(t, await send('POST /__admin/scenarios', { body }), 400, says);
+  for (const [body, message] of rows) {
+    assertError(t, await send('POST /__admin/scenarios', { body }), 400, message);
   }
   t.same(await admin('GET /scenarios'), { scenarios: [] });
 });
@@ -163,19 +163,19 @@ void t.test('An owner has at most 1000 documents of a kind', async (t) => {
 
 void t.test('Seed data can contain documents, and a reset treats them like evals', async (t) => {
   const seed = {
-    agents: [{ ...agent, api_key: API_KEY }, { name: 'A name alone' }],
+    agents: [{ ...agent, api_key: API_KEY }, { name: 'Only a name' }],
     evals: [makeContainsEval('polite', 'please')],
     personas: [persona],
     scenarios: [{ ...scenario, persona: 'impatient', evals: ['polite'] }],
   };
   const { admin, send } = await withService(t, { seed });
-  const all = async () => [
+  const listAll = async () => [
     await admin('GET /agents'),
     await admin('GET /personas'),
     await admin('GET /scenarios'),
   ];
-  const planted = await all();
-  t.same(planted, [
+  const seeded = await listAll();
+  t.same(seeded, [
     { agents: [{ ...agent, has_api_key: true }] },
     { personas: [persona] },
     { scenarios: seed.scenarios },
@@ -184,17 +184,25 @@ void t.test('Seed data can contain documents, and a reset treats them like evals
   await admin('POST /personas', { id: 'more', name: 'More' });
   await admin('DELETE /scenarios/late-parcel');
   await admin('POST /reset', { to: 'seed' });
-  t.same(await all(), planted);
+  t.same(await listAll(), seeded);
   await admin('POST /reset', { to: 'empty' });
-  t.same(await all(), [{ agents: [] }, { personas: [] }, { scenarios: [] }]);
-  const keyAlone = { agents: [{ name: 'A', api_key: API_KEY }] };
-  assertError(t, await send('POST /__admin/seed', { body: keyAlone }), 400, /\/agents\/0\/url/);
+  t.same(await listAll(), [{ agents: [] }, { personas: [] }, { scenarios: [] }]);
+  const keyWithoutUrl = { agents: [{ name: 'A', api_key: API_KEY }] };
+  assertError(
+    t,
+    await send('POST /__admin/seed', { body: keyWithoutUrl }),
+    400,
+    /\/agents\/0\/url/,
+  );
 });
 
 void t.test('Only its owner can read the data directory', async (t) => {
   const dataDir = t.testdir();
   const { admin } = await withService(t, { dataDir });
   await admin('POST /agents', { ...agent, api_key: API_KEY });
-  t.ok(readFileSync(join(dataDir, 'service.db-wal')).includes(API_KEY), 'it stands in the store');
+  t.ok(
+    readFileSync(join(dataDir, 'service.db-wal')).includes(API_KEY),
+    'the store contains the key',
+  );
   t.equal(statSync(join(dataDir, 'service.db-wal')).mode & 0o77, 0);
 });

@@ -8,7 +8,7 @@ import { settle } from '../../helpers/job-runner.ts';
 void t.test(
   'Drain gives up after two minutes of system time and names the unfinished work',
   async (t) => {
-    for (const [nextDueAtMs, says] of [
+    for (const [nextDueAtMs, message] of [
       [
         START_MS + 5_000,
         /^After 120000 ms, 3 evals .* The next one is due at 2026-11-20T10:00:05\.000Z on the service clock\. Advance it/,
@@ -16,7 +16,7 @@ void t.test(
       [START_MS, /^After 120000 ms, 3 evals are still not scored\.$/],
     ] as const) {
       const machineClock = manualClock(0);
-      const asked = drain({
+      const draining = drain({
         machineClock,
         clock: manualClock(START_MS),
         wake: () => undefined,
@@ -24,14 +24,14 @@ void t.test(
         isSimulating: () => false,
         store: { jobs: { getBacklog: () => Promise.resolve({ count: 3, nextDueAtMs }) } },
       });
-      const refused = t.rejects(asked, { code: 'busy', message: says });
+      const rejected = t.rejects(draining, { code: 'busy', message });
       let isOver = false;
-      void asked.catch(() => (isOver = true));
+      void draining.catch(() => (isOver = true));
       machineClock.advance(119_999);
       await settle();
       t.equal(isOver, false);
       machineClock.advance(1);
-      await refused;
+      await rejected;
     }
   },
 );

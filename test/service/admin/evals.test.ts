@@ -1,18 +1,22 @@
-/** Evals with odd parameters, through the front door: refused when they are made, or harmless. */
+/** Evals with unusual parameters over HTTP: they are rejected on creation or cause no harm. */
 import t from 'tap';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
 type Params = Record<string, unknown>;
 
-const refuse = async (t: Parameters<typeof assertError>[0], { send }: Bench, row: Row) => {
-  const [kind, params, says] = row;
+type Row = [kind: string, params: Params | undefined, message: RegExp];
+
+const assertRejectedEval = async (
+  t: Parameters<typeof assertError>[0],
+  { send }: Bench,
+  [kind, params, message]: Row,
+) => {
   const body = { id: 'odd', name: 'Odd', kind, params };
-  const answer = await send('POST /__admin/evals', { body, key: null });
-  assertError(t, answer, 400, says);
-  t.ok(answer.text.length < 500, `${kind}: the message is short`);
+  const response = await send('POST /__admin/evals', { body, key: null });
+  assertError(t, response, 400, message);
+  t.ok(response.text.length < 500, `${kind}: the message is short`);
 };
-type Row = [kind: string, params: Params | undefined, says: RegExp];
 
 void t.test('An eval that cannot be scored is rejected when it is created', async (t) => {
   const bench = await withService(t);
@@ -37,7 +41,7 @@ void t.test('An eval that cannot be scored is rejected when it is created', asyn
     ['contains', undefined, /\/params/],
     ['judge', { criteria: ' ' }, /\/params\/criteria/],
   ];
-  for (const row of rows) await refuse(t, bench, row);
+  for (const row of rows) await assertRejectedEval(t, bench, row);
   t.same(await bench.admin('GET /evals'), { evals: [] });
   const evals = [{ id: 'p', name: 'P', kind: 'json_path', params: { path: 'x', equals: 1 } }];
   const seeded = await bench.send('POST /__admin/seed', { body: { evals }, key: null });
@@ -51,12 +55,12 @@ void t.test('Excessively nested JSON is rejected on every route', async (t) => {
     `{"id":"x","name":"[[\\"[{","kind":"json_path","params":{"path":"$","equals":${value}}}`;
   const nested = (depth: number): string => `${'['.repeat(depth)}${']'.repeat(depth)}`;
   for (const depth of [500, 200_000]) {
-    const answer = await send('POST /__admin/evals', { raw: bodyOf(nested(depth)), headers });
-    assertError(t, answer, 400, /nested more than 200 levels deep/);
+    const response = await send('POST /__admin/evals', { raw: bodyOf(nested(depth)), headers });
+    assertError(t, response, 400, /nested more than 200 levels deep/);
   }
   const fine = `[${Array(1000).fill('[]').join()},${nested(150)},"${nested(500)}"]`;
-  const answer = await send('POST /__admin/evals', { raw: bodyOf(fine), headers });
-  t.equal(answer.status, 200, answer.text.slice(0, 200));
+  const response = await send('POST /__admin/evals', { raw: bodyOf(fine), headers });
+  t.equal(response.status, 200, response.text.slice(0, 200));
 });
 
 void t.test(
@@ -74,17 +78,21 @@ void t.test(
     }
     const drained = new AbortController();
     const draining = drain().then(() => drained.abort());
-    let answered = 0;
+    let responseCount = 0;
     while (!drained.signal.aborted) {
-      const answer = await send('GET /__admin/health', { key: null });
-      if (answer.status === 200) answered += 1;
+      const response = await send('GET /__admin/health', { key: null });
+      if (response.status === 200) responseCount += 1;
     }
     await draining;
-    t.ok(answered > 20, `${answered} requests were answered meanwhile`);
+    t.ok(responseCount > 20, `${responseCount} responses meanwhile`);
     const { items, total } = await production();
     t.equal(total, 4);
     for (const { url, outcome_summary: summary } of items) {
-      t.match(summary, { total_evaluations: 1, passed_count: 1 }, 'the error is no evaluation');
+      t.match(
+        summary,
+        { total_evaluations: 1, passed_count: 1 },
+        'an error does not count as an evaluation',
+      );
       const session = new URL(url).searchParams.get('sessionId');
       t.match(await admin(`GET /sessions/${session}`), {
         verdict: 'undecided',
@@ -123,12 +131,12 @@ void t.test('Tool calls and times from spans are scored', async (t) => {
   await drain();
   const [item] = (await production()).items;
   t.same(
-    item?.eval_outcomes.map((one) => [one.eval_name, one.outcome]),
+    item?.eval_outcomes.map(({ eval_name: name, outcome }) => [name, outcome]),
     evals.map(([name, , , outcome]) => [name, outcome]),
   );
 });
 
-const args = (given: unknown): Params => ({ name: 'find', arguments: given });
+const args = (value: unknown): Params => ({ name: 'find', arguments: value });
 
 void t.test('A latency that was not measured is an error, neither pass nor fail', async (t) => {
   const { admin, drain, production } = await withService(t);

@@ -1,4 +1,4 @@
-/** Every route of `/__admin`: it is there, goes by the owner, and lets no stranger in. */
+/** Every route of `/__admin` exists, separates owners, and rejects unauthorized callers. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import t from 'tap';
@@ -10,8 +10,8 @@ const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
 const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
 const simulations = [{ id: 'sim', name: 'Sim', agent: 'A', sessions: [session] }];
 
-/** Routes that are about an owner, in an order in which each finds what it needs. */
-const ofOwner: [route: string, body?: unknown][] = [
+/** Routes that affect one owner; each may need what an earlier one created. */
+const ownerRoutes: [route: string, body?: unknown][] = [
   ['POST /keys', { key: 'team-b-test-key' }],
   ['POST /evals', makeContainsEval('polite', 'Hello')],
   ['GET /evals'],
@@ -34,7 +34,8 @@ const ofOwner: [route: string, body?: unknown][] = [
   ['GET /sessions'],
 ];
 
-const atTheEnd: [route: string, body?: unknown][] = [
+/** Routes that delete what `ownerRoutes` created. */
+const cleanupRoutes: [route: string, body?: unknown][] = [
   ['DELETE /simulations/sim'],
   ['DELETE /scenarios/hi'],
   ['DELETE /personas/calm'],
@@ -44,8 +45,8 @@ const atTheEnd: [route: string, body?: unknown][] = [
   ['DELETE /keys', { key: 'team-b-test-key' }],
 ];
 
-/** Routes that are about the service as a whole. */
-const ofService: [route: string, body?: unknown][] = [
+/** Routes that affect the whole service. */
+const serviceRoutes: [route: string, body?: unknown][] = [
   ['GET /health'],
   ['GET /ready'],
   ['GET /clock'],
@@ -60,13 +61,13 @@ const ofService: [route: string, body?: unknown][] = [
   ['DELETE /requests'],
 ];
 
-const all = [...ofOwner, ...ofService, ...atTheEnd];
+const allRoutes = [...ownerRoutes, ...serviceRoutes, ...cleanupRoutes];
 
 void t.test('Every route exists, and changes for one owner are invisible to another', async (t) => {
   const { admin, send, simulations, production } = await withService(t);
-  for (const [route, body] of ofOwner) await admin(`${route}?owner=team-b`, body);
-  const bad = { body: { resourceSpans: 7 }, key: 'team-b-test-key' };
-  assertError(t, await send('POST /v1/traces', bad), 400);
+  for (const [route, body] of ownerRoutes) await admin(`${route}?owner=team-b`, body);
+  const malformed = { body: { resourceSpans: 7 }, key: 'team-b-test-key' };
+  assertError(t, await send('POST /v1/traces', malformed), 400);
   t.same(await admin('GET /evals'), { evals: [] });
   t.same(await admin('GET /settings'), { evals: [], run_name: 'Live traces' });
   for (const kind of ['agents', 'personas', 'scenarios']) {
@@ -78,15 +79,15 @@ void t.test('Every route exists, and changes for one owner are invisible to anot
   t.equal((await simulations()).total, 0);
   t.equal((await production()).total, 0);
   for (const path of ['simulations', 'prod-evaluations']) {
-    const answer = await send(`GET /api/${path}/sessions`, { key: 'team-b-test-key' });
-    t.match(answer.json, { total: 1 }, path);
+    const response = await send(`GET /api/${path}/sessions`, { key: 'team-b-test-key' });
+    t.match(response.json, { total: 1 }, path);
   }
   assertError(t, await send('POST /__admin/score-backlog'), 409, /PUT \/__admin\/settings/);
-  for (const [route, body] of ofService) await admin(route, body);
+  for (const [route, body] of serviceRoutes) await admin(route, body);
   assertError(t, await send('DELETE /__admin/simulations/sim'), 404);
   await admin('POST /reset', { to: 'empty' });
   t.match(await admin('GET /evals?owner=team-b'), { evals: { length: 1 } });
-  for (const [route, body] of atTheEnd) await admin(`${route}?owner=team-b`, body);
+  for (const [route, body] of cleanupRoutes) await admin(`${route}?owner=team-b`, body);
   t.same(await admin('GET /evals?owner=team-b'), { evals: [] });
 });
 
@@ -102,27 +103,32 @@ void t.test('Cross-origin pages are rejected and learn nothing about the routes'
     t.same(cors, [], `${route}: no CORS headers`);
     return response.statusCode ?? 0;
   };
-  for (const [route] of [...all, ['GET /nothing'], ['OPTIONS /evals']] as const) {
+  for (const [route] of [...allRoutes, ['GET /nothing'], ['OPTIONS /evals']] as const) {
     t.equal(await status(route, { host: 'evil.example' }), 403, `${route}, Host`);
     t.equal(await status(route, { origin: 'https://evil.example' }), 403, `${route}, Origin`);
   }
   t.equal(await status('GET /nothing', {}), 404);
   t.equal(await status('GET /evals', { origin: `http://${host}` }), 200);
-  t.match(await admin('GET /requests'), { seen: 0 }, 'none of it is journalled');
+  t.match(await admin('GET /requests'), { seen: 0 }, 'the journal is empty');
 });
 
 void t.test('Every route rejects bodies that are not JSON', async (t) => {
   const { send } = await withService(t);
-  for (const [route, body] of all) {
+  for (const [route, body] of allRoutes) {
     if (body === undefined) continue;
-    const sent = route.replace(' ', ' /__admin');
+    const request = route.replace(' ', ' /__admin');
     for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
       const headers = { 'content-type': type };
-      assertError(t, await send(sent, { raw: JSON.stringify(body), headers }), 415, /application/);
+      assertError(
+        t,
+        await send(request, { raw: JSON.stringify(body), headers }),
+        415,
+        /application/,
+      );
     }
     const headers = { 'content-type': 'application/json' };
-    assertError(t, await send(sent, { raw: '{"a":', headers }), 400, /JSON/);
-    assertError(t, await send(sent, { body: 7 }), 400);
+    assertError(t, await send(request, { raw: '{"a":', headers }), 400, /JSON/);
+    assertError(t, await send(request, { body: 7 }), 400);
   }
 });
 
@@ -130,7 +136,7 @@ void t.test('Beyond loopback, every route requires the service key', async (t) =
   const key = 'the-key-of-this-service';
   const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
   t.teardown(() => service.stop());
-  for (const [route] of [...all, ['GET /nothing']] as const) {
+  for (const [route] of [...allRoutes, ['GET /nothing']] as const) {
     const [method = '', path = ''] = route.split(' ');
     const { status } = await fetch(service.adminUrl + path, { method });
     t.equal(status, 401, route);
@@ -148,6 +154,10 @@ void t.test('The clock can be read and set; only POST advances it', async (t) =>
   t.same(await admin('PUT /clock', { set_ms: dayLater.now_ms }), dayLater);
   t.same(await admin('GET /clock'), dayLater);
   await drain();
-  t.match((await production()).items, [{ source_session_id: 'conv-1' }], 'idle, so it was closed');
+  t.match(
+    (await production()).items,
+    [{ source_session_id: 'conv-1' }],
+    'the idle conversation was closed',
+  );
   t.same(await admin('PUT /clock', { set_ms: dayLater.now_ms }), dayLater, 'safe to repeat');
 });

@@ -1,4 +1,4 @@
-/** One seed file and one data folder, start after start: nothing is there twice. */
+/** Repeated starts with the same seed data and data directory: nothing is duplicated. */
 import t from 'tap';
 import type {
   ProductionSessionPage,
@@ -13,7 +13,7 @@ import { START_MS } from '../../helpers/service.ts';
 
 type Turns = TranscriptUpload['turns'];
 const turns: Turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
-const started = { started_at: '2026-11-19T09:00:00Z' };
+const dated = { started_at: '2026-11-19T09:00:00Z' };
 const seed = {
   keys: [{ owner: 'guest' }],
   evals: [{ id: 'greets', name: 'Greets', kind: 'judge', params: { criteria: 'It greets.' } }],
@@ -21,17 +21,17 @@ const seed = {
   agents: [{ name: 'Shop', url: 'https://shop.example' }],
   transcripts: [
     { session_id: 'undated', turns },
-    { session_id: 'dated', turns, ...started },
+    { session_id: 'dated', turns, ...dated },
     { session_id: 'of-run', turns, run: 'Mine' },
   ],
   simulations: [
-    { name: 'Sim', agent: 'Shop', sessions: [{ scenario: 's', persona: 'p', ...started }] },
+    { name: 'Sim', agent: 'Shop', sessions: [{ scenario: 's', persona: 'p', ...dated }] },
   ],
-  runs: [{ name: 'Old', sessions: [{ source_session_id: 'x', ...started, turns }] }],
+  runs: [{ name: 'Old', sessions: [{ source_session_id: 'x', ...dated, turns }] }],
 } satisfies SeedDocument as SeedDocument;
 
-/** Everything that the service holds of the seed, once all is scored. */
-async function heldBy({ url, apiKey, adminUrl }: RunningService) {
+/** Drains, and returns everything that the seed data created. */
+async function readState({ url, apiKey, adminUrl }: RunningService) {
   const get = async (address: string, method = 'GET'): Promise<unknown> => {
     const response = await fetch(address, { method, headers: { 'x-service-api-key': apiKey } });
     if (response.status !== 200) throw new Error(await response.text());
@@ -52,20 +52,20 @@ void t.test('Three starts with the same seed data leave the same state, scored o
   const dataDir = t.testdir();
   const server = await startOpenAiServer(t);
   const judge = { baseUrl: server.baseUrl, model: 'small' };
-  const held = [];
+  const states = [];
   for (let day = 0; day < 3; day += 1) {
     const clock = manualClock(START_MS + day * 86_400_000);
     const service = await startService({ dataDir, seed, judge, clock });
-    held.push(await heldBy(service));
+    states.push(await readState(service));
     await service.stop();
   }
-  const [first, second, third] = held.map(({ links, agents, sessions }) => {
+  const [first, second, third] = states.map(({ links, agents, sessions }) => {
     return { links, agents, sessions };
   });
   t.equal(first?.sessions, 5);
   t.same(second, first);
   t.same(third, first);
-  t.equal(server.requests.length, 3, 'and the judge is not asked again');
+  t.equal(server.requests.length, 3, 'the judge gets no further requests');
 });
 
 void t.test('Changed seed data replaces earlier seed data', async (t) => {
@@ -73,15 +73,15 @@ void t.test('Changed seed data replaces earlier seed data', async (t) => {
   const server = await startOpenAiServer(t);
   const options = { dataDir, judge: { baseUrl: server.baseUrl, model: 'small' } };
   const first = await startService({ ...options, seed });
-  await heldBy(first);
+  await readState(first);
   await first.stop();
   const [undated, ...others] = seed.transcripts ?? [];
-  const said: Turns = [{ user_input: 'Hi', agent_response: 'Good morning' }];
-  const transcripts = [{ ...undated, session_id: 'undated', turns: said }, ...others];
+  const changedTurns: Turns = [{ user_input: 'Hi', agent_response: 'Good morning' }];
+  const transcripts = [{ ...undated, session_id: 'undated', turns: changedTurns }, ...others];
   const second = await startService({ ...options, seed: { ...seed, transcripts } });
   t.teardown(() => second.stop());
-  t.equal((await heldBy(second)).sessions, 5);
-  t.equal(server.requests.length, 4, 'only what has changed is scored again');
+  t.equal((await readState(second)).sessions, 5);
+  t.equal(server.requests.length, 4, 'only the changed transcript is scored again');
   t.match(server.requests[3]?.body.messages[1]?.content, /Good morning/);
 });
 
@@ -95,7 +95,7 @@ void t.test('A transcript submitted again after a restart replaces the first', a
       body: JSON.stringify({ session_id: 't-1', turns }),
     });
     t.equal(response.status, 200);
-    t.equal((await heldBy(service)).sessions, 1);
+    t.equal((await readState(service)).sessions, 1);
     await service.stop();
   }
 });

@@ -1,4 +1,4 @@
-/** Seeds: planted as a whole or not at all, and gone back to by a reset. */
+/** Seed data: stored completely or not at all, and restored by a reset. */
 import t from 'tap';
 import type { SeedDocument, TranscriptUpload } from '../../../src/contract/index.ts';
 import { makeSpan } from '../../helpers/otlp.ts';
@@ -44,7 +44,7 @@ void t.test(
 void t.test('Seed data is validated completely before any of it is stored', async (t) => {
   const bench = await withService(t);
   const { admin, drain, production } = bench;
-  const evals = [makeContainsEval('planted', 'Hello')];
+  const evals = [makeContainsEval('seeded', 'Hello')];
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   const session = { scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
   const simulation = { name: 'S', agent: 'A' };
@@ -63,12 +63,12 @@ void t.test('Seed data is validated completely before any of it is stored', asyn
     },
   ]);
   t.same(await admin('GET /evals'), { evals: [] });
-  const planted = await admin('POST /seed', {
+  const result = await admin('POST /seed', {
     evals,
-    settings: { evals: ['planted'] },
+    settings: { evals: ['seeded'] },
     transcripts: [{ session_id: 't-1', turns }],
   });
-  t.match(planted, { seeded: { evals: 1, transcripts: 1 } });
+  t.match(result, { seeded: { evals: 1, transcripts: 1 } });
   await drain();
   t.match((await production()).items, [{ outcome_summary: { passed_count: 1 } }]);
 });
@@ -78,8 +78,8 @@ void t.test('Seed data that fails halfway stores nothing', async (t) => {
   await admin('POST /keys', { key: 'team-b-test-key', owner: 'team-b' });
   const turns = [{ user_input: 'Hi', agent_response: 'Hello' }];
   const seed = {
-    evals: [makeContainsEval('planted', 'Hello')],
-    settings: { evals: ['planted'], run_name: 'Planted' },
+    evals: [makeContainsEval('seeded', 'Hello')],
+    settings: { evals: ['seeded'], run_name: 'Seeded' },
     transcripts: [{ session_id: 't-1', turns }],
     keys: [{ key: 'key-of-a-third', owner: 'third' }, { key: 'team-b-test-key' }],
   };
@@ -97,8 +97,8 @@ void t.test(
     const { admin, send } = await withService(t);
     await admin('POST /evals', makeContainsEval('mine', 'x'));
     await admin('POST /seed', { settings: { evals: ['mine'] } });
-    const answer = await send('POST /__admin/reset', { body: { to: 'seed' } });
-    assertError(t, answer, 400, /^\/settings\/evals\/0 .*"mine"/);
+    const response = await send('POST /__admin/reset', { body: { to: 'seed' } });
+    assertError(t, response, 400, /^\/settings\/evals\/0 .*"mine"/);
     t.match(await admin('GET /evals'), { evals: { length: 1 } });
   },
 );
@@ -120,7 +120,7 @@ void t.test(
     await drain();
     const summary = { total_evaluations: 1, passed_count: 1 };
     t.match((await production()).items, [
-      // Without a started_at, it is now; each joins the run of its own date.
+      // A transcript without started_at gets the current time. Each joins the run of its date.
       {
         source_session_id: 'live',
         run: 'Transcripts 2026-11-20',
@@ -133,7 +133,7 @@ void t.test(
 );
 
 void t.test(
-  'Loading long seed data reports progress and other requests get responses meanwhile',
+  'While large seed data loads, progress is reported and other requests get responses',
   async (t) => {
     const turns: TranscriptUpload['turns'] = [{ user_input: 'Hi', agent_response: 'Hello' }];
     const seed: SeedDocument = {
@@ -141,29 +141,29 @@ void t.test(
       settings: { evals: ['says'] },
       transcripts: Array.from({ length: 3000 }, (_, nth) => ({ session_id: `t-${nth}`, turns })),
     };
-    const told: number[] = [];
+    const progress: number[] = [];
     const onSeedProgress = (done: number, total: number): void => {
       t.equal(total, 3000);
-      told.push(done);
+      progress.push(done);
     };
     const { admin, send, drain, production } = await withService(t, { seed, onSeedProgress });
-    t.ok(told.length > 1, `told ${told.length} times`);
+    t.ok(progress.length > 1, `${progress.length} reports`);
     t.same(
-      told,
-      [...told].sort((one, other) => one - other),
+      progress,
+      progress.toSorted((a, b) => a - b),
     );
-    t.equal(told.at(-1), 3000);
+    t.equal(progress.at(-1), 3000);
     await drain();
     const { total } = await production('?limit=1');
-    t.equal(total, 3000, 'each is scored');
+    t.equal(total, 3000, 'every transcript is scored');
 
-    const planted = admin('POST /seed?owner=other', seed).then(() => 'planted');
+    const seeding = admin('POST /seed?owner=other', seed).then(() => 'seeded');
     const read = async (): Promise<string> => {
       t.equal((await send('GET /api/simulations/sessions/')).status, 200);
       return 'read';
     };
-    t.equal(await Promise.race([planted, read()]), 'read', 'nobody waits for a seed');
-    await planted;
-    t.equal(told.length, told.indexOf(3000) + 1, 'only the seed of the start is told of');
+    t.equal(await Promise.race([seeding, read()]), 'read', 'the read does not wait');
+    await seeding;
+    t.equal(progress.length, progress.indexOf(3000) + 1, 'only startup reports progress');
   },
 );

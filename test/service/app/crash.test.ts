@@ -1,7 +1,7 @@
 /**
- * `kill -9` while clients send and close. The seed that a failure prints brings back what the clients
- * do and after how many answers the service dies. CRASH_ROUNDS sets the number of rounds,
- * CRASH_SEED the seed.
+ * `kill -9` while clients send spans and close conversations. CRASH_ROUNDS sets the number of rounds.
+ * CRASH_SEED sets the random seed, which determines what the clients send and after how many responses
+ * the service is killed; a failure prints it.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,9 +21,9 @@ import {
 
 const { CRASH_ROUNDS = '10', CRASH_SEED = randomSeed() } = process.env;
 const ROUNDS = Number(CRASH_ROUNDS);
-// Each client has a key of its own, since 120 requests a minute go with one.
+// Each client has its own key, because a key allows 120 requests per minute.
 const keys = Array.from({ length: 8 }, (_, nth) => `key-of-client-${nth}`);
-const ANSWERS_MAX = 300;
+const RESPONSES_MAX = 300;
 const CONVERSATIONS_MAX = 1_000;
 const FIRST_ROUND_MS = Date.UTC(2026, 10, 20);
 const ROUND_MS = 60_000;
@@ -51,31 +51,31 @@ async function serve(t: Test, folder: string): Promise<Running> {
   return { ...(JSON.parse(firstLine) as Omit<Running, 'end'>), end };
 }
 
-/** Has all clients talk until the service is killed; what they had in mind. */
-async function talkUntilKilled(
+/** Lets all clients send until the service is killed, and returns the conversations that they planned. */
+async function sendUntilKilled(
   service: Running,
   round: number,
   { chance, dispatcher }: { chance: Random; dispatcher: Agent },
 ): Promise<PlannedConversation[]> {
   const planned: PlannedConversation[] = [];
-  const answersBefore = chance.integer(1, ANSWERS_MAX);
-  let answers = 0;
+  const responsesBeforeKill = chance.integer(1, RESPONSES_MAX);
+  let responses = 0;
   let killed: Promise<number | null> | undefined;
-  const onAnswer = (): void => {
-    answers += 1;
-    if (answers === answersBefore) killed = service.end('SIGKILL');
+  const onAcknowledged = (): void => {
+    responses += 1;
+    if (responses === responsesBeforeKill) killed = service.end('SIGKILL');
   };
-  const talk = async (key: string, client: number): Promise<void> => {
-    const own = chance.fork(`client ${client}`);
+  const runClient = async (key: string, client: number): Promise<void> => {
+    const clientChance = chance.fork(`client ${client}`);
     const route: Route = { url: service.url, dispatcher, key };
     for (let nth = 0; planned.length < CONVERSATIONS_MAX; nth += 1) {
-      const startMs = FIRST_ROUND_MS + round * ROUND_MS + own.integer(0, ROUND_MS / 2);
-      const conversation = planConversation(own, `r${round}-c${client}-${nth}`, startMs);
+      const startMs = FIRST_ROUND_MS + round * ROUND_MS + clientChance.integer(0, ROUND_MS / 2);
+      const conversation = planConversation(clientChance, `r${round}-c${client}-${nth}`, startMs);
       planned.push(conversation);
-      if (!(await sendConversation(conversation, route, onAnswer))) return;
+      if (!(await sendConversation(conversation, route, onAcknowledged))) return;
     }
   };
-  await Promise.all(keys.map(talk));
+  await Promise.all(keys.map(runClient));
   await killed;
   return planned;
 }
@@ -91,7 +91,7 @@ async function get(
   return (await response.json()) as ProductionSessionPage;
 }
 
-async function sessionsOf(service: Running, round: number): Promise<ProductionSession[]> {
+async function listSessions(service: Running, round: number): Promise<ProductionSession[]> {
   const beganMs = FIRST_ROUND_MS + round * ROUND_MS;
   const page = await get(service, {
     started_after: isoTime(beganMs),
@@ -99,11 +99,12 @@ async function sessionsOf(service: Running, round: number): Promise<ProductionSe
     include_traces: 'true',
     limit: '500',
   });
-  if (page.items.length !== page.total) throw new Error('more sessions in a round than on a page');
+  if (page.items.length !== page.total)
+    throw new Error('The round has more sessions than fit on a page.');
   return page.items;
 }
 
-/** Waits until all is scored, longer than any scoring takes and shorter than a lease of the dead. */
+/** Waits until everything is scored: longer than scoring takes, but shorter than the leases of the killed process. */
 async function drain({ adminUrl }: Running): Promise<void> {
   using deadline = systemClock.deadline(30_000);
   const { signal } = deadline;
@@ -111,38 +112,46 @@ async function drain({ adminUrl }: Running): Promise<void> {
   if (response.status !== 200) throw new Error(await response.text());
 }
 
-/** Asserts that every session is there once, with its turns, and each of its outcomes once. */
-function areScoredOnce(t: Test, planned: PlannedConversation[], items: ProductionSession[]): void {
+/** Asserts that every session is listed once, with its turns and with each of its outcomes once. */
+function assertScoredOnce(
+  t: Test,
+  planned: PlannedConversation[],
+  items: ProductionSession[],
+): void {
   const byId = new Map(items.map((item) => [item.source_session_id, item]));
-  t.equal(items.length, planned.length, 'each conversation once');
+  t.equal(items.length, planned.length, 'one session per conversation');
   const names = evals
     .map(({ name }) => name)
     .sort()
     .join();
   const wrong = planned.filter(({ conversationId, userLines }) => {
     const item = byId.get(conversationId);
-    const told = item?.traces?.map((turn) => turn.user_input).join();
-    const scored = item?.eval_outcomes
+    const lines = item?.traces?.map((turn) => turn.user_input).join();
+    const evalNames = item?.eval_outcomes
       .map((outcome) => outcome.eval_name)
       .sort()
       .join();
     const { total_evaluations: total, passed_count: passed } = item?.outcome_summary ?? {};
-    const passes = userLines.length <= 2 ? 2 : 1;
-    const isRight = item?.status === 'completed' && total === evals.length && passed === passes;
-    return !isRight || told !== userLines.join() || scored !== names;
+    const expectedPasses = userLines.length <= 2 ? 2 : 1;
+    const isComplete =
+      item?.status === 'completed' && total === evals.length && passed === expectedPasses;
+    return !isComplete || lines !== userLines.join() || evalNames !== names;
   });
   t.same(
-    wrong.map((one) => [one.conversationId, one.userLines, byId.get(one.conversationId)]),
+    wrong.map(({ conversationId: id, userLines }) => [id, userLines, byId.get(id)]),
     [],
-    'each has its turns and its outcomes, each once',
+    'every session has its turns and each outcome once',
   );
 }
 
-/** Of what was answered, the closings add up: evals were queued at most once for each. */
-function closingsOf(planned: readonly PlannedConversation[]): { queued: number; repeated: number } {
-  const closings = planned.map(({ close }) => close.response as Record<string, unknown>);
-  const repeated = closings.filter((closing) => closing['already_closed'] === true).length;
-  const queued = closings.reduce((sum, one) => sum + Number(one['evaluations_queued']), 0);
+/** Sums up the responses to the end calls: how many evals were queued, and how many calls were repeated. */
+function summarizeEndCalls(planned: readonly PlannedConversation[]): {
+  queued: number;
+  repeated: number;
+} {
+  const endings = planned.map(({ close }) => close.response as Record<string, unknown>);
+  const repeated = endings.filter((ending) => ending['already_closed'] === true).length;
+  const queued = endings.reduce((sum, ending) => sum + Number(ending['evaluations_queued']), 0);
   return { queued, repeated };
 }
 
@@ -154,40 +163,48 @@ void t.test(
     const chance = seededRandom(CRASH_SEED);
     const dispatcher = new Agent();
     t.teardown(() => dispatcher.destroy());
-    // Not `t.testdir`: a second run of this test would empty the folder under a long first one.
+    // Not `t.testdir`: a second concurrent run of this test would delete the directory of the first.
     const folder = mkdtempSync(join(tmpdir(), 'kit-crash-'));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     writeFileSync(join(folder, 'seed.json'), SEED_FILE);
     let service = await serve(t, folder);
     const { apiKey } = service;
-    const found = { conversations: 0, cut: 0, closedUnheard: 0 };
+    const totals = { conversations: 0, interrupted: 0, closedWithoutResponse: 0 };
     let longestDrainMs = 0;
     for (let round = 0; round < ROUNDS; round += 1) {
-      const own = chance.fork(`round ${round}`);
-      const planned = await talkUntilKilled(service, round, { chance: own, dispatcher });
-      const cut = planned.filter(({ close }) => !close.acknowledged);
+      const roundChance = chance.fork(`round ${round}`);
+      const planned = await sendUntilKilled(service, round, { chance: roundChance, dispatcher });
+      const interrupted = planned.filter(({ close }) => !close.acknowledged);
       service = await serve(t, folder);
       t.equal(service.apiKey, apiKey, 'the development key is the same');
 
       const { url } = service;
-      const resent = cut.map((one, nth) =>
-        sendConversation(one, { url, dispatcher, key: keys[nth % keys.length] ?? '' }),
+      const resent = interrupted.map((conversation, nth) =>
+        sendConversation(conversation, { url, dispatcher, key: keys[nth % keys.length] ?? '' }),
       );
-      t.same(new Set(await Promise.all(resent)), new Set(cut.length > 0 ? [true] : []), 'resent');
+      t.same(
+        new Set(await Promise.all(resent)),
+        new Set(interrupted.length > 0 ? [true] : []),
+        'resent',
+      );
       const beganMs = systemClock.monotonicMs();
       await drain(service);
       longestDrainMs = Math.max(longestDrainMs, systemClock.monotonicMs() - beganMs);
 
-      areScoredOnce(t, planned, await sessionsOf(service, round));
-      const { queued, repeated } = closingsOf(planned);
+      assertScoredOnce(t, planned, await listSessions(service, round));
+      const { queued, repeated } = summarizeEndCalls(planned);
       t.equal(queued, (planned.length - repeated) * evals.length);
-      found.conversations += planned.length;
-      found.cut += cut.length;
-      found.closedUnheard += repeated;
-      t.equal((await get(service, { limit: '1' })).total, found.conversations, 'earlier ones stay');
+      totals.conversations += planned.length;
+      totals.interrupted += interrupted.length;
+      totals.closedWithoutResponse += repeated;
+      t.equal(
+        (await get(service, { limit: '1' })).total,
+        totals.conversations,
+        'earlier sessions remain',
+      );
     }
     t.equal(await service.end('SIGTERM'), 0);
-    t.comment(`${ROUNDS} rounds, longest drain ${Math.round(longestDrainMs)} ms, `, found);
-    t.ok(found.cut > 0, 'some were cut off');
+    t.comment(`${ROUNDS} rounds, longest drain ${Math.round(longestDrainMs)} ms, `, totals);
+    t.ok(totals.interrupted > 0, 'some conversations were interrupted');
   },
 );

@@ -1,4 +1,4 @@
-/** Ingest, close, score, read: the whole way through the front door. */
+/** The complete flow over HTTP: ingest, close, score, and read. */
 import t from 'tap';
 import { systemClock } from '../../../src/platform/clock.ts';
 import { makeTraceRequest, makeSpan, makeProtobufRequest } from '../../helpers/otlp.ts';
@@ -59,8 +59,8 @@ void t.test(
     ]);
     const link = item?.url ?? '';
     t.ok(link.startsWith(`${service.appUrl}/production-eval/`));
-    const shown = await (await fetch(link)).text();
-    t.match(shown, 'Good morning!');
+    const html = await (await fetch(link)).text();
+    t.match(html, 'Good morning!');
   },
 );
 
@@ -71,14 +71,14 @@ void t.test(
     await admin('POST /evals', makeContainsEval('any', ''));
     await admin('PUT /settings', { evals: ['any'] });
     const raw = makeProtobufRequest({ spanId: '00000000000000aa' });
-    for (const round of ['first', 'again']) {
-      const answer = await send('POST /v1/traces', {
+    for (const attempt of ['first', 'repeated']) {
+      const response = await send('POST /v1/traces', {
         raw,
         headers: { 'content-type': 'application/x-protobuf' },
       });
-      t.equal(answer.status, 200, round);
-      t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
-      t.equal(answer.text, '');
+      t.equal(response.status, 200, attempt);
+      t.equal(response.headers.get('content-type'), 'application/x-protobuf');
+      t.equal(response.text, '');
     }
     const json = await send('POST /v1/traces', {
       body: makeTraceRequest([makeSpan({ spanId: '00000000000000AA', conversationId: 'conv-2' })]),

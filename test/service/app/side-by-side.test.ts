@@ -1,4 +1,4 @@
-/** Services and agents beside each other, in processes of their own and in one. */
+/** Concurrent services and agents, in separate processes and in one process. */
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,11 +10,11 @@ import { systemClock } from '../../../src/platform/clock.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../helpers/own-service.ts');
 const COUNT = 8;
-const OWN_MS_MAX = 60_000;
+const RUN_MS_MAX = 60_000;
 
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
-/** Starts one; resolves with the addresses that it says when both of its servers listen. */
+/** Starts a process, and returns the URLs that it prints when its service and its agent listen. */
 async function launch(
   name: string,
 ): Promise<{ child: Child; exit: Promise<unknown[]>; urls: string[] }> {
@@ -27,25 +27,25 @@ async function launch(
 
 void t.test('Eight processes run concurrently, each with its own service and agent', async (t) => {
   const names = Array.from({ length: COUNT }, (_, nth) => `process-${nth}`);
-  const all = await Promise.all(names.map(launch));
-  using deadline = systemClock.deadline(OWN_MS_MAX);
+  const processes = await Promise.all(names.map(launch));
+  using deadline = systemClock.deadline(RUN_MS_MAX);
   deadline.signal.addEventListener('abort', () => {
-    for (const { child } of all) child.kill('SIGKILL');
+    for (const { child } of processes) child.kill('SIGKILL');
   });
-  const urls = all.flatMap((one) => one.urls);
-  t.equal(new Set(urls).size, 2 * COUNT, 'all listen at the same time, each elsewhere');
-  // Only now does any of them begin, so that all work beside each other.
-  for (const { child } of all) child.stdin.write('go\n');
-  for (const [nth, { exit }] of all.entries()) {
+  const urls = processes.flatMap((started) => started.urls);
+  t.equal(new Set(urls).size, 2 * COUNT, 'all listen concurrently, each at its own URL');
+  // The processes start to send only now, so that they run concurrently.
+  for (const { child } of processes) child.stdin.write('go\n');
+  for (const [nth, { exit }] of processes.entries()) {
     t.same(await exit, [0, null], `process ${nth}`);
   }
-  for (const url of urls) await t.rejects(fetch(url), 'none is left');
+  for (const url of urls) await t.rejects(fetch(url), 'no server is left');
 });
 
 void t.test('Many services run in one process, each with its own key and data', async (t) => {
   const services = await Promise.all(Array.from({ length: COUNT }, () => startService()));
   const agents = await Promise.all(Array.from({ length: COUNT }, () => startAgent()));
-  t.teardown(() => Promise.all([...services, ...agents].map((one) => one.stop())));
+  t.teardown(() => Promise.all([...services, ...agents].map((server) => server.stop())));
   t.equal(new Set([...services, ...agents].map(({ url }) => url)).size, 2 * COUNT);
   t.equal(new Set(services.map(({ apiKey }) => apiKey)).size, COUNT);
   for (const [nth, { url }] of services.entries()) {
@@ -53,7 +53,7 @@ void t.test('Many services run in one process, each with its own key and data', 
       const headers = { 'x-service-api-key': apiKey };
       return (await fetch(`${url}/api/simulations/sessions`, { headers })).status;
     });
-    const expected = services.map((_, other) => (other === nth ? 200 : 401));
+    const expected = services.map((_, index) => (index === nth ? 200 : 401));
     t.same(await Promise.all(statuses), expected);
   }
 });

@@ -10,9 +10,9 @@ import {
   type ServiceOptions,
 } from '../../../src/index.ts';
 
-type Row = [options: unknown, says: RegExp];
+type Row = [options: unknown, message: RegExp];
 
-const ofBoth: Row[] = [
+const sharedRows: Row[] = [
   [{ prot: 1 }, /^start\w+: Unknown option "prot"\. Did you mean port\?$/],
   [{ nope: 1 }, /: Unknown option "nope"\. Known options: host, port, .*\.$/],
   [{ completelyOther: 1 }, /: Unknown option "completelyOther"\. Known options: host, port, /],
@@ -29,7 +29,7 @@ const ofBoth: Row[] = [
   [[], /The options must be an object, got an array/],
 ];
 
-const ofService: Row[] = [
+const serviceRows: Row[] = [
   [{ seed: 'seed.yaml' }, /seed must be an object, got a string/],
   [{ keys: 'my-secret-key' }, /keys must be an array, got a string/],
   [{ keys: ['my-secret-key'] }, /keys\[0\] must be an object, got a string/],
@@ -51,7 +51,7 @@ const ofService: Row[] = [
   [{ onSeedProgress: true }, /onSeedProgress must be a function, got true/],
 ];
 
-const ofAgent: Row[] = [
+const agentRows: Row[] = [
   [{ apiKey: 7 }, /apiKey must be a string, got 7/],
   [{ apikey: 'x' }, /Unknown option "apikey"\. Did you mean apiKey\?/],
   [{ faults: { kind: 'latency' } }, /faults must be an array, got an object/],
@@ -69,11 +69,11 @@ void t.test(
       start: (options: never) => Promise<{ stop: () => Promise<void> }>,
       rows: Row[],
     ][] = [
-      [startService, [...ofBoth, ...ofService]],
-      [startAgent, [...ofBoth, ...ofAgent]],
+      [startService, [...sharedRows, ...serviceRows]],
+      [startAgent, [...sharedRows, ...agentRows]],
     ];
     for (const [start, rows] of starts) {
-      for (const [options, says] of rows) {
+      for (const [options, message] of rows) {
         const title = `${start.name} ${JSON.stringify(options)}`;
         try {
           const running = await start(options as never);
@@ -81,7 +81,7 @@ void t.test(
           t.fail(`${title} started`);
         } catch (error) {
           t.type(error, TypeError, title);
-          t.match((error as Error).message, says, title);
+          t.match((error as Error).message, message, title);
           t.notMatch((error as Error).message, /my-secret/, 'no key');
         }
       }
@@ -90,22 +90,22 @@ void t.test(
 );
 
 void t.test('Undefined is treated as absent; null turns an optional feature off', async (t) => {
-  const left = { host: undefined, port: undefined, clock: undefined, seed: undefined };
-  const service = await startService(left as never);
+  const absent = { host: undefined, port: undefined, clock: undefined, seed: undefined };
+  const service = await startService(absent as never);
   await service.stop();
-  const agent = await startAgent({ ...left, apiKey: null, tls: null, voice: null } as never);
+  const agent = await startAgent({ ...absent, apiKey: null, tls: null, voice: null } as never);
   t.equal(agent.voiceUrl, null);
   await agent.stop();
 });
 
 void t.test('The package exports the types of all options', async (t) => {
-  const said: string[] = [];
-  const log: Log = { info: (event) => said.push(event), warn() {}, error() {} };
+  const events: string[] = [];
+  const log: Log = { info: (event) => events.push(event), warn() {}, error() {} };
   const seed: SeedDocument = {
     evals: [{ id: 'a', name: 'A', kind: 'max_turns', params: { max: 3 } }],
   };
   const shared = { clock: manualClock(0), log, host: '127.0.0.1', port: 0 };
-  const ofService: ServiceOptions = {
+  const serviceOptions: ServiceOptions = {
     ...shared,
     dataDir: t.testdir(),
     seed,
@@ -118,7 +118,7 @@ void t.test('The package exports the types of all options', async (t) => {
     speech: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', voice: 'v', apiKey: 'k' },
     appUrl: 'https://app.example',
   };
-  const ofAgent: AgentOptions = {
+  const agentOptions: AgentOptions = {
     ...shared,
     apiKey: 'k',
     open: false,
@@ -130,7 +130,10 @@ void t.test('The package exports the types of all options', async (t) => {
     journalEntriesMax: 3,
     journalBodies: true,
   };
-  const [service, agent] = await Promise.all([startService(ofService), startAgent(ofAgent)]);
+  const [service, agent] = await Promise.all([
+    startService(serviceOptions),
+    startAgent(agentOptions),
+  ]);
   await Promise.all([service.stop(), agent.stop()]);
-  t.same(said.toSorted(), ['agent_listening', 'leases_freed', 'service_listening']);
+  t.same(events.toSorted(), ['agent_listening', 'leases_freed', 'service_listening']);
 });

@@ -15,7 +15,7 @@ const headersOf = (key: string): Record<string, string> => ({
 void t.test(
   'Every start with the same data directory has the same key, owner, and contents',
   async (t) => {
-    const dataDir = join(t.testdir(), 'made', 'here');
+    const dataDir = join(t.testdir(), 'new', 'directory');
     const first = await startService({ dataDir });
     await fetch(`${first.url}/v1/traces`, {
       method: 'POST',
@@ -31,28 +31,26 @@ void t.test(
     t.equal(closed.status, 200);
 
     const files = readdirSync(dataDir).map((name) => join(dataDir, name));
-    const holding = files.filter((file) => readFileSync(file).includes(first.apiKey));
-    t.same(holding, [join(dataDir, 'development-key')], 'the store keeps a digest only');
-    t.equal(statSync(holding[0] ?? '').mode & 0o777, 0o600);
+    const filesWithKey = files.filter((file) => readFileSync(file).includes(first.apiKey));
+    t.same(filesWithKey, [join(dataDir, 'development-key')], 'the store contains only a digest');
+    t.equal(statSync(filesWithKey[0] ?? '').mode & 0o777, 0o600);
   },
 );
 
 void t.test(
   'A temporary data directory is deleted on stop, and stopping twice is harmless',
   async (t) => {
-    const ours = (): string[] =>
+    const listTemporary = (): string[] =>
       readdirSync(tmpdir()).filter((name) => name.startsWith('sandbox-'));
-    const before = new Set(ours());
+    const before = new Set(listTemporary());
     const service = await startService();
-    const made = ours().filter((name) => !before.has(name));
-    t.not(made.length, 0);
+    const created = listTemporary().filter((name) => !before.has(name));
+    t.not(created.length, 0);
     await Promise.all([service.stop(), service.stop()]);
     await t.rejects(fetch(`${service.url}/__admin/health`));
-    t.same(
-      ours().filter((name) => made.includes(name)).length < made.length,
-      true,
-      'at least this one is gone',
-    );
+    // Concurrent tests may create directories too.
+    const left = listTemporary().filter((name) => created.includes(name));
+    t.ok(left.length < created.length, 'at least the directory of this service is deleted');
   },
 );
 
@@ -77,9 +75,13 @@ void t.test(
       headers: headersOf(key),
       body: '{}',
     });
-    const { key: other } = (await granted.json()) as { key: string };
-    t.equal(await status('/api/simulations/sessions', headersOf(other)), 200);
-    t.equal(await status('/__admin/health', headersOf(other)), 401, 'a granted key opens no admin');
+    const { key: grantedKey } = (await granted.json()) as { key: string };
+    t.equal(await status('/api/simulations/sessions', headersOf(grantedKey)), 200);
+    t.equal(
+      await status('/__admin/health', headersOf(grantedKey)),
+      401,
+      'a granted key gives no access to /__admin',
+    );
   },
 );
 
@@ -115,16 +117,16 @@ void t.test('A key that is removed from the configuration is no longer accepted'
   t.equal(await ask(second, 'configured-key'), 401);
   t.equal(await ask(second, 'configured-too'), 401);
   t.equal(await ask(second, 'configured-anew'), 200);
-  t.equal(await ask(second, 'granted-key'), 200, 'what /__admin/keys gave stays');
+  t.equal(await ask(second, 'granted-key'), 200, 'a key granted by /__admin/keys stays valid');
   await second.stop();
   await grant({ key: 'configured-too', owner: 'team' });
   const third = await startService({ dataDir });
-  t.equal(await ask(third, 'configured-too'), 200, 'a key that was also given stays');
+  t.equal(await ask(third, 'configured-too'), 200, 'a key that was also granted stays valid');
   t.equal(await ask(third, 'configured-key'), 401);
-  t.equal(await ask(third, third.apiKey), 200, 'the development key is there again');
+  t.equal(await ask(third, third.apiKey), 200, 'the development key is valid again');
   await third.stop();
-  const taken = { dataDir, keys: [{ key: 'granted-key', owner: 'somebody-else' }] };
-  await t.rejects(startService(taken), { name: 'StartError', message: /another owner/ });
+  const conflict = { dataDir, keys: [{ key: 'granted-key', owner: 'somebody-else' }] };
+  await t.rejects(startService(conflict), { name: 'StartError', message: /another owner/ });
 });
 
 void t.test(
@@ -133,14 +135,14 @@ void t.test(
     const dataDir = t.testdir();
     const first = await startService({ dataDir });
     const session = { id: 'ses', scenario: 's', persona: 'p', started_at: '2026-11-20T09:00:00Z' };
-    const planted = await fetch(`${first.adminUrl}/seed?owner=team-b`, {
+    const seeded = await fetch(`${first.adminUrl}/seed?owner=team-b`, {
       method: 'POST',
       headers: headersOf(first.apiKey),
       body: JSON.stringify({
         simulations: [{ id: 'sim', name: 'S', agent: 'A', sessions: [session] }],
       }),
     });
-    t.equal(planted.status, 200);
+    t.equal(seeded.status, 200);
     await first.stop();
     const second = await startService({ dataDir });
     t.teardown(() => second.stop());
@@ -182,21 +184,24 @@ void t.test('Data acknowledged before a stop is available afterward', async (t) 
   const dataDir = t.testdir();
   const service = await startService({ dataDir });
   const sent = Array.from({ length: 50 }, async (_, nth) => {
-    const answer = await fetch(`${service.url}/v1/traces`, {
+    const response = await fetch(`${service.url}/v1/traces`, {
       method: 'POST',
       headers: headersOf(service.apiKey),
       body: JSON.stringify(makeTraceRequest([makeSpan({ conversationId: `c-${nth}` })])),
     }).catch(() => undefined);
-    return answer?.status === 200 ? `c-${nth}` : undefined;
+    return response?.status === 200 ? `c-${nth}` : undefined;
   });
   await Promise.race(sent);
   await service.stop();
-  const kept = (await Promise.all(sent)).filter((id) => id !== undefined);
-  const again = await startService({ dataDir });
-  t.teardown(() => again.stop());
-  t.ok(kept.length > 0, `${kept.length} acknowledged`);
-  for (const id of kept) {
-    const url = `${again.url}/v1/sessions/${id}/end`;
-    t.equal((await fetch(url, { method: 'POST', headers: headersOf(again.apiKey) })).status, 200);
+  const acknowledged = (await Promise.all(sent)).filter((id) => id !== undefined);
+  const restarted = await startService({ dataDir });
+  t.teardown(() => restarted.stop());
+  t.ok(acknowledged.length > 0, `${acknowledged.length} acknowledged`);
+  for (const id of acknowledged) {
+    const url = `${restarted.url}/v1/sessions/${id}/end`;
+    t.equal(
+      (await fetch(url, { method: 'POST', headers: headersOf(restarted.apiKey) })).status,
+      200,
+    );
   }
 });

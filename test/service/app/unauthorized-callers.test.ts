@@ -1,4 +1,4 @@
-/** Requests without a key, or with a wrong one: they leave a trace where one asks why nothing appears. */
+/** Requests without a key or with an unknown key appear in the ingest log. */
 import t from 'tap';
 import { makeTraceRequest, makeSpan } from '../../helpers/otlp.ts';
 import { assertError, withService, type Bench } from '../../helpers/service.ts';
@@ -10,7 +10,7 @@ interface Entry {
   about: Record<string, unknown>;
 }
 
-const entriesOf = async ({ admin }: Bench): Promise<Entry[]> =>
+const listEntries = async ({ admin }: Bench): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
 const TRACES = 'POST /v1/traces';
@@ -22,7 +22,7 @@ void t.test(
     const { send, clock, service } = bench;
     const wrong = { body: makeTraceRequest(), headers: { 'x-my-key': 'my-secret-key' } };
     for (let nth = 0; nth < 5; nth += 1) assertError(t, await send(TRACES, wrong), 401);
-    t.match(await entriesOf(bench), {
+    t.match(await listEntries(bench), {
       length: 1,
       0: {
         level: 'error',
@@ -31,15 +31,15 @@ void t.test(
         about: { header: 'x-my-key', status: 401 },
       },
     });
-    t.notMatch(JSON.stringify(await entriesOf(bench)), /my-secret-key|sk_dev/);
+    t.notMatch(JSON.stringify(await listEntries(bench)), /my-secret-key|sk_dev/);
     clock.advance(3_600_000);
     assertError(t, await send(TRACES, wrong), 401);
-    t.equal((await entriesOf(bench)).length, 1, 'the same row');
+    t.equal((await listEntries(bench)).length, 1, 'still one entry for the series');
 
     const right = { body: makeTraceRequest([makeSpan()]), headers: { 'x-my-key': service.apiKey } };
     t.equal((await send(TRACES, right)).status, 200);
     assertError(t, await send('GET /api/prod-evaluations/sessions/'), 401);
-    t.match(await entriesOf(bench), [
+    t.match(await listEntries(bench), [
       { message: /the header is missing/ },
       { message: /the key is unknown/ },
     ]);
@@ -53,31 +53,33 @@ void t.test(
     const { send, clock, admin } = bench;
     const alternate = async (): Promise<void> => {
       for (let nth = 0; nth < 3; nth += 1) {
-        assertError(t, await send('POST /v1/sessions/x/end', { key: 'nobodys-key' }), 401);
+        assertError(t, await send('POST /v1/sessions/x/end', { key: 'unknown-key' }), 401);
         t.equal((await send('GET /api/simulations/sessions/')).status, 200);
       }
     };
     await alternate();
-    t.equal((await entriesOf(bench)).length, 1);
+    t.equal((await listEntries(bench)).length, 1);
     clock.advance(60_000);
     await alternate();
-    t.equal((await entriesOf(bench)).length, 2);
+    t.equal((await listEntries(bench)).length, 2);
     await admin('POST /reset', { to: 'empty' });
     await alternate();
-    t.equal((await entriesOf(bench)).length, 1, 'a reset begins anew');
+    t.equal((await listEntries(bench)).length, 1, 'a reset starts a new series');
   },
 );
 
 void t.test('A key in the wrong header gets a hint that does not repeat the key', async (t) => {
   const bench = await withService(t);
   const headers = { authorization: `Bearer ${bench.service.apiKey}` };
-  const answer = await bench.send(TRACES, { key: null, body: makeTraceRequest(), headers });
+  const response = await bench.send(TRACES, { key: null, body: makeTraceRequest(), headers });
   assertError(
     t,
-    answer,
+    response,
     401,
     /x-service-api-key must contain .* missing, and Authorization is ignored\.$/,
   );
-  t.match(await entriesOf(bench), [{ message: /Authorization is ignored\. / }]);
-  t.notOk((answer.text + JSON.stringify(await entriesOf(bench))).includes(bench.service.apiKey));
+  t.match(await listEntries(bench), [{ message: /Authorization is ignored\. / }]);
+  t.notOk(
+    (response.text + JSON.stringify(await listEntries(bench))).includes(bench.service.apiKey),
+  );
 });

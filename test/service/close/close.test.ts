@@ -1,4 +1,4 @@
-/** Closing: by the end call, by idleness, and what each does to the queue (spec 3.1, 4.2). */
+/** Conversations are closed by the end call or after 24 h without activity (spec 3.1, 4.2). */
 import t from 'tap';
 import { makeSpan } from '../../helpers/otlp.ts';
 import {
@@ -11,8 +11,8 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** Makes evals of those ids and lets them score live traces. */
-async function liveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
+/** Creates evals with these ids and adds them to the live settings. */
+async function setLiveEvals({ admin }: Bench, ...ids: string[]): Promise<void> {
   for (const id of ids) await admin('POST /evals', makeContainsEval(id, ''));
   await admin('PUT /settings', { evals: ids });
 }
@@ -45,13 +45,13 @@ void t.test('The end call ignores its body and content type', async (t) => {
     ['x', { 'content-type': ';;' }],
     ['x'.repeat(100_000), { 'content-type': 'text/plain', 'content-encoding': 'zstd' }],
   ] as const) {
-    const answer = await send('POST /v1/sessions/conv-1/end', { raw, headers });
-    t.equal(answer.status, 200, JSON.stringify(headers));
+    const response = await send('POST /v1/sessions/conv-1/end', { raw, headers });
+    t.equal(response.status, 200, JSON.stringify(headers));
   }
-  const none = await send('POST /v1/sessions/conv-1/end', {
+  const repeated = await send('POST /v1/sessions/conv-1/end', {
     headers: { 'content-type': 'application/json' },
   });
-  t.match(none.json, { already_closed: true });
+  t.match(repeated.json, { already_closed: true });
 });
 
 void t.test('Without evals, closing queues nothing and keeps the traces', async (t) => {
@@ -66,7 +66,7 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   t.same((await production()).total, 0);
 
   assertError(t, await send('POST /__admin/score-backlog', { key: null }), 409, /settings/);
-  await liveEvals(bench, 'any');
+  await setLiveEvals(bench, 'any');
   t.same(await admin('POST /score-backlog'), {
     conversations: 2,
     evaluations_queued: 2,
@@ -87,7 +87,7 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
 void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
   const bench = await withService(t);
   const { trace, end, admin } = bench;
-  await liveEvals(bench, 'stays', 'goes');
+  await setLiveEvals(bench, 'stays', 'goes');
   await admin('DELETE /evals/goes');
   await trace(makeSpan());
   t.equal((await end('conv-1')).evaluations_queued, 1);
@@ -108,20 +108,24 @@ void t.test(
     t.equal((await end('early')).run, 'Shop 2026-11-19');
     t.equal((await end('late')).run, 'Shop 2026-11-20');
     await admin('PUT /settings', { run_name: 'Other' });
-    t.equal((await end('late')).run, 'Shop 2026-11-20', 'a repeat tells the run that it joined');
+    t.equal(
+      (await end('late')).run,
+      'Shop 2026-11-20',
+      'a repeated call returns the run that the conversation joined',
+    );
   },
 );
 
 void t.test(
-  'Of concurrent end calls, one closes the conversation and the others find it closed',
+  'If several end calls are concurrent, exactly one closes the conversation',
   async (t) => {
     const bench = await withService(t);
-    await liveEvals(bench, 'a', 'b');
+    await setLiveEvals(bench, 'a', 'b');
     await bench.trace(makeSpan());
-    const answers = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
-    t.equal(answers.filter(({ already_closed: already }) => !already).length, 1);
+    const responses = await Promise.all(Array.from({ length: 20 }, () => bench.end('conv-1')));
+    t.equal(responses.filter(({ already_closed: alreadyClosed }) => !alreadyClosed).length, 1);
     t.equal(
-      answers.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
+      responses.reduce((sum, { evaluations_queued: queued }) => sum + queued, 0),
       2,
     );
     await bench.drain();
@@ -132,7 +136,7 @@ void t.test(
 void t.test('Spans after the close are stored and not scored', async (t) => {
   const bench = await withService(t);
   const { trace, end, drain, production } = bench;
-  await liveEvals(bench, 'any');
+  await setLiveEvals(bench, 'any');
   await trace(makeSpan());
   await end('conv-1');
   await drain();
@@ -150,14 +154,14 @@ void t.test(
   async (t) => {
     const bench = await withService(t);
     const { trace, end, admin, drain, production } = bench;
-    await liveEvals(bench, 'any');
-    // Its own times are long past; they do not count.
+    await setLiveEvals(bench, 'any');
+    // Its span times are long past, but only the time of receipt counts.
     await trace(makeSpan({ conversationId: 'idle', startMs: START_MS - 9 * DAY_MS }));
     await admin('POST /clock', { advance_ms: DAY_MS / 2 });
     await trace(makeSpan({ conversationId: 'fresh' }));
     await admin('POST /clock', { advance_ms: DAY_MS / 2 - 1 });
     await drain();
-    t.equal((await production()).total, 0, 'one millisecond short of it');
+    t.equal((await production()).total, 0, 'one millisecond before the limit');
 
     await admin('POST /clock', { advance_ms: 1 });
     await drain();
@@ -188,6 +192,6 @@ void t.test('Idle conversations are also closed as time passes', async (t) => {
   await admin('PUT /settings', { evals: ['any'] });
   await trace(makeSpan());
   clock.advance(DAY_MS);
-  for (let look = 0; look < 1000 && (await production()).total === 0; look += 1) await drain();
+  for (let poll = 0; poll < 1000 && (await production()).total === 0; poll += 1) await drain();
   t.equal((await production()).total, 1);
 });

@@ -82,9 +82,9 @@ function toolTurn(tracer: Tracer, conversationId: string): void {
     labels: ['a', 'b'],
   };
   span(tracer, 'execute_tool', executed, below).end();
-  const answer = { 'gen_ai.output.messages': formatMessages('assistant', 'It has shipped.') };
-  span(tracer, 'chat', { ...models, ...answer, 'gen_ai.usage.input_tokens': 30 }, below).end();
-  root.setAttributes(answer).end();
+  const response = { 'gen_ai.output.messages': formatMessages('assistant', 'It has shipped.') };
+  span(tracer, 'chat', { ...models, ...response, 'gen_ai.usage.input_tokens': 30 }, below).end();
+  root.setAttributes(response).end();
 }
 
 for (const exporter of exporters) {

@@ -37,10 +37,10 @@ const bulky = (nth: number) =>
 async function sendUntilFull(t: Test, service: Address): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let nth = 0; nth < 100; nth += 1) {
-    const answer = await ask(service, 'POST /v1/traces', bulky(nth));
-    if (answer.status === 200) acknowledged.push(`c-${nth}`);
+    const response = await ask(service, 'POST /v1/traces', bulky(nth));
+    if (response.status === 200) acknowledged.push(`c-${nth}`);
     else {
-      t.match(answer, { status: 503, retryAfter: /^[1-9]\d*$/, text: /^\{"message":/ });
+      t.match(response, { status: 503, retryAfter: /^[1-9]\d*$/, text: /^\{"message":/ });
       return acknowledged;
     }
   }
@@ -64,8 +64,8 @@ async function othersAreToldToo(t: Test, service: Address, id: string): Promise<
     ['POST /__admin/evals', definition],
     ['PUT /__admin/settings', { run_name: 'x'.repeat(200) }],
   ] as const) {
-    const answer = await ask(service, route, body);
-    t.match(answer, { status: 503, retryAfter: /^[1-9]\d*$/ }, route);
+    const response = await ask(service, route, body);
+    t.match(response, { status: 503, retryAfter: /^[1-9]\d*$/ }, route);
   }
   t.equal((await ask(service, 'POST /v1/traces', 7)).status, 400, 'refusals stay what they are');
   t.equal((await ask(service, 'GET /api/prod-evaluations/sessions/')).status, 200, 'reads go on');
@@ -126,7 +126,10 @@ void t.test('When the disk fails, requests get 503 and the log has the reason', 
   t.notMatch(await stderr, SECRET);
   const again = await start(t, args);
   for (const id of acknowledged) {
-    const answer = await ask(JSON.parse(again.firstLine) as Address, `POST /v1/sessions/${id}/end`);
-    t.equal(answer.status, 200, id);
+    const response = await ask(
+      JSON.parse(again.firstLine) as Address,
+      `POST /v1/sessions/${id}/end`,
+    );
+    t.equal(response.status, 200, id);
   }
 });

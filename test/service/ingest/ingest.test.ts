@@ -55,13 +55,13 @@ void t.test(
       'application/json;x="a;b"',
       ' application/json ',
     ]) {
-      const answer = await send(TRACES, { raw: text, headers: { 'content-type': type } });
-      t.equal(answer.status, 200, type);
-      t.equal(answer.headers.get('content-type'), 'application/json');
+      const response = await send(TRACES, { raw: text, headers: { 'content-type': type } });
+      t.equal(response.status, 200, type);
+      t.equal(response.headers.get('content-type'), 'application/json');
     }
     const upper = { 'content-type': 'APPLICATION/X-PROTOBUF; v=1' };
-    const answer = await send(TRACES, { raw: makeProtobufRequest(), headers: upper });
-    t.equal(answer.headers.get('content-type'), 'application/x-protobuf');
+    const response = await send(TRACES, { raw: makeProtobufRequest(), headers: upper });
+    t.equal(response.headers.get('content-type'), 'application/x-protobuf');
     for (const type of [
       'text/plain',
       'application/jsonx',
@@ -85,8 +85,11 @@ void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
   const { send } = await withService(t);
   const plain = Buffer.from(JSON.stringify(makeTraceRequest()));
   const send200 = async (encoding: string, raw: Uint8Array): Promise<void> => {
-    const answer = await send(TRACES, { raw, headers: { ...json, 'content-encoding': encoding } });
-    t.equal(answer.status, 200, `${encoding}: ${answer.text}`);
+    const response = await send(TRACES, {
+      raw,
+      headers: { ...json, 'content-encoding': encoding },
+    });
+    t.equal(response.status, 200, `${encoding}: ${response.text}`);
   };
   await send200('gzip', gzipSync(plain));
   await send200('GZIP', gzipSync(plain));
@@ -178,7 +181,7 @@ void t.test('Malformed bodies get 400 with a message and affect no other request
     ),
     trace(makeSpan({ conversationId: 'beside' })),
   ]);
-  for (const answer of results) if (answer) assertError(t, answer, 400);
+  for (const response of results) if (response) assertError(t, response, 400);
   t.equal((await end('beside')).conversation_id, 'beside');
   t.ok(JSON.stringify(await admin('GET /ingest-log')).includes('malformed_body'));
 });

@@ -8,7 +8,7 @@ import {
   makeToolResultMessage,
   user,
 } from '../../helpers/stored-span.ts';
-import { protobufOf } from '../../helpers/otlp-wire.ts';
+import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import { expectAccepted, readRequest } from '../../helpers/read-spans.ts';
 import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
 
@@ -17,7 +17,7 @@ function turnsFrom(t: Test, spans: readonly Span[], headerConversationId?: strin
   const request = makeWireRequest(spans);
   const [fromJson, fromProtobuf] = [
     readTraceRequest(JSON.parse(JSON.stringify(request))),
-    decodeTraceRequest(protobufOf(request)),
+    decodeTraceRequest(encodeProtobuf(request)),
   ].map((read) => {
     const { spans: rows } = expectAccepted(readRequest(read, { headerConversationId }));
     t.equal(rows.length, spans.length, 'every span is kept');

@@ -76,8 +76,8 @@ void t.test(
     ] as const) {
       const socket = await writing(bench, 30_000_000, headers);
       socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
-      const answers = (await wholeOf(socket)).match(/HTTP\/1\.1 \d+/g);
-      t.same(answers, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection is of use again');
+      const responses = (await wholeOf(socket)).match(/HTTP\/1\.1 \d+/g);
+      t.same(responses, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection is of use again');
     }
   },
 );
@@ -106,8 +106,8 @@ void t.test('Advancing the clock does not disconnect a client that sends slowly'
     'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\n' +
       `x-service-api-key: ${bench.service.apiKey}\r\nContent-Length: 100\r\n\r\n{`,
   );
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  t.match(String(answer), /^HTTP\/1\.1 415 /);
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  t.match(String(response), /^HTTP\/1\.1 415 /);
   bench.clock.advance(3_600_000);
   await bench.admin('POST /clock', { advance_ms: 3_600_000 });
   await bench.drain();
@@ -172,8 +172,8 @@ void t.test('The 413 is sent before the whole body has arrived', async (t) => {
     'POST /v1/traces HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
       `x-service-api-key: ${service.apiKey}\r\nContent-Length: 999999999\r\n\r\n{`,
   );
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  t.match(String(answer), /^HTTP\/1\.1 413 /);
+  const [response] = (await once(socket, 'data')) as [Buffer];
+  t.match(String(response), /^HTTP\/1\.1 413 /);
 });
 
 void t.test('A client that disconnects midway affects no other client', async (t) => {
@@ -191,15 +191,15 @@ void t.test('A client that disconnects midway affects no other client', async (t
 void t.test('More concurrent bytes than the service buffers get a retryable 503', async (t) => {
   const { send } = await withService(t);
   const large = padded(INGEST_BODY_BYTES_MAX);
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 40 }, () => send(TRACES, { raw: large, headers: json })),
   );
-  const busy = answers.filter(({ status }) => status === 503);
-  t.equal(busy.length + answers.filter(({ status }) => status === 200).length, 40);
+  const busy = responses.filter(({ status }) => status === 503);
+  t.equal(busy.length + responses.filter(({ status }) => status === 200).length, 40);
   t.ok(busy.length > 0);
-  for (const answer of busy) {
-    assertError(t, answer, 503, /again/);
-    t.equal(answer.headers.get('retry-after'), '1');
+  for (const response of busy) {
+    assertError(t, response, 503, /again/);
+    t.equal(response.headers.get('retry-after'), '1');
   }
   t.equal((await send(TRACES, { raw: large, headers: json })).status, 200, 'there is room again');
 });

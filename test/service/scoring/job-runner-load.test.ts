@@ -50,7 +50,7 @@ void t.test(
 
 void t.test('When a group write fails, outcomes are written one by one', async (t) => {
   const { jobs, start } = setUpRunner(t);
-  jobs.refuseGroups();
+  jobs.failGroups();
   for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
   await start().drain();
   t.ok(jobs.groups.length > 0, 'there were groups');

@@ -12,14 +12,14 @@ import {
 
 void t.test('The number of concurrent scorings is limited', async (t) => {
   const { jobs, start } = setUpRunner(t);
-  const { judge, asked } = createPendingJudge();
+  const { judge, scores } = createPendingJudge();
   for (let job = 0; job < 40; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
   const runner = start({ judge, concurrency: 3 });
   let most = 0;
   for (let done = 0; done < 40; done++) {
     await settle();
-    most = Math.max(most, asked.length - done);
-    asked[done]?.resolve(pass);
+    most = Math.max(most, scores.length - done);
+    scores[done]?.resolve(pass);
   }
   await runner.drain();
   t.equal(most, 3);
@@ -41,12 +41,12 @@ void t.test(
   'The limit per session is per owner: two owners may use the same session id',
   async (t) => {
     const { jobs, start } = setUpRunner(t);
-    const { judge, asked } = createPendingJudge();
+    const { judge, scores } = createPendingJudge();
     for (let job = 0; job < 3; job++) jobs.add({ definition: judgeEval, ownerId: 'one' });
     jobs.add({ definition: judgeEval, ownerId: 'other' });
     start({ judge });
     await settle();
-    t.equal(asked.length, 4);
+    t.equal(scores.length, 4);
   },
 );
 
@@ -70,7 +70,7 @@ void t.test('A job that waits for its next attempt delays no other job', async (
 
 void t.test('Drain waits for running jobs and for jobs due later', async (t) => {
   const { jobs, clock, start } = setUpRunner(t);
-  const { judge, asked } = createPendingJudge();
+  const { judge, scores } = createPendingJudge();
   jobs.add({ definition: judgeEval });
   const runner = start({ judge });
   await settle();
@@ -80,7 +80,7 @@ void t.test('Drain waits for running jobs and for jobs due later', async (t) => 
   for (let caller = 0; caller < 2; caller++) void runner.drain().then(() => drained++);
   await settle();
   t.equal(drained, 0);
-  asked[0]?.resolve(pass);
+  scores[0]?.resolve(pass);
   await settle();
   t.equal(drained, 0);
   clock.advance(30_000);
@@ -91,12 +91,12 @@ void t.test('Drain waits for running jobs and for jobs due later', async (t) => 
 
 void t.test('Stop waits for jobs that end in time and takes no new ones', async (t) => {
   const { jobs, start } = setUpRunner(t);
-  const { judge, asked } = createPendingJudge();
+  const { judge, scores } = createPendingJudge();
   for (let job = 0; job < 6; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
   const runner = start({ judge });
   await settle();
   const stopped = runner.stop();
-  for (const { resolve } of asked) resolve(pass);
+  for (const { resolve } of scores) resolve(pass);
   await stopped;
   t.equal(jobs.written.length, 4);
   t.same(

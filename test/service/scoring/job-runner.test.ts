@@ -123,15 +123,15 @@ void t.test('The outcome of a runner that lost its lease is not written', async 
   jobs.add({ definition: judgeEval });
   start({ judge: slow.judge, worker: 'w1' });
   await settle();
-  t.equal(slow.asked.length, 1);
+  t.equal(slow.scores.length, 1);
   start({ judge: quick.judge, worker: 'w2' });
   await settle();
-  t.equal(quick.asked.length, 1, 'the second frees what it takes for dead');
-  slow.asked[0]?.resolve({ outcome: 'fail', reasoning: 'from the first' });
+  t.equal(quick.scores.length, 1, 'the second frees what it takes for dead');
+  slow.scores[0]?.resolve({ outcome: 'fail', reasoning: 'from the first' });
   await settle();
   t.equal(jobs.written.length, 0);
   t.match(lines.join('\n'), /job_overtaken/);
-  quick.asked[0]?.resolve(pass);
+  quick.scores[0]?.resolve(pass);
   await settle();
   t.match(jobs.written, [{ outcome: { outcome: 'pass' } }]);
   clock.advance(60_000);
@@ -141,7 +141,7 @@ void t.test('The outcome of a runner that lost its lease is not written', async 
 
 void t.test('A running job keeps its lease, whatever the clock is set to', async (t) => {
   const { jobs, clock, start } = world(t);
-  const { judge, asked } = createPendingJudge();
+  const { judge, scores } = createPendingJudge();
   jobs.add({ definition: judgeEval });
   start({ judge, machineClock: manualClock(0) });
   await settle();
@@ -151,8 +151,8 @@ void t.test('A running job keeps its lease, whatever the clock is set to', async
       await settle();
     }
   }
-  t.equal(asked.length, 1);
-  asked[0]?.resolve(pass);
+  t.equal(scores.length, 1);
+  scores[0]?.resolve(pass);
   await settle();
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'pass' } }]);
 });
@@ -171,10 +171,10 @@ void t.test('A lease is renewed before another runner can take the job', async (
     await settle();
     jobs.add({ sessionId: `meanwhile ${seconds}` });
   }
-  t.equal(first.asked.length, 1);
-  t.equal(second.asked.length, 0);
+  t.equal(first.scores.length, 1);
+  t.equal(second.scores.length, 0);
   t.ok(jobs.calls.renew < 60, `${jobs.calls.renew} renewals, not one a look`);
-  first.asked[0]?.resolve(pass);
+  first.scores[0]?.resolve(pass);
   await settle();
   const written = jobs.written.filter(({ job }) => job.definition === judgeEval);
   t.match(written, [{ job: { attempt: 1 } }]);
@@ -184,7 +184,7 @@ void t.test(
   'A job that a runner lost and gets again is not scored twice concurrently',
   async (t) => {
     const { jobs, clock, start } = world(t);
-    const { judge, asked } = createPendingJudge();
+    const { judge, scores } = createPendingJudge();
     const job = jobs.add({ definition: judgeEval });
     start({ judge, machineClock: manualClock(0) });
     await settle();
@@ -193,8 +193,8 @@ void t.test(
     t.match(taken, { id: job.id, attempt: 2 });
     clock.advance(60_000);
     await settle();
-    t.equal(asked.length, 1);
-    asked[0]?.resolve(pass);
+    t.equal(scores.length, 1);
+    scores[0]?.resolve(pass);
     await settle();
     t.match(jobs.written, [{ job: { attempt: 3 }, outcome: { outcome: 'pass' } }]);
   },

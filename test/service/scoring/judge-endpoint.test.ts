@@ -186,9 +186,9 @@ void t.test('Retry-After may be a date; one too far in the future ends the scori
 
 void t.test('Endpoint failures are retried a limited number of times', async (t) => {
   const rows: [behaviour: Behavior, requests: number, shows: RegExp][] = [
-    [behaviors.status(500), 3, /failed \(500\).*asked 3 times/],
-    [behaviors.status(429), 3, /rate limited \(429\).*asked 3 times/],
-    [behaviors.reset, 3, /can't be reached.*asked 3 times/],
+    [behaviors.status(500), 3, /failed \(500\).*after 3 attempts/],
+    [behaviors.status(429), 3, /rate limited \(429\).*after 3 attempts/],
+    [behaviors.reset, 3, /can't be reached.*after 3 attempts/],
     [behaviors.status(401), 1, /refuses the key \(401\)/],
     [behaviors.status(404), 1, /404: unknown model small/],
     [behaviors.status(413), 1, /refuses the request \(413\)/],
@@ -217,7 +217,10 @@ void t.test('A hanging endpoint is abandoned before the lease expires', async (t
     clock.advance(29_999);
     t.equal(server.requests.length, 1, 'waits 30 s');
     const found = await settled(clock, scoring, 100);
-    t.match(found, { outcome: 'error', reasoning: /did not respond within \d+ ms.*asked 2 times/ });
+    t.match(found, {
+      outcome: 'error',
+      reasoning: /did not respond within \d+ ms.*after 2 attempts/,
+    });
     t.ok(clock.nowMs() <= 55_000, `given up after ${clock.nowMs()} ms`);
   }
 });

@@ -1,6 +1,6 @@
 /**
- * `kill -9` of the service while simulated users talk: after the restart each session is there once.
- * CRASH_ROUNDS sets how often it is killed, CRASH_SEED when.
+ * `kill -9` of the service while simulated users talk. CRASH_ROUNDS sets how often the service is
+ * killed, CRASH_SEED is the random seed of the times.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ const scenario = makeUserScenario(
   { opening: 'One', steps: [{ say: 'Two' }, { say: 'Three' }] },
   { evals: [...evals] },
 );
-/** Enough that some are left for the last round, in which up to 40 requests are waited for. */
+/** Enough that sessions are left for the last round, which waits for up to 40 requests. */
 const SESSIONS_COUNT = Math.max(60, ROUNDS * 14);
 
 interface Running extends Started {
@@ -36,15 +36,15 @@ async function serve(t: Test, folder: string): Promise<Running> {
   return { ...started, ...(JSON.parse(started.firstLine) as Omit<Running, keyof Started>) };
 }
 
-async function ask<Answer>(url: string, key: string, body?: unknown): Promise<Answer> {
+async function request<Body>(url: string, key: string, body?: unknown): Promise<Body> {
   const headers = { 'x-service-api-key': key, 'content-type': 'application/json' };
-  const sent = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
-  const response = await fetch(url, { headers, ...sent });
+  const init = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) };
+  const response = await fetch(url, { headers, ...init });
   if (response.status !== 200) throw new Error(await response.text());
-  return (await response.json()) as Answer;
+  return (await response.json()) as Body;
 }
 
-void t.test('Every session is finished once, however often the service dies', async (t) => {
+void t.test('Every session is stored once, however often the service is killed', async (t) => {
   t.comment(`CRASH_SEED=${CRASH_SEED}`);
   const chance = seededRandom(CRASH_SEED);
   const folder = mkdtempSync(join(tmpdir(), 'kit-simulate-crash-'));
@@ -53,27 +53,31 @@ void t.test('Every session is finished once, however often the service dies', as
   const agent = { name: 'A', url: double.url };
   const run = { agent, scenarios: [scenario], samples: SESSIONS_COUNT, seed: 'S', concurrency: 3 };
   let service = await serve(t, folder);
-  const { id } = await ask<{ id: string }>(`${service.adminUrl}/simulations`, service.apiKey, run);
+  const { id } = await request<{ id: string }>(
+    `${service.adminUrl}/simulations`,
+    service.apiKey,
+    run,
+  );
   for (let round = 0; round < ROUNDS; round += 1) {
     await double.waitForRequests('chat', double.chats().length + chance.integer(5, 40));
     await service.end('SIGKILL');
     service = await serve(t, folder);
   }
   const { url, apiKey, adminUrl } = service;
-  await ask(`${adminUrl}/drain`, apiKey, {});
-  const simulation = await ask<Simulation>(`${adminUrl}/simulations/${id}`, apiKey);
+  await request(`${adminUrl}/drain`, apiKey, {});
+  const simulation = await request<Simulation>(`${adminUrl}/simulations/${id}`, apiKey);
   t.match(simulation, { status: 'completed', verdict: 'passed' });
   t.match(simulation.counts, { sessions: SESSIONS_COUNT, ended: SESSIONS_COUNT });
   const results = `${url}/api/simulations/sessions/?include_traces=true&limit=500`;
-  const page = await ask<SimulationSessionPage>(results, apiKey);
-  t.equal(page.total, SESSIONS_COUNT, 'each once');
+  const page = await request<SimulationSessionPage>(results, apiKey);
+  t.equal(page.total, SESSIONS_COUNT, 'each session once');
   t.equal(new Set(page.items.map((item) => item.url)).size, SESSIONS_COUNT);
   for (const item of page.items) {
-    const said = item.traces?.map((turn) => turn.user_input);
-    t.same(said, ['One', 'Two', 'Three'], 'each with its turns, once');
-    t.equal(item.outcome_summary.passed_count, evals.length, 'and its outcomes, once');
+    const lines = item.traces?.map((turn) => turn.user_input);
+    t.same(lines, ['One', 'Two', 'Three'], 'each turn once');
+    t.equal(item.outcome_summary.passed_count, evals.length, 'each outcome once');
   }
-  const again = double.chats().length - 3 * SESSIONS_COUNT;
-  t.ok(again >= 0 && again <= ROUNDS * 3 * 3, `${again} requests of sessions that were cut off`);
+  const repeated = double.chats().length - 3 * SESSIONS_COUNT;
+  t.ok(repeated >= 0 && repeated <= ROUNDS * 3 * 3, `${repeated} requests of interrupted sessions`);
   t.equal(await service.end('SIGTERM'), 0);
 });

@@ -1,13 +1,13 @@
-/** Sandboxes that fail, each in its way: the right status and end reason, in bounded time. */
+/** Failing sandboxes: each failure ends the session in bounded time with the right status and end reason. */
 import t, { type Test } from 'tap';
 import type { EndReason, Scenario, SimulatedSessionReport } from '../../../src/contract/index.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import {
-  answer,
   hang,
   hangUp,
   refusal,
   reply,
+  respondWith,
   withSandboxDouble,
   type RouteBehavior,
   type RouteBehaviors,
@@ -22,52 +22,76 @@ import { until } from '../../helpers/until.ts';
 
 const TIMESTAMP = '2026-11-20T09:30:00Z';
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
-const scored = (more: Partial<Scenario> = {}): Scenario =>
+const makeScoredScenario = (more: Partial<Scenario> = {}): Scenario =>
   makeUserScenario(
     { opening: 'Hello', steps: [{ say: 'Two' }, { say: 'Three' }] },
     { evals: [passing], limits: { turn_timeout_ms: 150 }, ...more },
   );
 
-/** What is wrong, how the session ends, and what is said of it. */
-type Row = [what: string, acts: RouteBehaviors, end: EndReason, says: RegExp];
+type Row = [what: string, behaviors: RouteBehaviors, end: EndReason, message: RegExp];
 
 const rows: Row[] = [
-  ['answers 500', { chat: refusal(500, 'server_error') }, 'agent_error', /500 server_error/],
+  ['returns 500', { chat: refusal(500, 'server_error') }, 'agent_error', /500 server_error/],
   [
-    'answers 404',
-    { chat: answer(404, 'no') },
+    'returns 404',
+    { chat: respondWith(404, 'no') },
     'agent_error',
     /returned 404\. Check the base URL\.$/,
   ],
-  ['knows no such user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
-  ['redirects', { chat: answer(302, '', { location: '/x' }) }, 'agent_error', /302/],
+  ['does not know the user', { chat: refusal(404, 'no_user') }, 'agent_error', /404 no_user\.$/],
+  ['redirects', { chat: respondWith(302, '', { location: '/x' }) }, 'agent_error', /302/],
   ['refuses the key', { chat: refusal(401, 'x') }, 'infrastructure_error', /refuses the key/],
   ['hangs', { chat: hang }, 'timeout', /no response within 150 ms/],
-  ['drips for ever', { chat: drip }, 'timeout', /no response within 150 ms/],
-  ['drops the socket', { chat: hangUp }, 'infrastructure_error', /dropped/],
-  ['drops it half-way', { chat: half }, 'infrastructure_error', /dropped/],
+  ['never completes its response', { chat: drip }, 'timeout', /no response within 150 ms/],
+  ['drops the connection', { chat: hangUp }, 'infrastructure_error', /dropped/],
+  ['drops the connection during the response', { chat: cutOff }, 'infrastructure_error', /dropped/],
   [
-    'answers nonsense',
-    { chat: page },
+    'returns HTML',
+    { chat: sendPage },
     'agent_error',
     /200 with a body that is not JSON \(text\/html\)\.$/,
   ],
-  ['is cut off', { chat: answer(200, '{"a') }, 'agent_error', /not JSON \(application\/json\)/],
-  ['answers null', { chat: answer(200, 'null') }, 'agent_error', /choices/],
-  ['answers without content', { chat: noContent }, 'agent_error', /content/],
-  ['answers no HTTP', { chat: noHttp }, 'agent_error', /not HTTP/],
-  ['answers too much', { chat: answer(200, 'x'.repeat(5e6)) }, 'agent_error', /larger/],
+  [
+    'returns truncated JSON',
+    { chat: respondWith(200, '{"a') },
+    'agent_error',
+    /not JSON \(application\/json\)/,
+  ],
+  ['returns null', { chat: respondWith(200, 'null') }, 'agent_error', /choices/],
+  ['returns no content', { chat: omitContent }, 'agent_error', /content/],
+  ['does not speak HTTP', { chat: sendNoHttp }, 'agent_error', /not HTTP/],
+  [
+    'returns too large a body',
+    { chat: respondWith(200, 'x'.repeat(5e6)) },
+    'agent_error',
+    /larger/,
+  ],
   [
     'is unhealthy',
-    { health: unhealthy },
+    { health: reportUnhealthy },
     'infrastructure_error',
     /health returned 503 .*unhealthy/,
   ],
-  ['has no health', { health: answer(404, '') }, 'infrastructure_error', /health returned 404/],
-  ['is healthy in words', { health: answer(200, 'fine') }, 'infrastructure_error', /health/],
-  ['hangs up on health', { health: hangUp }, 'infrastructure_error', /GET \/health/],
-  ['creates no user', { create: refusal(500, 'x') }, 'infrastructure_error', /POST \/users .*500/],
-  ['hangs up on users', { create: hangUp }, 'infrastructure_error', /POST \/users/],
+  [
+    'has no health endpoint',
+    { health: respondWith(404, '') },
+    'infrastructure_error',
+    /health returned 404/,
+  ],
+  [
+    'returns health as text',
+    { health: respondWith(200, 'fine') },
+    'infrastructure_error',
+    /health/,
+  ],
+  ['hangs up on a health check', { health: hangUp }, 'infrastructure_error', /GET \/health/],
+  [
+    'fails to create a user',
+    { create: refusal(500, 'x') },
+    'infrastructure_error',
+    /POST \/users .*500/,
+  ],
+  ['hangs up on user creation', { create: hangUp }, 'infrastructure_error', /POST \/users/],
 ];
 
 function drip(response: Parameters<RouteBehavior>[0]): void {
@@ -75,46 +99,46 @@ function drip(response: Parameters<RouteBehavior>[0]): void {
   response.write('{"choices": [');
 }
 
-function half(response: Parameters<RouteBehavior>[0]): void {
+function cutOff(response: Parameters<RouteBehavior>[0]): void {
   response.writeHead(200, { 'content-length': '100' });
   response.write('{', () => response.destroy());
 }
 
-function page(...given: Parameters<RouteBehavior>): void {
-  answer(200, '<html>', { 'content-type': 'text/html; charset=utf-8' })(...given);
+function sendPage(...args: Parameters<RouteBehavior>): void {
+  respondWith(200, '<html>', { 'content-type': 'text/html; charset=utf-8' })(...args);
 }
 
-function noContent(...given: Parameters<RouteBehavior>): void {
-  answer(200, { choices: [{ message: { role: 'assistant', content: null } }] })(...given);
+function omitContent(...args: Parameters<RouteBehavior>): void {
+  respondWith(200, { choices: [{ message: { role: 'assistant', content: null } }] })(...args);
 }
 
-function noHttp(response: Parameters<RouteBehavior>[0]): void {
+function sendNoHttp(response: Parameters<RouteBehavior>[0]): void {
   response.socket?.end('SSH-2.0-OpenSSH_9.6\r\n');
 }
 
-function unhealthy(...given: Parameters<RouteBehavior>): void {
+function reportUnhealthy(...args: Parameters<RouteBehavior>): void {
   const error = { message: 'No.', details: 'No.' };
-  answer(503, { status: 'unhealthy', timestamp: TIMESTAMP, error })(...given);
+  respondWith(503, { status: 'unhealthy', timestamp: TIMESTAMP, error })(...args);
 }
 
-/** A session that could not be held is nobody's failed eval. */
-function isNoVerdict(t: Test, session: SimulatedSessionReport): void {
+/** Asserts that a session that failed has no verdict and no outcomes. */
+function assertUndecided(t: Test, session: SimulatedSessionReport): void {
   t.equal(session.status, 'failed');
   t.equal(session.verdict, 'undecided');
   t.same(session.eval_outcomes, []);
   t.same(session.errored_evals, []);
 }
 
-for (const [what, acts, end, says] of rows) {
+for (const [what, behaviors, end, message] of rows) {
   void t.test(
     `A sandbox that ${what} ends the session with ${end}, and no eval fails`,
     async (t) => {
-      const double = await withSandboxDouble(t, acts);
-      const report = await simulateOn(t, double.url, scored());
+      const double = await withSandboxDouble(t, behaviors);
+      const report = await simulateOn(t, double.url, makeScoredScenario());
       const [session] = report.sessions as [SimulatedSessionReport];
       t.equal(session.end_reason, end);
-      t.match(session.error, says);
-      isNoVerdict(t, session);
+      t.match(session.error, message);
+      assertUndecided(t, session);
       t.same([report.verdict, report.exitCode], ['undecided', 3]);
       await until(
         'every connection is closed',
@@ -126,28 +150,31 @@ for (const [what, acts, end, says] of rows) {
 
 void t.test('A line without a response is in the transcript', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hangUp });
-  const { traces } = await simulateSession(t, url, scored());
+  const { traces } = await simulateSession(t, url, makeScoredScenario());
   t.match(traces, [{ user_input: 'Hello', agent_response: '' }]);
   t.equal(traces.length, 1);
 });
 
-void t.test('The latency of a line without a response is the time that was waited', async (t) => {
-  const { url } = await withSandboxDouble(t, { chat: hang });
-  const { turn_latency_ms: took } = await simulateSession(t, url, scored());
-  t.equal(took.length, 1);
-  t.ok((took[0] ?? 0) >= 140, `${took.join()} ms of 150`);
-});
+void t.test(
+  'The latency of a turn without a response is the time that the user waited',
+  async (t) => {
+    const { url } = await withSandboxDouble(t, { chat: hang });
+    const { turn_latency_ms: latencies } = await simulateSession(t, url, makeScoredScenario());
+    t.equal(latencies.length, 1);
+    t.ok((latencies[0] ?? 0) >= 140, `${latencies.join()} ms of 150`);
+  },
+);
 
 void t.test('An unreachable sandbox ends the session with infrastructure_error', async (t) => {
-  const session = await simulateSession(t, 'http://127.0.0.1:1', scored());
+  const session = await simulateSession(t, 'http://127.0.0.1:1', makeScoredScenario());
   t.match(session, { end_reason: 'infrastructure_error', error: /refuses connections/ });
-  isNoVerdict(t, session);
+  assertUndecided(t, session);
 });
 
 void t.test('A health check is abandoned after 10 s', async (t) => {
   const clock = manualClock(0);
   const double = await withSandboxDouble(t, { health: hang });
-  const run = simulateSession(t, double.url, scored(), { clock });
+  const run = simulateSession(t, double.url, makeScoredScenario(), { clock });
   await double.waitForRequests('health', 1);
   clock.advance(9_999);
   t.equal(double.requests.length, 1);
@@ -173,9 +200,9 @@ void t.test(
 void t.test('A session that exceeds its total duration ends with timeout', async (t) => {
   const { url } = await withSandboxDouble(t, { chat: hang });
   const limits = { turn_timeout_ms: 60_000, max_duration_ms: 150 };
-  const session = await simulateSession(t, url, scored({ limits }));
+  const session = await simulateSession(t, url, makeScoredScenario({ limits }));
   t.match(session, { end_reason: 'timeout', error: /max_duration_ms \(150 ms\)/ });
-  isNoVerdict(t, session);
+  assertUndecided(t, session);
 });
 
 void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async (t) => {
@@ -183,15 +210,15 @@ void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async
   const double = await withSandboxDouble(t, {
     chat: refusal(429, 'rate_limit_exceeded', { 'retry-after': '2' }),
   });
-  const run = simulateSession(t, double.url, scored(), { clock });
+  const run = simulateSession(t, double.url, makeScoredScenario(), { clock });
   await double.waitForRequests('chat', 1);
   double.setBehavior({});
-  await until('it waits', () => {
+  await until('the client waits', () => {
     clock.advance(100);
     return clock.monotonicMs() >= 1_900;
   });
-  t.equal(double.chats().length, 1, 'not before');
-  await until('it asks again', () => {
+  t.equal(double.chats().length, 1, 'no retry before Retry-After');
+  await until('the client retries', () => {
     clock.advance(100);
     return double.chats().length >= 2;
   });
@@ -200,14 +227,14 @@ void t.test('Only a 429 is retried, after the Retry-After of the sandbox', async
 });
 
 void t.test('A sandbox that limits requests too often or too long is abandoned', async (t) => {
-  const long = refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
-  const { url } = await withSandboxDouble(t, { chat: long });
-  const session = await simulateSession(t, url, scored());
+  const longWait = refusal(429, 'rate_limit_exceeded', { 'retry-after': '3600' });
+  const { url } = await withSandboxDouble(t, { chat: longWait });
+  const session = await simulateSession(t, url, makeScoredScenario());
   t.match(session, { end_reason: 'infrastructure_error', error: /429.*3600 s/ });
-  const ever = refusal(429, 'rate_limit_exceeded', { 'retry-after': '0' });
-  const other = await withSandboxDouble(t, { chat: ever });
-  const tried = await simulateSession(t, other.url, scored());
-  t.match(tried, { end_reason: 'infrastructure_error', error: /429.*6 times/ });
+  const always = refusal(429, 'rate_limit_exceeded', { 'retry-after': '0' });
+  const other = await withSandboxDouble(t, { chat: always });
+  const exhausted = await simulateSession(t, other.url, makeScoredScenario());
+  t.match(exhausted, { end_reason: 'infrastructure_error', error: /429.*after 6 attempts/ });
   t.equal(other.chats().length, 6);
 });
 
@@ -224,10 +251,10 @@ void t.test(
     control.abort();
     const report = await run;
     t.same(new Set(report.sessions.map(({ status }) => status)), new Set(['cancelled']));
-    t.equal(report.sessions.length, 10, 'none is missing');
+    t.equal(report.sessions.length, 10, 'no session is missing');
     t.same([report.verdict, report.exitCode], ['undecided', 3]);
     const count = (route: string): number =>
-      double.requests.filter((one) => one.route === route).length;
+      double.requests.filter((request) => request.route === route).length;
     t.same([count('create'), count('delete')], [3, 3]);
     await until('every connection is closed', async () => (await double.countConnections()) === 0);
   },
@@ -236,25 +263,28 @@ void t.test(
 void t.test(
   'Missing users, leftover users, and users that cannot be deleted are handled',
   async (t) => {
-    const absent = await withSandboxDouble(t, { create: answer(404, ''), delete: answer(404, '') });
-    const one = await simulateSession(t, absent.url, makeScenario());
-    t.match(one, { status: 'completed', user_id: null, notes: [] });
-    t.notOk('user_id' in (absent.chats()[0] ?? {}), 'no user, no user_id');
+    const absent = await withSandboxDouble(t, {
+      create: respondWith(404, ''),
+      delete: respondWith(404, ''),
+    });
+    const withoutUsers = await simulateSession(t, absent.url, makeScenario());
+    t.match(withoutUsers, { status: 'completed', user_id: null, notes: [] });
+    t.notOk('user_id' in (absent.chats()[0] ?? {}), 'without a user, no user_id is sent');
 
     let creations = 0;
-    const taken = await withSandboxDouble(t, {
-      create: (...given) => {
+    const leftover = await withSandboxDouble(t, {
+      create: (...args) => {
         creations += 1;
-        (creations === 1 ? refusal(409, 'user_exists') : answer(201, {}))(...given);
+        (creations === 1 ? refusal(409, 'user_exists') : respondWith(201, {}))(...args);
       },
     });
-    const two = await simulateSession(t, taken.url, makeScenario());
-    t.equal(two.status, 'completed');
-    const routes = taken.requests.map(({ route }) => route);
+    const recreated = await simulateSession(t, leftover.url, makeScenario());
+    t.equal(recreated.status, 'completed');
+    const routes = leftover.requests.map(({ route }) => route);
     t.same(routes, ['health', 'create', 'delete', 'create', 'chat', 'delete']);
 
     const stuck = await withSandboxDouble(t, { delete: refusal(500, 'server_error') });
-    const three = await simulateSession(t, stuck.url, makeScenario());
-    t.match(three, { status: 'completed', notes: [/not deleted: DELETE returned 500/] });
+    const undeleted = await simulateSession(t, stuck.url, makeScenario());
+    t.match(undeleted, { status: 'completed', notes: [/not deleted: DELETE returned 500/] });
   },
 );

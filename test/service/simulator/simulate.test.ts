@@ -1,10 +1,10 @@
-/** A run against a sandbox: what is sent, what is scored, and that a seed decides all of it. */
+/** A run of simulated users: what it sends, how it is scored, and that the random seed determines it. */
 import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
 import { findViolations, type Scenario } from '../../../src/contract/index.ts';
 import { InvalidDocumentError } from '../../../src/service/index.ts';
-import { answer, reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
+import { reply, respondWith, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import {
   makeScenario,
   makeUserScenario,
@@ -21,10 +21,10 @@ void t.test('The reference agent passes the twelve starter scenarios', async (t)
   t.teardown(() => agent.stop());
   const report = await simulateOn(t, agent.url, starters.scenarios, { personas, evals });
   t.equal(starters.scenarios.length, 12);
-  for (const one of report.sessions) {
-    t.equal(one.verdict, 'passed', one.scenario_id);
-    t.same(one.review, { kept: true, findings: [] }, one.scenario_id);
-    t.ok(one.eval_outcomes.length > 0, one.scenario_id);
+  for (const session of report.sessions) {
+    t.equal(session.verdict, 'passed', session.scenario_id);
+    t.same(session.review, { followed_scenario: true, findings: [] }, session.scenario_id);
+    t.ok(session.eval_outcomes.length > 0, session.scenario_id);
   }
   t.same([report.verdict, report.exitCode], ['passed', 0]);
   t.equal(report.sentence, '12 of 12 scenarios passed.');
@@ -37,20 +37,20 @@ void t.test(
     t.teardown(() => agent.stop());
     const scenarios = starters.scenarios.slice(0, 10);
     const more = { personas, evals, samples: 20, concurrency: 20, seed: 'S' };
-    const [one, two] = [
+    const [first, second] = [
       await simulateOn(t, agent.url, scenarios, more),
       await simulateOn(t, agent.url, scenarios, more),
     ];
-    t.equal(one.sessions.length, 200);
-    t.equal(omitTimes(one), omitTimes(two), 'the same but for times');
-    const ids = one.sessions.flatMap(({ id, user_id: user }) => [id, user]);
-    t.equal(new Set(ids).size, 400, 'no id is there twice');
+    t.equal(first.sessions.length, 200);
+    t.equal(omitTimes(first), omitTimes(second), 'identical except for times');
+    const ids = first.sessions.flatMap(({ id, user_id: user }) => [id, user]);
+    t.equal(new Set(ids).size, 400, 'all ids differ');
     const other = await simulateOn(t, agent.url, scenarios.slice(0, 1), {
       personas,
       evals,
       seed: 'T',
     });
-    t.not(other.sessions[0]?.id, one.sessions[0]?.id);
+    t.not(other.sessions[0]?.id, first.sessions[0]?.id);
   },
 );
 
@@ -97,7 +97,7 @@ void t.test(
       { role: 'assistant', content: 'Yes.' },
       { role: 'user', content: 'Really?' },
     ];
-    t.same(first?.body, { messages: begin, ...about }, 'and no tools');
+    t.same(first?.body, { messages: begin, ...about }, 'no tool definitions');
     t.same(second?.body, { messages: [...begin, ...end], ...about });
     for (const { route, authorization } of double.requests) {
       t.equal(authorization, route === 'health' ? undefined : 'Bearer secret-key', route);
@@ -106,37 +106,40 @@ void t.test(
 );
 
 void t.test('No more sessions run concurrently than requested', async (t) => {
-  let [now, most] = [0, 0];
+  let [current, max] = [0, 0];
   const waiting: (() => void)[] = [];
   const { url } = await withSandboxDouble(t, {
-    chat: (response, seen) => {
-      now += 1;
-      most = Math.max(most, now);
+    chat: (response, request) => {
+      current += 1;
+      max = Math.max(max, current);
       waiting.push(() => {
-        now -= 1;
-        reply('ok')(response, seen);
+        current -= 1;
+        reply('ok')(response, request);
       });
-      if (waiting.length >= 4) for (const go of waiting.splice(0)) go();
+      if (waiting.length >= 4) for (const respond of waiting.splice(0)) respond();
     },
   });
   await simulateOn(t, url, makeScenario({ samples: 12 }), { concurrency: 4 });
-  t.equal(most, 4);
+  t.equal(max, 4);
 });
 
-/** A sandbox that answers the nth session's only request like this. */
-async function samples(t: Parameters<typeof withSandboxDouble>[0], ...outcomes: string[]) {
+/** Starts a sandbox that gives the chat request of the nth session the nth outcome. */
+async function startWithOutcomes(
+  t: Parameters<typeof withSandboxDouble>[0],
+  ...outcomes: string[]
+) {
   let nth = 0;
   const { url } = await withSandboxDouble(t, {
-    chat: (...given) => {
+    chat: (...args) => {
       const outcome = outcomes[nth] ?? 'pass';
       nth += 1;
-      (outcome === 'crash' ? answer(500, '') : reply(outcome))(...given);
+      (outcome === 'crash' ? respondWith(500, '') : reply(outcome))(...args);
     },
   });
   return url;
 }
 
-const passes = { id: 'e', name: 'E', kind: 'contains', params: { text: 'pass' } } as const;
+const passEval = { id: 'e', name: 'E', kind: 'contains', params: { text: 'pass' } } as const;
 
 void t.test(
   'Samples give a pass rate, pass^k, and flakiness; a crash neither passes nor fails',
@@ -150,16 +153,20 @@ void t.test(
       [['fail', 'crash'], 1, { undecided: 1, verdict: 'failed' }],
       [['crash'], 0, { undecided: 1, verdict: 'undecided', pass_rate: null, pass_hat_k: [] }],
     ] as const) {
-      const url = await samples(t, ...outcomes);
-      const scenario = makeScenario({ evals: [passes], samples: outcomes.length, pass_rate: rate });
+      const url = await startWithOutcomes(t, ...outcomes);
+      const scenario = makeScenario({
+        evals: [passEval],
+        samples: outcomes.length,
+        pass_rate: rate,
+      });
       const report = await simulateOn(t, url, scenario, { concurrency: 1 });
-      const what = `${outcomes.join(' ')}, wanted ${rate}`;
+      const what = `${outcomes.join(' ')}, required ${rate}`;
       t.match(report.scenarios[0], expected, what);
       t.equal(report.verdict, expected.verdict, what);
       t.equal(report.exitCode, { passed: 0, failed: 1, undecided: 3 }[expected.verdict], what);
     }
-    const url = await samples(t, 'pass', 'pass', 'pass', 'fail');
-    const { scenarios } = await simulateOn(t, url, makeScenario({ evals: [passes], samples: 4 }));
+    const url = await startWithOutcomes(t, 'pass', 'pass', 'pass', 'fail');
+    const { scenarios } = await simulateOn(t, url, makeScenario({ evals: [passEval], samples: 4 }));
     t.same(scenarios[0]?.pass_hat_k, [0.75, 0.5, 0.25, 0]);
   },
 );
@@ -177,17 +184,22 @@ void t.test(
   'An optional eval never fails a session; an errored eval never passes it',
   async (t) => {
     const { url } = await withSandboxDouble(t, { chat: reply('pass') });
-    const missed = { ...passes, id: 'm', params: { text: 'absent' }, required: false };
-    const judged = { id: 'j', name: 'J', kind: 'judge', params: { criteria: 'Is kind.' } } as const;
-    const one = await simulateSession(t, url, makeScenario({ evals: [passes, missed] }));
-    t.equal(one.verdict, 'passed');
-    t.match(one.outcome_summary, { total_evaluations: 2, passed_count: 1, failed_count: 1 });
-    const two = await simulateSession(t, url, makeScenario({ evals: [passes, judged] }));
-    t.equal(two.verdict, 'undecided');
-    t.match(two.errored_evals, [
+    const failing = { ...passEval, id: 'm', params: { text: 'absent' }, required: false };
+    const judgeEval = {
+      id: 'j',
+      name: 'J',
+      kind: 'judge',
+      params: { criteria: 'Is kind.' },
+    } as const;
+    const optional = await simulateSession(t, url, makeScenario({ evals: [passEval, failing] }));
+    t.equal(optional.verdict, 'passed');
+    t.match(optional.outcome_summary, { total_evaluations: 2, passed_count: 1, failed_count: 1 });
+    const errored = await simulateSession(t, url, makeScenario({ evals: [passEval, judgeEval] }));
+    t.equal(errored.verdict, 'undecided');
+    t.match(errored.errored_evals, [
       { eval: 'j', reasoning: /No LLM judge is configured.*, and run simulate again\.$/ },
     ]);
-    t.match(two.outcome_summary, { total_evaluations: 1, pass_rate: 1 });
+    t.match(errored.outcome_summary, { total_evaluations: 1, pass_rate: 1 });
   },
 );
 
@@ -204,7 +216,7 @@ void t.test('An invalid scenario is rejected before any request is sent', async 
     [{ persona: 'nobody' }, '/1/persona'],
     [{ evals: ['nothing'] }, '/1/evals/0'],
     [
-      { evals: [{ ...passes, kind: 'regex', params: { pattern: '(' } }] },
+      { evals: [{ ...passEval, kind: 'regex', params: { pattern: '(' } }] },
       '/1/evals/0/params/pattern',
     ],
     [{ user: { opening: 'Hi', steps: [{ say: 'x', next: 'y' }] } }, '/1/user/steps/0/next'],
@@ -212,7 +224,7 @@ void t.test('An invalid scenario is rejected before any request is sent', async 
   ] as const) {
     const wrong = makeScenario({ id: 'b', ...(changes as Partial<Scenario>) });
     const run = simulateOn(t, double.url, [makeScenario(), wrong]);
-    const error: unknown = await run.catch((fault: unknown) => fault);
+    const error: unknown = await run.catch((caught: unknown) => caught);
     t.ok(error instanceof InvalidDocumentError);
     t.equal((error as InvalidDocumentError).pointer, pointer);
   }

@@ -1,4 +1,4 @@
-/** Simulations in the service: asked for at `/__admin/simulations`, read like any other sessions. */
+/** Simulations in the service: started with `/__admin/simulations`, read like other sessions. */
 import t, { type Test } from 'tap';
 import { findViolations, type Scenario, type Simulation } from '../../../src/contract/index.ts';
 import { startAgent } from '../../../reference-agent/index.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../helpers/service.ts';
 import { makeScenario } from '../../helpers/simulation.ts';
 
-const says = makeContainsEval('says', 'Yes');
+const saysYes = makeContainsEval('says', 'Yes');
 const parcel: Scenario = makeScenario({
   id: 'parcel',
   name: 'Late parcel',
@@ -25,13 +25,13 @@ const parcel: Scenario = makeScenario({
   evals: [{ id: 'looks', name: 'Looks', kind: 'tool_called', params: { name: 'look_up_order' } }],
 });
 
-async function simulationOf(t: Test, { send }: Bench, id: string): Promise<Simulation> {
-  const answer = await send(`GET /__admin/simulations/${id}`, { key: null });
-  assertResponse(t, answer, 200, 'Simulation');
-  return answer.json as Simulation;
+async function readSimulation(t: Test, { send }: Bench, id: string): Promise<Simulation> {
+  const response = await send(`GET /__admin/simulations/${id}`, { key: null });
+  assertResponse(t, response, 200, 'Simulation');
+  return response.json as Simulation;
 }
 
-async function asked(bench: Bench, body: object): Promise<string> {
+async function startSimulation(bench: Bench, body: object): Promise<string> {
   const { id } = (await bench.admin('POST /simulations', body)) as { id: string };
   return id;
 }
@@ -42,7 +42,7 @@ void t.test(
     const bench = await withService(t);
     const agent = await startAgent();
     t.teardown(() => agent.stop());
-    const id = await asked(bench, {
+    const id = await startSimulation(bench, {
       agent: { name: 'Shop agent', url: agent.url },
       scenarios: [parcel],
       samples: 3,
@@ -50,7 +50,7 @@ void t.test(
       name: 'Nightly',
     });
     await bench.drain();
-    const simulation = await simulationOf(t, bench, id);
+    const simulation = await readSimulation(t, bench, id);
     t.match(simulation, {
       ...{ id, name: 'Nightly', status: 'completed', verdict: 'passed', seed: 'nightly' },
       counts: { sessions: 3, ended: 3, passed: 3, failed: 0, undecided: 0 },
@@ -82,12 +82,17 @@ void t.test(
     const [first] = simulation.sessions;
     const verdict = await bench.admin(`GET /sessions/${first?.id}`);
     t.same(findViolations('SessionVerdict', verdict), []);
-    const simulated = { scenario_id: 'parcel', channel: 'chat', sample: 1, review: { kept: true } };
+    const simulated = {
+      scenario_id: 'parcel',
+      channel: 'chat',
+      sample: 1,
+      review: { followed_scenario: true },
+    };
     t.match(verdict, { end_reason: 'goal_achieved', verdict: 'passed', simulated });
     const html = await bench.send(
       `GET ${new URL(first?.url ?? '').pathname}?sessionId=${first?.id}`,
     );
-    t.match(html.text, /look_up_order/, 'its page shows what was called');
+    t.match(html.text, /look_up_order/, 'the session page shows the tool call');
   },
 );
 
@@ -102,12 +107,12 @@ void t.test(
       url,
       api_key: 'the-sandbox-key',
     });
-    await bench.admin('POST /evals', says);
+    await bench.admin('POST /evals', saysYes);
     await bench.admin('POST /personas', { id: 'p', name: 'Impatient' });
     await bench.admin('POST /scenarios', makeScenario({ persona: 'p', evals: ['says'] }));
-    const id = await asked(bench, { agent: 'shop', scenarios: ['a'], seed: 's' });
+    const id = await startSimulation(bench, { agent: 'shop', scenarios: ['a'], seed: 's' });
     await bench.drain();
-    const simulation = await simulationOf(t, bench, id);
+    const simulation = await readSimulation(t, bench, id);
     t.equal(simulation.verdict, 'passed');
     t.equal(simulation.sessions[0]?.persona, 'Impatient');
     const chat = requests.find(({ route }) => route === 'chat');
@@ -123,17 +128,17 @@ void t.test(
   async (t) => {
     const { url } = await withSandboxDouble(t);
     const run = { agent: { name: 'A', url }, scenarios: [makeScenario({ samples: 2 })], seed: 'S' };
-    const [one, two] = [await withService(t), await withService(t)];
-    const sessionsOf = async (bench: Bench): Promise<string[]> => {
-      const id = await asked(bench, run);
+    const [service, otherService] = [await withService(t), await withService(t)];
+    const listSessionIds = async (bench: Bench): Promise<string[]> => {
+      const id = await startSimulation(bench, run);
       await bench.drain();
-      return (await simulationOf(t, bench, id)).sessions.map((session) => session.id);
+      return (await readSimulation(t, bench, id)).sessions.map((session) => session.id);
     };
-    const first = await sessionsOf(one);
-    t.same(await sessionsOf(two), first);
-    const again = await sessionsOf(one);
+    const first = await listSessionIds(service);
+    t.same(await listSessionIds(otherService), first);
+    const again = await listSessionIds(service);
     t.equal(new Set([...first, ...again]).size, 4);
-    t.equal((await one.simulations()).total, 4);
+    t.equal((await service.simulations()).total, 4);
   },
 );
 
@@ -181,7 +186,7 @@ void t.test('The response warns about everything that is certain to fail', async
   };
   t.match(warnings, [/evals\/j: No LLM judge/, /scenarios\/a: No model .*SANDBOX_KIT_USER_URL/]);
   await bench.drain();
-  t.match(await simulationOf(t, bench, id), {
+  t.match(await readSimulation(t, bench, id), {
     verdict: 'undecided',
     sessions: [{ status: 'failed', end_reason: 'simulator_error', error: /No model/ }],
   });
@@ -190,36 +195,39 @@ void t.test('The response warns about everything that is certain to fail', async
 void t.test(
   'A cancelled, deleted, or reset run ends immediately and deletes its users',
   async (t) => {
-    for (const [how, expected] of [
+    for (const [route, expected] of [
       ['POST /simulations/ID/cancel', { status: 'cancelled', sessions: [{ status: 'cancelled' }] }],
       ['DELETE /simulations/ID', { status: 'cancelled' }],
       ['POST /reset', undefined],
     ] as const) {
       const bench = await withService(t);
       const double = await withSandboxDouble(t, { chat: hang });
-      const id = await asked(bench, {
+      const id = await startSimulation(bench, {
         agent: { name: 'A', url: double.url },
         scenarios: [makeScenario({ samples: 4 })],
         concurrency: 2,
       });
       await double.waitForRequests('chat', 2);
-      const running = await simulationOf(t, bench, id);
+      const running = await readSimulation(t, bench, id);
       t.match(running, { status: 'running', counts: { ended: 0 } });
       t.same(
         running.sessions.map(({ status }) => status),
         ['running', 'running', 'pending', 'pending'],
       );
-      await bench.admin(how.replace('ID', id), how.includes('reset') ? { to: 'empty' } : undefined);
+      await bench.admin(
+        route.replace('ID', id),
+        route.includes('reset') ? { to: 'empty' } : undefined,
+      );
       await double.waitForRequests('delete', 2);
-      if (expected) t.match(await simulationOf(t, bench, id), expected, how);
+      if (expected) t.match(await readSimulation(t, bench, id), expected, route);
       else assertError(t, await bench.send(`GET /__admin/simulations/${id}`), 404);
       await bench.drain();
-      t.equal(double.chats().length, 2, 'no other session is begun');
+      t.equal(double.chats().length, 2, 'no other session starts');
     }
   },
 );
 
-void t.test('After a stop during a run, interrupted sessions run again once', async (t) => {
+void t.test('After a restart, sessions that the stop interrupted run again once', async (t) => {
   const dataDir = t.testdir();
   const double = await withSandboxDouble(t, { chat: hang });
   const first = await startService({ dataDir });
@@ -240,7 +248,7 @@ void t.test('After a stop during a run, interrupted sessions run again once', as
   t.equal(page.total, 3);
   t.same(new Set(page.items.map(({ status }) => status)), new Set(['completed']));
   const chats = double.chats().map((chat) => chat.session_id);
-  t.equal(chats.length, 4, 'only the one under way was held again');
+  t.equal(chats.length, 4, 'only the interrupted session ran again');
   t.equal(chats[0], chats[1], 'with the same id');
-  t.equal(double.requests.at(-2)?.authorization, 'Bearer the-sandbox-key', 'and with the key');
+  t.equal(double.requests.at(-2)?.authorization, 'Bearer the-sandbox-key', 'with the stored key');
 });

@@ -1,4 +1,4 @@
-/** How sessions end whose calls fail, are canceled, or take too long. */
+/** How a session ends if its call is refused, fails, is canceled, or takes too long. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -18,7 +18,7 @@ const refuse =
   (socket) =>
     socket.end(`HTTP/1.1 ${status} No\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
 
-for (const [status, says] of [
+for (const [status, message] of [
   [401, /refused with HTTP 401; see SANDBOX_KIT_API_KEY\.$/],
   [404, /refused with HTTP 404\.$/],
   [429, /refused with HTTP 429\.$/],
@@ -27,7 +27,7 @@ for (const [status, says] of [
   void t.test(`An upgrade refused with ${status} ends with infrastructure_error`, async (t) => {
     const double = await withVoiceDouble(t, () => undefined, refuse(status));
     const session = await simulateSession(t, double.url, makeCallerScenario('a'));
-    t.match(session, failedSession('infrastructure_error', says));
+    t.match(session, failedSession('infrastructure_error', message));
     t.same(session.traces, [], 'nothing was said');
   });
 }
@@ -42,8 +42,8 @@ void t.test(
   },
 );
 
-const waits: [what: string, act: CallHandler, end: EndReason, says: RegExp][] = [
-  ['never answers start_call', () => undefined, 'timeout', /no call_ready within 15 s/],
+const rows: [what: string, act: CallHandler, end: EndReason, message: RegExp][] = [
+  ['never responds to start_call', () => undefined, 'timeout', /no call_ready within 15 s/],
   [
     'offers an unreachable address',
     (call) => call.offer(),
@@ -52,13 +52,13 @@ const waits: [what: string, act: CallHandler, end: EndReason, says: RegExp][] = 
   ],
 ];
 
-for (const [what, act, end, says] of waits) {
+for (const [what, act, end, message] of rows) {
   void t.test(`A sandbox that ${what} ends the session with ${end}`, async (t) => {
     const double = await withVoiceDouble(t, act);
     const clock = scaledClock(20);
     t.match(
       await simulateSession(t, double.url, makeCallerScenario('a'), { clock }),
-      failedSession(end, says),
+      failedSession(end, message),
     );
     await double.waitForNoCalls();
   });

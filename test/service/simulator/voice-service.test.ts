@@ -1,4 +1,4 @@
-/** Voice simulations in the service: created, stored, shown, and repeated after a crash. */
+/** Voice simulations in the service: they are stored, shown, and repeated after a crash. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { withVoiceDouble, type CallHandler } from '../../helpers/voice-double.ts
 type Address = Record<'url' | 'adminUrl' | 'apiKey', string>;
 
 /** Replies to one line, and waits for the caller to hang up. */
-const answerOnce: CallHandler = async (call) => {
+const replyOnce: CallHandler = async (call) => {
   await call.connect();
   await call.waitForEndOfSpeech();
   call.update('Yes.');
@@ -23,7 +23,7 @@ const answerOnce: CallHandler = async (call) => {
 
 void t.test('A voice run is stored and shown like a chat run', async (t) => {
   const context = await withService(t);
-  const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, answerOnce)];
+  const [chats, calls] = [await withSandboxDouble(t), await withVoiceDouble(t, replyOnce)];
   await context.admin('POST /evals', makeContainsEval('says', 'Yes'));
   const voiceUrl = `${calls.url.replace('http', 'ws')}/calls`;
   await context.admin('POST /agents', {
@@ -50,7 +50,7 @@ void t.test('A voice run is stored and shown like a chat run', async (t) => {
   t.equal(chats.requests.at(-1)?.path, `/users/${userId}`, 'the user is deleted');
   const { items } = await context.simulations('?include_traces=true');
   t.match(items, [{ traces: [{ user_input: 'Hello', agent_response: 'Yes.' }] }]);
-  t.equal(items[0]?.outcome_summary.total_evaluations, 1, 'an eval of tool calls is skipped');
+  t.equal(items[0]?.outcome_summary.total_evaluations, 1, 'the eval of tool calls is skipped');
   const page = await (await fetch(String(items[0]?.url))).text();
   t.match(page, /<dt>Channel<\/dt>\s*<dd>voice<\/dd>/);
   t.match(page, /Looks: skipped, because this sandbox does not report its tool calls by voice\./);

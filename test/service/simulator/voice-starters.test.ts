@@ -1,4 +1,4 @@
-/** Starter scenarios by voice, against the reference agent. */
+/** Starter scenarios by voice with the reference agent. */
 import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
 import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
@@ -17,7 +17,7 @@ void t.test('A voice scenario passes with the same lines and responses as by cha
   const voice = await simulateOn(t, agent.url, scenarios, { ...rest, channel: 'voice' });
   t.equal(voice.verdict, 'passed', JSON.stringify(voice.sessions));
   for (const [nth, session] of voice.sessions.entries()) {
-    t.match(session, { channel: 'voice', notes: [], review: { kept: true } });
+    t.match(session, { channel: 'voice', notes: [], review: { followed_scenario: true } });
     t.same(session.traces, chat.sessions[nth]?.traces, 'including tool calls');
     t.same(session.eval_outcomes, chat.sessions[nth]?.eval_outcomes);
   }

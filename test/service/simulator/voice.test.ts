@@ -12,13 +12,13 @@ import { until } from '../../helpers/until.ts';
 import { withVoiceDouble, type CallHandler, type DoubleCall } from '../../helpers/voice-double.ts';
 
 const passing = { id: 'e', name: 'E', kind: 'max_turns', params: { max: 99 } } as const;
-const aToolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
+const toolEval = { id: 't', name: 'T', kind: 'tool_called', params: { name: 'look' } } as const;
 
 /** A short turn timeout, for sandboxes that do not reply. */
 const impatient: Partial<Scenario> = { limits: { turn_timeout_ms: 2_500 } };
 
 /** Replies to a line with audio and text. */
-async function answer(call: DoubleCall, text: string, more = {}): Promise<void> {
+async function reply(call: DoubleCall, text: string, more = {}): Promise<void> {
   call.update(text, more);
   await call.speak();
 }
@@ -33,14 +33,14 @@ const afterLine =
   };
 
 /** Replies to each line until the caller hangs up. */
-async function answerAll(call: DoubleCall, more = {}): Promise<void> {
+async function replyToAll(call: DoubleCall, more = {}): Promise<void> {
   for (let nth = 1; ; nth += 1) {
     await call.waitForEndOfSpeech();
-    await answer(call, `Answer ${nth}.`, more);
+    await reply(call, `Reply ${nth}.`, more);
   }
 }
 
-async function speakForEver(call: DoubleCall): Promise<void> {
+async function speakForever(call: DoubleCall): Promise<void> {
   while (call.socket.readyState === WebSocket.OPEN) await call.speak();
 }
 
@@ -48,8 +48,8 @@ interface Row {
   act: CallHandler;
   scenario?: Partial<Scenario>;
   /** The expected session. */
-  is: object;
-  also?: (t: Test, session: SimulatedSessionReport) => void;
+  expected: object;
+  verify?: (t: Test, session: SimulatedSessionReport) => void;
 }
 
 /** Each sandbox is called by the scenario with its name; all calls run concurrently. */
@@ -57,13 +57,13 @@ const rows: Record<string, Row> = {
   'replies to each line': {
     act: async (call) => {
       await call.connect();
-      await answerAll(call);
+      await replyToAll(call);
     },
-    is: { end_reason: 'goal_achieved', verdict: 'passed', notes: [] },
-    also: (t, { traces, turn_latency_ms: latencies }) => {
+    expected: { end_reason: 'goal_achieved', verdict: 'passed', notes: [] },
+    verify: (t, { traces, turn_latency_ms: latencies }) => {
       t.match(traces, [
-        { user_input: 'Hi.', agent_response: 'Answer 1.' },
-        { user_input: 'Yes.', agent_response: 'Answer 2.' },
+        { user_input: 'Hi.', agent_response: 'Reply 1.' },
+        { user_input: 'Yes.', agent_response: 'Reply 2.' },
       ]);
       // The sandbox waits for 200 ms of silence before it replies.
       t.ok(
@@ -75,48 +75,55 @@ const rows: Record<string, Row> = {
   'greets, and reports tool calls': {
     act: async (call) => {
       await call.connect();
-      await answer(call, 'Welcome.');
+      await reply(call, 'Welcome.');
       const made = { name: 'look', arguments: '{"id":1}', result: { ok: true } };
-      await answerAll(call, { tool_calls: [{ function: made }] });
+      await replyToAll(call, { tool_calls: [{ function: made }] });
     },
-    scenario: { evals: [aToolEval], user: { opening: 'Hi.', stop_when: [{ contains: '1' }] } },
-    is: { end_reason: 'goal_achieved', verdict: 'passed' },
-    also: (t, { traces }) => {
-      t.match(traces, [{ agent_response: 'Answer 1.', tool_calls: [{ name: 'look' }] }]);
+    scenario: { evals: [toolEval], user: { opening: 'Hi.', stop_when: [{ contains: '1' }] } },
+    expected: { end_reason: 'goal_achieved', verdict: 'passed' },
+    verify: (t, { traces }) => {
+      t.match(traces, [{ agent_response: 'Reply 1.', tool_calls: [{ name: 'look' }] }]);
       t.equal(traces.length, 1, 'the greeting replies to nothing, so it is not a turn');
     },
   },
   'speaks first': {
     act: async (call) => {
       await call.connect();
-      await answer(call, 'Welcome.');
-      await answerAll(call);
+      await reply(call, 'Welcome.');
+      await replyToAll(call);
     },
     scenario: { user: { opening: 'Hi.', speaks_first: false } },
-    is: { end_reason: 'goal_achieved', verdict: 'passed' },
-    also: (t, { traces }) =>
+    expected: { end_reason: 'goal_achieved', verdict: 'passed' },
+    verify: (t, { traces }) =>
       void t.match(traces, [
         { user_input: '', agent_response: 'Welcome.' },
-        { user_input: 'Hi.', agent_response: 'Answer 1.' },
+        { user_input: 'Hi.', agent_response: 'Reply 1.' },
       ]),
   },
   'does not report tool calls': {
     act: async (call) => {
       await call.connect();
-      await answerAll(call);
+      await replyToAll(call);
     },
-    scenario: { evals: [passing, aToolEval] },
-    is: { verdict: 'passed', errored_evals: [], notes: [/^T: skipped, because this sandbox/] },
+    scenario: { evals: [passing, toolEval] },
+    expected: {
+      verdict: 'passed',
+      errored_evals: [],
+      notes: [/^T: skipped, because this sandbox/],
+    },
   },
   'sends its reply in parts': {
     act: afterLine(async (call) => {
       call.update('It is', { evaluation_metadata: { tone: 'kind' } });
       call.update('It is on its way.');
       await call.speak();
-      await answer(call, 'Bye.');
+      await reply(call, 'Bye.');
     }),
     scenario: { user: { opening: 'Hi.', stop_when: [{ contains: 'way' }] } },
-    is: { end_reason: 'goal_achieved', traces: [{ agent_response: 'It is on its way. Bye.' }] },
+    expected: {
+      end_reason: 'goal_achieved',
+      traces: [{ agent_response: 'It is on its way. Bye.' }],
+    },
   },
   'talks over the user': {
     act: async (call) => {
@@ -127,15 +134,15 @@ const rows: Record<string, Row> = {
         await Promise.all([call.speak(), call.waitForEndOfSpeech()]);
       }
     },
-    is: { end_reason: 'goal_achieved', notes: [/spoke over the user \(line 1\)/, /line 2/] },
+    expected: { end_reason: 'goal_achieved', notes: [/spoke over the user \(line 1\)/, /line 2/] },
   },
   'never ends its greeting': {
     act: async (call) => {
       await call.connect();
-      await speakForEver(call);
+      await speakForever(call);
     },
     scenario: impatient,
-    is: {
+    expected: {
       ...failedSession('timeout', /did not finish its reply within 2500 ms/),
       notes: [/still speaking when line 1 had to start/],
     },
@@ -143,25 +150,25 @@ const rows: Record<string, Row> = {
   'never ends its reply': {
     act: afterLine(async (call) => {
       call.update('And another thing.');
-      await speakForEver(call);
+      await speakForever(call);
     }),
     scenario: impatient,
-    is: failedSession('timeout', /did not finish its reply within 2500 ms/),
+    expected: failedSession('timeout', /did not finish its reply within 2500 ms/),
   },
   'has no media': {
     act: (call) => call.connect({ sends: false }),
     scenario: impatient,
-    is: failedSession('timeout', /No reply arrived, and no audio packet in the whole call/),
+    expected: failedSession('timeout', /No reply arrived, and no audio packet in the whole call/),
   },
   'reports a wrong transcript of the user': {
     act: async (call) => {
       await call.connect();
       for (const user of ['Oh, hi!', 'Cheese', '']) {
         await call.waitForEndOfSpeech();
-        await answer(call, '', { transcript: { user, agent: 'Right.' } });
+        await reply(call, '', { transcript: { user, agent: 'Right.' } });
       }
     },
-    is: {
+    expected: {
       verdict: 'passed',
       notes: [
         "In 1 of 2 turns the agent's transcript of the user differs from what was spoken: " +
@@ -172,78 +179,80 @@ const rows: Record<string, Row> = {
   'is silent': {
     act: afterLine(() => undefined),
     scenario: impatient,
-    is: failedSession('timeout', /neither audio nor conversation_update/),
-    also: (t, { traces, turn_latency_ms: took }) => {
+    expected: failedSession('timeout', /neither audio nor conversation_update/),
+    verify: (t, { traces, turn_latency_ms: latencies }) => {
       t.match(traces, [{ user_input: 'Hi.', agent_response: '' }]);
-      t.ok((took[0] ?? 0) >= 2_400, `${took.join()} ms of 2500 ms`);
+      t.ok((latencies[0] ?? 0) >= 2_400, `${latencies.join()} ms of 2500 ms`);
     },
   },
   'speaks without updates': {
     act: afterLine((call) => call.speak()),
     scenario: { limits: { turn_timeout_ms: 5_000 } },
-    is: failedSession('agent_error', /spoke, but sent no conversation_update/),
+    expected: failedSession('agent_error', /spoke, but sent no conversation_update/),
   },
   'sends updates without audio': {
     act: afterLine((call) => call.update('Hello?')),
     scenario: impatient,
-    is: failedSession('agent_error', /but spoke no audio/),
+    expected: failedSession('agent_error', /but spoke no audio/),
   },
   'sends an error, and then nothing': {
     act: afterLine((call) => call.send({ type: 'error', error: { code: 'busy', message: 'No.' } })),
     scenario: impatient,
-    is: failedSession('agent_error', /sent an error busy/),
+    expected: failedSession('agent_error', /sent an error busy/),
   },
   'hangs up after a reply': {
     act: afterLine(async (call) => {
-      await answer(call, 'Goodbye.');
+      await reply(call, 'Goodbye.');
       call.socket.close(1000);
     }),
-    is: { status: 'completed', end_reason: 'agent_ended', verdict: 'passed' },
-    also: (t, session) => void t.same(listUserLines(session), ['Hi.'], 'the next line is not sent'),
+    expected: { status: 'completed', end_reason: 'agent_ended', verdict: 'passed' },
+    verify: (t, session) =>
+      void t.same(listUserLines(session), ['Hi.'], 'the next line is not sent'),
   },
   'hangs up instead of a reply': {
     act: afterLine(async (call) => {
-      await answer(call, 'Anything else?');
+      await reply(call, 'Anything else?');
       await call.waitForEndOfSpeech();
       call.socket.close(1000);
     }),
-    is: { status: 'completed', end_reason: 'agent_ended' },
-    also: (t, { traces }) => void t.match(traces, [{}, { user_input: 'Yes.', agent_response: '' }]),
+    expected: { status: 'completed', end_reason: 'agent_ended' },
+    verify: (t, { traces }) =>
+      void t.match(traces, [{}, { user_input: 'Yes.', agent_response: '' }]),
   },
   'hangs up without a word': {
     act: afterLine(({ socket }) => socket.close(1000)),
-    is: failedSession('agent_error', /closed the WebSocket \(1000/),
+    expected: failedSession('agent_error', /closed the WebSocket \(1000/),
   },
   'drops the call': {
     act: afterLine(({ socket }) => socket.terminate()),
-    is: failedSession('agent_error', /1006/),
+    expected: failedSession('agent_error', /1006/),
   },
   'closes with an internal error': {
     act: afterLine(async (call) => {
-      await answer(call, 'Wait.');
+      await reply(call, 'Wait.');
       call.socket.close(1011, 'oops');
     }),
-    is: failedSession('agent_error', /1011, oops/),
+    expected: failedSession('agent_error', /1011, oops/),
   },
   'responds to start_call with an error': {
     act: (call) => {
       call.send({ type: 'error', error: { code: 'busy', message: 'No.' } });
       call.socket.close(1011);
     },
-    is: { ...failedSession('agent_error', /busy/), traces: [] },
+    expected: { ...failedSession('agent_error', /busy/), traces: [] },
   },
   'has too many calls': {
     act: ({ socket }) => socket.close(4429),
-    is: failedSession('infrastructure_error', /4429/),
+    expected: failedSession('infrastructure_error', /4429/),
   },
   'sends an invalid offer': {
     act: (call) => call.send({ type: 'call_ready', webrtc_offer: { type: 'offer', sdp: 'v=0' } }),
-    is: failedSession('agent_error', /The call failed/),
+    expected: failedSession('agent_error', /The call failed/),
   },
   'gets a line that cannot be spoken': {
     act: afterLine(() => undefined),
     scenario: { user: { opening: '...!' } },
-    is: failedSession('simulator_error', /The user can't speak/),
+    expected: failedSession('simulator_error', /The user can't speak/),
   },
 };
 
@@ -259,8 +268,8 @@ void t.test("The sandbox's behavior in a call decides how the session ends", asy
   const { sessions } = await simulateOn(t, double.url, scenarios, { concurrency: rowsById.size });
   for (const [nth, [name, row]] of Object.entries(rows).entries()) {
     const session = sessions[nth] as SimulatedSessionReport;
-    t.match(session, row.is, `a sandbox that ${name}`);
-    row.also?.(t, session);
+    t.match(session, row.expected, `a sandbox that ${name}`);
+    row.verify?.(t, session);
   }
   await double.waitForNoCalls();
 });

@@ -1,4 +1,4 @@
-/** What one who has an address and nothing else gets to know: `/`, `/__admin`, wrong methods. */
+/** What `/`, `/__admin`, and unsupported methods show to a caller who knows only the address. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -8,19 +8,19 @@ import { ROOT } from '../../helpers/repository.ts';
 
 const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
 
-void t.test('/ tells programs in JSON what this is and where to send traces', async (t) => {
+void t.test('/ describes the service in JSON and says where to send traces', async (t) => {
   const { send, admin, service } = await withService(t, { apiKeyHeader: 'X-My-Key' });
   for (const accept of ['*/*', 'application/json', 'text/plain', 'text/html;q=0, */*', 'a;q=b,,']) {
-    const answer = await send('GET /', { key: null, headers: { accept } });
-    t.equal(answer.status, 200, accept);
-    t.equal(answer.headers.get('content-type'), 'application/json', accept);
-    t.match(answer.json, { service: 'sandbox-kit', key_header: 'x-my-key' });
-    t.match(answer.text, /POST \/v1\/traces.*\/__admin.*docs\/service\.md/s);
-    t.notOk(answer.text.includes(service.apiKey), 'no key');
-    t.match(answer.headers.get('vary'), /accept/i);
+    const response = await send('GET /', { key: null, headers: { accept } });
+    t.equal(response.status, 200, accept);
+    t.equal(response.headers.get('content-type'), 'application/json', accept);
+    t.match(response.json, { service: 'sandbox-kit', key_header: 'x-my-key' });
+    t.match(response.text, /POST \/v1\/traces.*\/__admin.*docs\/service\.md/s);
+    t.notOk(response.text.includes(service.apiKey), 'no key');
+    t.match(response.headers.get('vary'), /accept/i);
   }
   t.equal((await send('HEAD /?x=1', { key: null })).status, 200);
-  t.match(await admin('GET /requests'), { seen: 0 }, 'looking changes nothing');
+  t.match(await admin('GET /requests'), { seen: 0 }, 'requests for / are not in the journal');
 });
 
 void t.test('/ is a page for browsers that loads no other resources', async (t) => {
@@ -36,15 +36,15 @@ void t.test('/ is a page for browsers that loads no other resources', async (t) 
   }
 });
 
-void t.test('/ tells an exporter that posts to it the right address', async (t) => {
+void t.test('An exporter that posts to / gets the right address', async (t) => {
   const { send } = await withService(t);
-  const answer = await send('POST /', { body: { resourceSpans: [] } });
-  assertError(t, answer, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
-  t.equal(answer.headers.get('allow'), 'GET, HEAD');
+  const response = await send('POST /', { body: { resourceSpans: [] } });
+  assertError(t, response, 405, /POST.*Use GET, HEAD.*Send traces to \/v1\/traces\.$/);
+  t.equal(response.headers.get('allow'), 'GET, HEAD');
   assertError(t, await send('GET /v1'), 404, /GET \/v1/);
 });
 
-void t.test('/ and /__admin tell unauthorized callers nothing', async (t) => {
+void t.test('/ and /__admin reveal nothing to unauthorized callers', async (t) => {
   const { send } = await withService(t);
   for (const path of ['/', '/__admin', '/__admin/']) {
     const headers = { origin: 'https://evil.example' };
@@ -55,9 +55,9 @@ void t.test('/ and /__admin tell unauthorized callers nothing', async (t) => {
   t.teardown(() => service.stop());
   for (const path of ['/', '/__admin', '/__admin/', '/__admin/evals']) {
     const method = path === '/__admin/evals' ? 'PATCH' : 'GET';
-    const refused = await fetch(service.url + path, { method });
-    t.equal(refused.status, 401, path);
-    t.equal(refused.headers.get('allow'), null);
+    const rejected = await fetch(service.url + path, { method });
+    t.equal(rejected.status, 401, path);
+    t.equal(rejected.headers.get('allow'), null);
     const headers = { 'x-service-api-key': key };
     t.equal((await fetch(service.url + path, { headers })).status, 200, path);
   }
@@ -67,7 +67,7 @@ interface RouteList {
   routes: { route: string; purpose: string }[];
 }
 
-void t.test('/__admin lists every control route, as the documentation does', async (t) => {
+void t.test('/__admin lists every control route, and each is documented', async (t) => {
   const { admin, send } = await withService(t);
   const { routes } = (await admin('GET ')) as RouteList;
   t.same(await admin('GET /'), { routes });
@@ -78,9 +78,9 @@ void t.test('/__admin lists every control route, as the documentation does', asy
     const [method = '', path = ''] = route.split(' ');
     const short = path.replace('/__admin', '').replace(/\/\{id\}.*/, '');
     t.ok(document.includes(short), `${short} is in docs/service.md`);
-    const answer = await send(`${method} ${path.replace('{id}', 'x')}`);
-    t.not(answer.status, 405, route);
-    t.notMatch(answer.json, { message: /Route (GET|POST|PUT|DELETE) / }, route);
+    const response = await send(`${method} ${path.replace('{id}', 'x')}`);
+    t.not(response.status, 405, route);
+    t.notMatch(response.json, { message: /Route (GET|POST|PUT|DELETE) / }, route);
   }
 });
 
@@ -98,11 +98,16 @@ void t.test(
     ];
     for (const [route, allow] of rows) {
       const [method = '', path = ''] = route.split(' ');
-      const answer = await send(`${method} /__admin${path}`, {
+      const response = await send(`${method} /__admin${path}`, {
         body: method === 'GET' ? undefined : {},
       });
-      assertError(t, answer, 405, new RegExp(`^${method} is not supported here. Use ${allow}[.]`));
-      t.equal(answer.headers.get('allow'), allow, route);
+      assertError(
+        t,
+        response,
+        405,
+        new RegExp(`^${method} is not supported here. Use ${allow}[.]`),
+      );
+      t.equal(response.headers.get('allow'), allow, route);
     }
     assertError(t, await send('GET /__admin/evalz'), 404, /GET \/__admin lists all routes\.$/);
   },

@@ -1,9 +1,9 @@
-/** The session page: values that an instrumentation did not record are marked as missing, not shown as null. */
+/** The session page marks values that were not recorded as missing instead of showing null. */
 import t from 'tap';
 import { makeSpan } from '../../helpers/otlp.ts';
 import { makeContainsEval, withService } from '../../helpers/service.ts';
 
-void t.test('a tool call without recorded arguments or result says so', async (t) => {
+void t.test('A tool call without recorded arguments or result is marked as such', async (t) => {
   const { admin, trace, end, drain, production } = await withService(t);
   await admin('POST /evals', makeContainsEval('says', 'way'));
   await admin('PUT /settings', { evals: ['says'] });

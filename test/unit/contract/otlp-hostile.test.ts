@@ -7,7 +7,7 @@ import {
   type TraceExportRequest,
 } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
-import { field, protobufOf } from '../../helpers/otlp-wire.ts';
+import { field, encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import { damageJson, randomJson } from '../../helpers/random-json.ts';
 import {
   toAnyValue,
@@ -26,11 +26,11 @@ function nestedRequest(levels: number): TraceExportRequest {
 
 void t.test('values nest as deep as protobuf allows, in both encodings, and no deeper', (t) => {
   const deepest = nestedRequest(47);
-  t.same(decodeTraceRequest(protobufOf(deepest)), readTraceRequest(deepest));
+  t.same(decodeTraceRequest(encodeProtobuf(deepest)), readTraceRequest(deepest));
   const tooDeep = { message: /nests values more than 100 messages deep/ };
   const deeper = nestedRequest(48);
   t.throws(() => readTraceRequest(deeper), tooDeep);
-  t.throws(() => decodeTraceRequest(protobufOf(deeper)), tooDeep);
+  t.throws(() => decodeTraceRequest(encodeProtobuf(deeper)), tooDeep);
   t.end();
 });
 
@@ -70,7 +70,7 @@ void t.test('millions of empty spans are refused before they become anything', (
 });
 
 void t.test('protobuf that is cut off anywhere is refused, or is a shorter request', (t) => {
-  const bytes = protobufOf(makeFullRequest());
+  const bytes = encodeProtobuf(makeFullRequest());
   for (let length = 0; length < bytes.length; length++) {
     try {
       decodeTraceRequest(bytes.subarray(0, length));
@@ -100,7 +100,7 @@ function parsed(text: string): unknown {
 void t.test('damaged protobuf and JSON of any shape is read or refused, nothing else', (t) => {
   const seed = 'otlp-1';
   const chance = seededRandom(seed);
-  const bytes = protobufOf(makeFullRequest());
+  const bytes = encodeProtobuf(makeFullRequest());
   const text = JSON.stringify(makeFullRequest());
   const attempt = (what: string, read: () => unknown): void => {
     try {

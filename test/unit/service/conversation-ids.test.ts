@@ -1,6 +1,6 @@
 import t from 'tap';
 import { decodeTraceRequest } from '../../../src/contract/index.ts';
-import { protobufOf } from '../../helpers/otlp-wire.ts';
+import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import {
   expectAccepted,
   listCodes,
@@ -149,7 +149,7 @@ void t.test('AI SDK spans have their id only in the header and messages as JSON 
   const result = expectAccepted(readSketches(spans, { headerConversationId: 'h' }));
   t.equal(result.spans.length, 4);
   t.match(result.tags, [{ conversationId: 'h', key: 'server.address' }]);
-  const wire = protobufOf(makeWireRequest(spans.map(makeWireSpan), {}));
+  const wire = encodeProtobuf(makeWireRequest(spans.map(makeWireSpan), {}));
   t.strictSame(
     readRequest(decodeTraceRequest(wire), { headerConversationId: 'h' }),
     result,

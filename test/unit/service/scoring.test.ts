@@ -32,8 +32,8 @@ function table(kind: EvalDefinition['kind'], rows: readonly Row[]): void {
   });
 }
 
-const said = (...answers: string[]): ScoredSession =>
-  makeSession(...answers.map((agentResponse) => ({ agentResponse })));
+const said = (...responses: string[]): ScoredSession =>
+  makeSession(...responses.map((agentResponse) => ({ agentResponse })));
 
 const LONG = `${'x'.repeat(5_000)} shipped ${'y'.repeat(5_000)}`;
 

@@ -1,23 +1,23 @@
-/** Scripted and graph users: what they say, when, why, and when they stop. */
+/** Scripted users and graph users: what they say and when they stop. */
 import t, { type Test } from 'tap';
 import type { Persona, Scenario } from '../../../src/contract/index.ts';
 import {
-  answer,
   reply,
+  respondWith,
   withSandboxDouble,
   type RouteBehavior,
 } from '../../helpers/sandbox-double.ts';
 import { makeUserScenario, listUserLines, simulateSession } from '../../helpers/simulation.ts';
 
-/** A sandbox that says these one after the other, and the last for ever. */
-async function saying(t: Test, ...replies: (string | RouteBehavior)[]): Promise<string> {
+/** Starts a sandbox that gives these replies in order and then repeats the last one. */
+async function startWithReplies(t: Test, ...replies: (string | RouteBehavior)[]): Promise<string> {
   const { url, setBehavior } = await withSandboxDouble(t);
   let nth = 0;
   setBehavior({
-    chat: (response, seen) => {
+    chat: (response, request) => {
       const next = replies[Math.min(nth, replies.length - 1)] ?? '';
       nth += 1;
-      (typeof next === 'string' ? reply(next) : next)(response, seen);
+      (typeof next === 'string' ? reply(next) : next)(response, request);
     },
   });
   return url;
@@ -31,7 +31,7 @@ async function talk(
 ) {
   const session = await simulateSession(
     t,
-    await saying(t, ...replies),
+    await startWithReplies(t, ...replies),
     makeUserScenario(user, more),
   );
   return { session, lines: listUserLines(session), end: session.end_reason };
@@ -63,8 +63,7 @@ void t.test(
       'You are welcome.',
       'Bye.',
     ]);
-    const said = ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.'];
-    t.same(lines, said);
+    t.same(lines, ['Is it done?', 'And now?', 'And now?', 'Thanks.', 'Thanks.', 'Bye.']);
     t.equal(session.traces[3]?.user_reason, 'has it');
     t.equal(session.traces[4]?.user_reason, 'waits for the condition of step 2');
   },
@@ -86,7 +85,7 @@ void t.test('Facts are stated when the agent asks, and not before', async (t) =>
   t.same(lines, ['Help me.', 'It is A-1. 8000', 'It is A-1.', 'Great.']);
   t.equal(end, 'goal_achieved');
   t.equal(session.traces[1]?.user_reason, 'is asked for: order number, postcode');
-  t.ok(session.review.kept, 'the secret was not told');
+  t.ok(session.review.followed_scenario, 'the user did not state the secret');
 });
 
 void t.test('A reaction takes precedence over facts and steps, up to its limit', async (t) => {
@@ -95,9 +94,9 @@ void t.test('A reaction takes precedence over facts and steps, up to its limit',
     { when: { contains: 'idiot' }, say: 'How rude!', stop: true },
   ];
   const user = { opening: 'Hi', reactions, steps: [{ say: 'Go on.' }, { say: 'More.' }] };
-  const one = await talk(t, user, ['A refund?', 'Refund!', 'refund', 'You idiot.', 'Sorry.']);
-  t.same(one.lines, ['Hi', 'I want no refund.', 'I want no refund.', 'Go on.', 'How rude!']);
-  t.equal(one.end, 'user_stop', 'with stop, the line is the last');
+  const result = await talk(t, user, ['A refund?', 'Refund!', 'refund', 'You idiot.', 'Sorry.']);
+  t.same(result.lines, ['Hi', 'I want no refund.', 'I want no refund.', 'Go on.', 'How rude!']);
+  t.equal(result.end, 'user_stop', 'a reaction with stop ends the conversation');
 });
 
 void t.test('stop_when takes precedence over everything else', async (t) => {
@@ -109,11 +108,11 @@ void t.test('stop_when takes precedence over everything else', async (t) => {
   const { lines, end, session } = await talk(t, user, ['You are ALL SET.']);
   t.same(lines, ['Hi']);
   t.equal(end, 'goal_achieved');
-  t.ok(session.review.kept);
+  t.ok(session.review.followed_scenario);
 });
 
 void t.test('Conditions support contains, lacks, matches, tool_called, and turn', async (t) => {
-  const withTool = answer(200, {
+  const withTool = respondWith(200, {
     choices: [
       {
         message: {
@@ -152,7 +151,7 @@ void t.test('`next` selects the next step', async (t) => {
     limits: { max_turns: 6 },
   });
   t.same(lines, ['0', 'One', 'Three', 'Two', 'Three', 'Two']);
-  t.equal(end, 'max_turns', 'a loop ends with the turns');
+  t.equal(end, 'max_turns', 'max_turns ends a loop');
 });
 
 void t.test('The agent may speak first, also by chat', async (t) => {
@@ -160,12 +159,16 @@ void t.test('The agent may speak first, also by chat', async (t) => {
   const first = await talk(t, user, ['Hello, how can I help?', 'There.', 'Bye.']);
   t.same(first.lines, ['', 'Thanks. Where is it?', 'Bye.']);
   t.equal(first.session.traces[0]?.agent_response, 'Hello, how can I help?');
-  const before = [{ role: 'assistant' as const, content: 'Welcome!' }];
-  const spoken = await talk(t, user, ['There.', 'Bye.'], { initial_messages: before });
-  t.same(spoken.lines, ['Thanks. Where is it?', 'Bye.'], 'one that has spoken is not asked to');
+  const greeting = [{ role: 'assistant' as const, content: 'Welcome!' }];
+  const afterGreeting = await talk(t, user, ['There.', 'Bye.'], { initial_messages: greeting });
+  t.same(
+    afterGreeting.lines,
+    ['Thanks. Where is it?', 'Bye.'],
+    'the user does not wait if the history has a greeting',
+  );
 });
 
-void t.test('The user gives up after `patience_turns` useless replies in a row', async (t) => {
+void t.test('The user gives up after `patience_turns` unhelpful replies in a row', async (t) => {
   const persona: Persona = { id: 'p', name: 'Short of time', patience_turns: 2 };
   const steps = [
     { when: { contains: 'one' }, say: 'Good.' },
@@ -180,7 +183,11 @@ void t.test('The user gives up after `patience_turns` useless replies in a row',
 void t.test('Repeated goodbyes of the agent end the conversation', async (t) => {
   const steps = [{ when: { contains: 'order' }, say: 'Thanks.' }];
   const { lines, end, session } = await talk(t, { opening: 'Where is it?', steps }, ['Goodbye!']);
-  t.same(lines, ['Where is it?', 'Where is it?'], 'it gets a second chance');
+  t.same(
+    lines,
+    ['Where is it?', 'Where is it?'],
+    'the user repeats its line after the first goodbye',
+  );
   t.equal(end, 'agent_ended');
   t.equal(session.status, 'completed');
 });

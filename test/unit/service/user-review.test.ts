@@ -63,7 +63,7 @@ void t.test(
     for (const [what, said, endReason, findings] of rows) {
       const scenario = makeUserScenario(user);
       const review = await reviewUser({ scenario, turns: turnsOf(...said), endReason });
-      t.match(review, { kept: findings.length === 0, findings }, what);
+      t.match(review, { followed_scenario: findings.length === 0, findings }, what);
       t.equal(review.findings.length, findings.length, what);
     }
   },
@@ -73,7 +73,7 @@ void t.test('Continuing after stop_when is found', async (t) => {
   const scenario = makeUserScenario({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
   const turns = turnsOf('Hello', 'It is DONE.', 'Hello', 'Well?');
   const review = await reviewUser({ scenario, turns, endReason: 'max_turns' });
-  t.match(review, { kept: false, findings: [{ rule: 'went_on', turn: 2 }] });
+  t.match(review, { followed_scenario: false, findings: [{ rule: 'went_on', turn: 2 }] });
   const last = await reviewUser({ scenario, turns: turns.slice(0, 1), endReason: 'goal_achieved' });
-  t.ok(last.kept);
+  t.ok(last.followed_scenario);
 });

@@ -13,7 +13,7 @@ export function listReasons(session: SimulatedSessionReport): string[] {
     verdict === 'undecided' && session.status === 'completed' && unscored.length === 0
       ? ['The scenario has no evals, so the session was not judged.']
       : [];
-  const deviations = review.kept ? [] : review.findings.map(({ message }) => message);
+  const deviations = review.followed_scenario ? [] : review.findings.map(({ message }) => message);
   return [
     ...(error === undefined ? [] : [error]),
     ...(session.status === 'cancelled' ? ['Canceled.'] : []),

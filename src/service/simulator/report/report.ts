@@ -44,7 +44,7 @@ export function buildReport(results: RunResults): SimulationReport {
       passed: count('passed'),
       failed: count('failed'),
       undecided: count('undecided'),
-      strayed: sessions.filter(({ review }) => !review.kept).length,
+      deviated: sessions.filter(({ review }) => !review.followed_scenario).length,
     },
     scenarios,
     sessions,

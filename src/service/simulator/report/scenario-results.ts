@@ -30,7 +30,7 @@ export function summarizeScenarios(
       samples: samples.length,
       ...{ passed, failed, undecided },
       pass_rate: judged === 0 ? null : passed / judged,
-      wanted_pass_rate: requiredRate,
+      required_pass_rate: requiredRate,
       pass_hat_k: computePassHat(passed, judged),
       flaky: passed > 0 && failed > 0,
       verdict: decideScenarioVerdict({ passed, failed, undecided }, requiredRate),

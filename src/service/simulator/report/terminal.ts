@@ -88,7 +88,7 @@ function formatTable(report: SimulationReport, { style, width }: TextLayout): st
   const head = `${'Scenario'.padEnd(idWidth)}  ${channelTitle}Verdict      Passed  Required  pass^k`;
   const rows = scenarios.map((scenario) => {
     const { scenario_id: id, verdict, passed, samples, flaky } = scenario;
-    const { wanted_pass_rate: required, pass_hat_k: passHat } = scenario;
+    const { required_pass_rate: required, pass_hat_k: passHat } = scenario;
     const columns = [
       shorten(id, idWidth).padEnd(idWidth),
       ...channelOf(id),

@@ -65,7 +65,7 @@ export function newSimulation(
   return {
     ...{ ownerId, name: 'Nightly', seed: 'S', startedAtMs: NOON_MS, secret: 'k', concurrency: 1 },
     ...{ agent: { name: 'Shop', url: 'http://127.0.0.1:1' }, scenarios: [] },
-    makeId: (repeat) => `asked-${repeat}`,
+    makeId: (repeat) => `run-${repeat}`,
     ...changes,
   };
 }

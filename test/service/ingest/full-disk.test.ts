@@ -1,4 +1,4 @@
-/** A disk that takes no more: nothing is acknowledged, and everybody is told to come again. */
+/** On a full disk, the service acknowledges nothing and responds with a retryable 503. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,8 +17,8 @@ interface Address {
   adminUrl: string;
 }
 
-/** Sends to the service; the status, Retry-After and the body. */
-async function ask({ url, apiKey }: Address, route: string, body?: unknown) {
+/** Sends a request; returns the status, Retry-After, and the body. */
+async function request({ url, apiKey }: Address, route: string, body?: unknown) {
   const [method = '', path = ''] = route.split(' ');
   const response = await fetch(url + path, {
     method,
@@ -29,63 +29,71 @@ async function ask({ url, apiKey }: Address, route: string, body?: unknown) {
   return { status: response.status, retryAfter, text: await response.text() };
 }
 
-/** About 200 kB. */
-const bulky = (nth: number) =>
+/** Returns a trace request of about 200 kB. */
+const makeLargeRequest = (nth: number) =>
   makeTraceRequest([makeSpan({ conversationId: `c-${nth}`, user: SECRET.repeat(15_000) })]);
 
-/** Sends until the disk takes no more; the ids that were acknowledged. */
+/** Sends until the disk is full, and returns the acknowledged conversation ids. */
 async function sendUntilFull(t: Test, service: Address): Promise<string[]> {
   const acknowledged: string[] = [];
   for (let nth = 0; nth < 100; nth += 1) {
-    const response = await ask(service, 'POST /v1/traces', bulky(nth));
+    const response = await request(service, 'POST /v1/traces', makeLargeRequest(nth));
     if (response.status === 200) acknowledged.push(`c-${nth}`);
     else {
       t.match(response, { status: 503, retryAfter: /^[1-9]\d*$/, text: /^\{"message":/ });
       return acknowledged;
     }
   }
-  t.fail('the disk was never full');
+  t.fail('the disk did not become full');
   return acknowledged;
 }
 
-/** What was too much left room for less: small writes, until there is none for the smallest. */
-async function takeWhatIsLeft(t: Test, service: Address): Promise<void> {
+/** Fills the space that was too small for a large request, with small writes until one fails. */
+async function fillRemainingSpace(t: Test, service: Address): Promise<void> {
   for (let nth = 0; nth < 500; nth += 1) {
-    const { status } = await ask(service, 'PUT /__admin/settings', { run_name: `run ${nth}` });
+    const { status } = await request(service, 'PUT /__admin/settings', { run_name: `run ${nth}` });
     if (status !== 200) return;
   }
-  t.fail('there is always room');
+  t.fail('the disk did not become full');
 }
 
-async function othersAreToldToo(t: Test, service: Address, id: string): Promise<void> {
+async function assertOtherWritesRejected(t: Test, service: Address, id: string): Promise<void> {
   const definition = { id: 'x', name: 'x'.repeat(200), kind: 'contains', params: { text: SECRET } };
   for (const [route, body] of [
     [`POST /v1/sessions/${id}/end`],
     ['POST /__admin/evals', definition],
     ['PUT /__admin/settings', { run_name: 'x'.repeat(200) }],
   ] as const) {
-    const response = await ask(service, route, body);
+    const response = await request(service, route, body);
     t.match(response, { status: 503, retryAfter: /^[1-9]\d*$/ }, route);
   }
-  t.equal((await ask(service, 'POST /v1/traces', 7)).status, 400, 'refusals stay what they are');
-  t.equal((await ask(service, 'GET /api/prod-evaluations/sessions/')).status, 200, 'reads go on');
+  t.equal(
+    (await request(service, 'POST /v1/traces', 7)).status,
+    400,
+    'an invalid request still gets 400',
+  );
+  t.equal(
+    (await request(service, 'GET /api/prod-evaluations/sessions/')).status,
+    200,
+    'reads still work',
+  );
 }
 
-/** A disk of 3 MiB of its own, where this user can have one. */
-function smallDisk(): { folder: string; mounted: boolean; remove: () => void } {
+/** Mounts a disk of 3 MiB if this user is allowed to. */
+function mountSmallDisk(): { folder: string; isMounted: boolean; remove: () => void } {
   const folder = mkdtempSync(join(tmpdir(), 'kit-disk-'));
   const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=3m', 'tmpfs', folder]);
-  const mounted = status === 0;
+  const isMounted = status === 0;
   const remove = (): void => {
-    if (mounted) spawnSync('umount', ['--lazy', folder]);
+    if (isMounted) spawnSync('umount', ['--lazy', folder]);
     rmdirSync(folder);
   };
-  return { folder, mounted, remove };
+  return { folder, isMounted, remove };
 }
 
-const disk = smallDisk();
+const disk = mountSmallDisk();
 t.teardown(() => disk.remove());
-const skip = !disk.mounted && 'no disk can be mounted here';
+const skip = !disk.isMounted && 'this user is not allowed to mount a disk';
 
 void t.test(
   'On a full disk, requests get 503 and all acknowledged spans are stored',
@@ -101,15 +109,19 @@ void t.test(
     const acknowledged = await sendUntilFull(t, service);
     t.ok(acknowledged.length > 0);
     const [first = ''] = acknowledged;
-    await takeWhatIsLeft(t, service);
-    await othersAreToldToo(t, service, first);
+    await fillRemainingSpace(t, service);
+    await assertOtherWritesRejected(t, service, first);
     t.match(lines.join('\n'), /"code":"SQLITE_FULL"/);
     t.notMatch(lines.join('\n'), SECRET);
 
     rmSync(filler);
-    t.equal((await ask(service, 'POST /v1/traces', bulky(999))).status, 200, 'once there is room');
+    t.equal(
+      (await request(service, 'POST /v1/traces', makeLargeRequest(999))).status,
+      200,
+      'requests succeed once there is space',
+    );
     for (const id of [...acknowledged, 'c-999']) {
-      t.equal((await ask(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
+      t.equal((await request(service, `POST /v1/sessions/${id}/end`)).status, 200, id);
     }
   },
 );
@@ -124,10 +136,10 @@ void t.test('When the disk fails, requests get 503 and the log has the reason', 
   t.equal(await end('SIGTERM'), 0);
   t.match(await stderr, /"code":"SQLITE_(IOERR|FULL)/);
   t.notMatch(await stderr, SECRET);
-  const again = await start(t, args);
+  const restarted = await start(t, args);
   for (const id of acknowledged) {
-    const response = await ask(
-      JSON.parse(again.firstLine) as Address,
+    const response = await request(
+      JSON.parse(restarted.firstLine) as Address,
       `POST /v1/sessions/${id}/end`,
     );
     t.equal(response.status, 200, id);

@@ -1,4 +1,4 @@
-/** `POST /v1/traces` at the door: who is let in, how much, and what is told to whom is not. */
+/** `POST /v1/traces`: authentication, content types, limits, and error responses. */
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
@@ -15,7 +15,7 @@ const protobuf = { 'content-type': 'application/x-protobuf' };
 interface LogView {
   entries: { code: string; message: string; about: Record<string, unknown> }[];
 }
-const codesIn = async ({ admin }: Bench): Promise<string[]> =>
+const listCodes = async ({ admin }: Bench): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
 void t.test(
@@ -72,12 +72,12 @@ void t.test(
       'nonsense',
       ';;;',
     ]) {
-      const refused = await send(TRACES, { raw: text, headers: { 'content-type': type } });
-      assertError(t, refused, 415, /application\/x-protobuf/);
+      const rejected = await send(TRACES, { raw: text, headers: { 'content-type': type } });
+      assertError(t, rejected, 415, /application\/x-protobuf/);
     }
     assertError(t, await send(TRACES, { raw: Buffer.from(text) }), 415, /got nothing/);
     assertError(t, await send(TRACES), 415, /got nothing/);
-    t.ok((await codesIn(bench)).includes('unsupported_type'));
+    t.ok((await listCodes(bench)).includes('unsupported_type'));
   },
 );
 
@@ -110,7 +110,7 @@ void t.test('Bodies are accepted uncompressed or with gzip', async (t) => {
 });
 
 void t.test(
-  '120 requests are accepted in any 60 s; the next one is told how long to wait',
+  '120 requests are accepted in any 60 s; the next one gets a 429 with Retry-After',
   async (t) => {
     const bench = await withService(t);
     const { send, clock, admin } = bench;
@@ -122,23 +122,23 @@ void t.test(
     t.same([...statuses], [200]);
 
     for (let nth = 0; nth < 3; nth += 1) {
-      const refused = await send(TRACES, { body });
-      assertError(t, refused, 429, /30 s/);
-      t.equal(refused.headers.get('retry-after'), '30', 'whole seconds, rounded up');
+      const rejected = await send(TRACES, { body });
+      assertError(t, rejected, 429, /30 s/);
+      t.equal(rejected.headers.get('retry-after'), '30', 'whole seconds, rounded up');
     }
-    const first = await send(TRACES, { raw: 'x', headers: { 'content-type': 'text/plain' } });
-    assertError(t, first, 429);
-    assertError(t, await send(TRACES, { body, key: 'sk_nobody' }), 401);
+    const unsupported = await send(TRACES, { raw: 'x', headers: { 'content-type': 'text/plain' } });
+    assertError(t, unsupported, 429);
+    assertError(t, await send(TRACES, { body, key: 'sk_unknown' }), 401);
     t.same(
-      (await codesIn(bench)).filter((code) => code === 'rate_limited').length,
+      (await listCodes(bench)).filter((code) => code === 'rate_limited').length,
       1,
-      'noted once',
+      'logged once',
     );
 
     clock.advance(29_499);
     t.equal((await send(TRACES, { body })).headers.get('retry-after'), '1', 'never 0');
     clock.advance(1);
-    t.equal((await send(TRACES, { body })).status, 200, 'refused ones made nobody wait longer');
+    t.equal((await send(TRACES, { body })).status, 200, 'rejected requests do not extend the wait');
 
     const { key } = (await admin('POST /keys', { owner: 'other' })) as { key: string };
     for (let nth = 0; nth < 100; nth += 1) await send(TRACES, { body });
@@ -147,15 +147,18 @@ void t.test(
   },
 );
 
-void t.test('Of 401, 429, 415, 413, and 400, the first that applies is returned', async (t) => {
-  const { send } = await withService(t);
-  const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
-  const text = { 'content-type': 'text/plain' };
-  assertError(t, await send(TRACES, { raw: large, headers: text, key: 'sk_nobody' }), 401);
-  assertError(t, await send(TRACES, { raw: large, headers: text }), 415);
-  assertError(t, await send(TRACES, { raw: large, headers: json }), 413);
-  assertError(t, await send(TRACES, { raw: 'nonsense', headers: json }), 400);
-});
+void t.test(
+  'Errors have the order 401, 429, 415, 413, 400; the first that applies is returned',
+  async (t) => {
+    const { send } = await withService(t);
+    const large = Buffer.alloc(INGEST_BODY_BYTES_MAX + 1);
+    const text = { 'content-type': 'text/plain' };
+    assertError(t, await send(TRACES, { raw: large, headers: text, key: 'sk_unknown' }), 401);
+    assertError(t, await send(TRACES, { raw: large, headers: text }), 415);
+    assertError(t, await send(TRACES, { raw: large, headers: json }), 413);
+    assertError(t, await send(TRACES, { raw: 'nonsense', headers: json }), 400);
+  },
+);
 
 void t.test('Malformed bodies get 400 with a message and affect no other request', async (t) => {
   const { send, trace, end, admin } = await withService(t);
@@ -179,10 +182,10 @@ void t.test('Malformed bodies get 400 with a message and affect no other request
     ...['\u0007', '\n\u00ff', 'not protobuf at all'].map((raw) =>
       send(TRACES, { raw: Buffer.from(raw, 'latin1'), headers: protobuf }),
     ),
-    trace(makeSpan({ conversationId: 'beside' })),
+    trace(makeSpan({ conversationId: 'valid' })),
   ]);
   for (const response of results) if (response) assertError(t, response, 400);
-  t.equal((await end('beside')).conversation_id, 'beside');
+  t.equal((await end('valid')).conversation_id, 'valid');
   t.ok(JSON.stringify(await admin('GET /ingest-log')).includes('malformed_body'));
 });
 
@@ -194,11 +197,11 @@ void t.test(
     t.equal((await send(TRACES, { body: {} })).status, 200);
     t.equal((await send(TRACES, { raw: Buffer.alloc(0), headers: protobuf })).status, 200);
     const other = makeTraceRequest([makeSpan({ operation: null, conversationId: null })]);
-    t.equal((await send(TRACES, { body: other })).status, 200, 'ignored, with no error');
+    t.equal((await send(TRACES, { body: other })).status, 200, 'other spans are ignored');
 
     const without = makeTraceRequest([makeSpan({ conversationId: null })]);
     assertError(t, await send(TRACES, { body: without }), 400, /X-Conversation-Id/);
-    t.ok((await codesIn(bench)).includes('no_conversation_id'));
+    t.ok((await listCodes(bench)).includes('no_conversation_id'));
     const headers = { 'x-conversation-id': 'Gespr\u00c3\u00a4ch' };
     t.equal((await send(TRACES, { body: without, headers })).status, 200);
     t.equal((await end('Gespr\u00e4ch')).conversation_id, 'Gespr\u00e4ch');
@@ -220,9 +223,9 @@ void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t)
   await admin('POST /faults', { kind: 'rate_limit', route: 'traces', retry_after_s: 7, times: 1 });
   await admin('POST /faults', { kind: 'server_error', route: 'results', times: 1 });
   await admin('POST /faults', { kind: 'unavailable', route: 'end', ttl_ms: 1000 });
-  const refused = await send(TRACES, { body: makeTraceRequest() });
-  assertError(t, refused, 429, /fault/);
-  t.equal(refused.headers.get('retry-after'), '7');
+  const rejected = await send(TRACES, { body: makeTraceRequest() });
+  assertError(t, rejected, 429, /fault/);
+  t.equal(rejected.headers.get('retry-after'), '7');
   await trace(makeSpan());
   assertError(t, await send('GET /api/simulations/sessions'), 500, /fault/);
   t.equal((await send('GET /api/simulations/sessions')).status, 200);
@@ -241,8 +244,9 @@ void t.test('Spans that cannot be stored cause a 500, and the log says why', asy
   const dataDir = t.testdir();
   const { log, lines } = createLineLog();
   const { send } = await withService(t, { dataDir, log });
-  const refuses = "create trigger full before insert on spans begin select raise(abort, 'no room')";
-  openDatabase(t, join(dataDir, 'service.db')).exec(`${refuses}; end`);
+  const failInserts =
+    "create trigger full before insert on spans begin select raise(abort, 'no room')";
+  openDatabase(t, join(dataDir, 'service.db')).exec(`${failInserts}; end`);
   assertError(
     t,
     await send(TRACES, { body: makeTraceRequest([makeSpan({ user: 'my secret' })]) }),

@@ -1,4 +1,4 @@
-/** What real instrumentations send, from the wire to turns. Their shapes were seen live. */
+/** Spans of real instrumentations, from the wire to turns. Their shapes were recorded from real clients. */
 import t, { type Test } from 'tap';
 import { decodeTraceRequest, readTraceRequest, type Span } from '../../../src/contract/index.ts';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
@@ -12,25 +12,28 @@ import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import { expectAccepted, readRequest } from '../../helpers/read-spans.ts';
 import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
 
-/** The turns of a request, which are the same in both encodings. */
-function turnsFrom(t: Test, spans: readonly Span[], headerConversationId?: string): Turn[] {
+/** Reads a request in both encodings, asserts that they give the same turns, and returns them. */
+function readTurns(t: Test, spans: readonly Span[], headerConversationId?: string): Turn[] {
   const request = makeWireRequest(spans);
   const [fromJson, fromProtobuf] = [
     readTraceRequest(JSON.parse(JSON.stringify(request))),
     decodeTraceRequest(encodeProtobuf(request)),
   ].map((read) => {
     const { spans: rows } = expectAccepted(readRequest(read, { headerConversationId }));
-    t.equal(rows.length, spans.length, 'every span is kept');
+    t.equal(rows.length, spans.length, 'every span is stored');
     return buildTurns(rows.map((row) => ({ ...row, receivedAtMs: 0, late: false })));
   });
   t.strictSame(fromProtobuf, fromJson);
   return fromJson ?? [];
 }
 
-/** Spans as instrumentations send them: what ends first comes first. */
-const inOrderOfEnds = (sketches: readonly SpanSketch[]): Span[] => sketches.map(makeWireSpan);
+/** Returns spans in the order given. Instrumentations send a span when it ends, so children come first. */
+const makeWireSpans = (sketches: readonly SpanSketch[]): Span[] => sketches.map(makeWireSpan);
 
-const named = (operation: string, more: Record<string, unknown> = {}): Record<string, unknown> => ({
+const withOperation = (
+  operation: string,
+  more: Record<string, unknown> = {},
+): Record<string, unknown> => ({
   'gen_ai.operation.name': operation,
   ...more,
 });
@@ -40,7 +43,7 @@ void t.test('AI SDK: an agent with steps, messages as JSON text, and the id in t
   const question = [user('Where is it?')];
   const call = makeToolCallMessage('find', { n: 1 }, 'call_1');
   const more = [...question, call, makeToolResultMessage({ at: 'home' }, 'call_1')];
-  const texts = (input: unknown, output: unknown): Record<string, unknown> => ({
+  const formatTexts = (input: unknown, output: unknown): Record<string, unknown> => ({
     'gen_ai.input.messages': JSON.stringify(input),
     'gen_ai.output.messages': JSON.stringify(output),
   });
@@ -51,21 +54,28 @@ void t.test('AI SDK: an agent with steps, messages as JSON text, and the id in t
     'gen_ai.tool.call.result': '{"at":"home"}',
   };
   const chat = (input: unknown, output: unknown): Record<string, unknown> => {
-    return named('chat', { ...usage, 'gen_ai.request.model': 'm', ...texts(input, output) });
+    return withOperation('chat', {
+      ...usage,
+      'gen_ai.request.model': 'm',
+      ...formatTexts(input, output),
+    });
   };
-  const spans = inOrderOfEnds([
+  const spans = makeWireSpans([
     { id: 'd', parent: 'c', atMs: 20, forMs: 300, attributes: chat(question, [call]) },
-    { id: 'e', parent: 'c', atMs: 400, forMs: 10, attributes: named('execute_tool', tool) },
-    { id: 'c', parent: 'a', atMs: 10, forMs: 500, attributes: named('agent_step', usage) },
+    { id: 'e', parent: 'c', atMs: 400, forMs: 10, attributes: withOperation('execute_tool', tool) },
+    { id: 'c', parent: 'a', atMs: 10, forMs: 500, attributes: withOperation('agent_step', usage) },
     { id: '8', parent: 'f', atMs: 620, forMs: 300, attributes: chat(more, [agent('Home')]) },
-    { id: 'f', parent: 'a', atMs: 610, forMs: 500, attributes: named('agent_step', usage) },
+    { id: 'f', parent: 'a', atMs: 610, forMs: 500, attributes: withOperation('agent_step', usage) },
     {
       id: 'a',
       forMs: 1500,
-      attributes: named('invoke_agent', { ...usage, ...texts(question, [agent('Home')]) }),
+      attributes: withOperation('invoke_agent', {
+        ...usage,
+        ...formatTexts(question, [agent('Home')]),
+      }),
     },
   ]);
-  t.match(turnsFrom(t, spans, 'from-header'), [
+  t.match(readTurns(t, spans, 'from-header'), [
     {
       userInput: 'Where is it?',
       agentResponse: 'Home',
@@ -111,7 +121,7 @@ void t.test('Traceloop: only chat spans, integers as numbers, one trace per span
       [agent('2')],
     ),
   ];
-  t.match(turnsFrom(t, spans), [
+  t.match(readTurns(t, spans), [
     { sequence: 1, userInput: 'One', agentResponse: '1', toolCalls: [], inputTokens: 30 },
     {
       sequence: 2,
@@ -131,10 +141,13 @@ void t.test(
     const call = makeToolCallMessage('weather', { city: 'Bern' }, 'w');
     const more = [...question, call, makeToolResultMessage([{ text: 'sunny' }], 'w', 'user')];
     const chat = (input: unknown, output: unknown): Record<string, unknown> => {
-      return named('chat', { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output });
+      return withOperation('chat', {
+        'gen_ai.input.messages': input,
+        'gen_ai.output.messages': output,
+      });
     };
     const tool = { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'w' };
-    const spans = inOrderOfEnds([
+    const spans = makeWireSpans([
       { id: 'b', parent: '9', status: 1, atMs: 10, forMs: 300, attributes: chat(question, [call]) },
       {
         id: 'c',
@@ -142,7 +155,7 @@ void t.test(
         status: 1,
         atMs: 400,
         forMs: 9,
-        attributes: named('execute_tool', tool),
+        attributes: withOperation('execute_tool', tool),
       },
       {
         id: 'd',
@@ -156,14 +169,14 @@ void t.test(
         id: 'a',
         status: 1,
         forMs: 1000,
-        attributes: named('invoke_agent', {
+        attributes: withOperation('invoke_agent', {
           'gen_ai.conversation.id': 'c',
           'gen_ai.input.messages': question,
           'gen_ai.output.messages': [agent('Sun')],
         }),
       },
     ]);
-    t.match(turnsFrom(t, spans), [
+    t.match(readTurns(t, spans), [
       {
         userInput: 'Weather?',
         agentResponse: 'Sun',

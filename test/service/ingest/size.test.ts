@@ -1,4 +1,4 @@
-/** `POST /v1/traces`: how much is taken, and how a client that sends more gets to know. */
+/** `POST /v1/traces`: the size limit, and how a client that exceeds it receives the error. */
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -14,11 +14,11 @@ const json = { 'content-type': 'application/json' };
 interface LogView {
   entries: { code: string; message: string; about: Record<string, unknown> }[];
 }
-const codesIn = async ({ admin }: Bench): Promise<string[]> =>
+const listCodes = async ({ admin }: Bench): Promise<string[]> =>
   ((await admin('GET /ingest-log')) as LogView).entries.map(({ code }) => code);
 
-/** A request whose JSON is padded to so many bytes. */
-function padded(bytes: number): Buffer {
+/** Returns a trace request in JSON that is padded to a size. */
+function makePaddedBody(bytes: number): Buffer {
   const text = JSON.stringify(makeTraceRequest());
   return Buffer.concat([Buffer.from(text), Buffer.alloc(bytes - text.length, ' ')]);
 }
@@ -28,23 +28,23 @@ void t.test(
   async (t) => {
     const bench = await withService(t);
     const { send } = bench;
-    const fits = padded(INGEST_BODY_BYTES_MAX);
-    const tooMuch = padded(INGEST_BODY_BYTES_MAX + 1);
+    const fits = makePaddedBody(INGEST_BODY_BYTES_MAX);
+    const tooMuch = makePaddedBody(INGEST_BODY_BYTES_MAX + 1);
     const gzip = { ...json, 'content-encoding': 'gzip' };
     t.equal((await send(TRACES, { raw: fits, headers: json })).status, 200);
     t.equal((await send(TRACES, { raw: gzipSync(fits), headers: gzip })).status, 200);
     assertError(t, await send(TRACES, { raw: tooMuch, headers: json }), 413, /smaller batches/);
     assertError(t, await send(TRACES, { raw: gzipSync(tooMuch), headers: gzip }), 413, /10485760/);
-    t.equal((await chunked(bench, fits)).status, 200);
-    const refused = await chunked(bench, tooMuch);
-    t.equal(refused.status, 413);
-    t.match(refused.text, /"message"/);
-    t.ok((await codesIn(bench)).includes('too_large'));
+    t.equal((await sendChunked(bench, fits)).status, 200);
+    const rejected = await sendChunked(bench, tooMuch);
+    t.equal(rejected.status, 413);
+    t.match(rejected.text, /"message"/);
+    t.ok((await listCodes(bench)).includes('too_large'));
   },
 );
 
-/** Sends a body in chunks, all of it, and then reads the answer: what a plain client does. */
-async function chunked(
+/** Sends the whole body in chunks before it reads the response, as simple clients do. */
+async function sendChunked(
   { service }: Bench,
   body: Buffer,
   headers: Record<string, string> = json,
@@ -53,12 +53,12 @@ async function chunked(
     method: 'POST',
     headers: { ...headers, 'x-service-api-key': service.apiKey, 'transfer-encoding': 'chunked' },
   });
-  const answered = once(request, 'response') as Promise<[IncomingMessage]>;
+  const responding = once(request, 'response') as Promise<[IncomingMessage]>;
   for (let at = 0; at < body.length; at += 65_536) {
     if (!request.write(body.subarray(at, at + 65_536))) await once(request, 'drain');
   }
   request.end();
-  const [response] = await answered;
+  const [response] = await responding;
   response.setEncoding('utf8');
   let text = '';
   for await (const part of response) text += String(part);
@@ -72,12 +72,12 @@ void t.test(
     for (const [status, headers] of [
       [413, {}],
       [415, { 'content-type': 'text/plain' }],
-      [401, { 'x-service-api-key': 'sk_nobody' }],
+      [401, { 'x-service-api-key': 'sk_unknown' }],
     ] as const) {
-      const socket = await writing(bench, 30_000_000, headers);
+      const socket = await writeWithoutReading(bench, 30_000_000, headers);
       socket.end('GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n');
-      const responses = (await wholeOf(socket)).match(/HTTP\/1\.1 \d+/g);
-      t.same(responses, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection is of use again');
+      const responses = (await readAll(socket)).match(/HTTP\/1\.1 \d+/g);
+      t.same(responses, [`HTTP/1.1 ${status}`, 'HTTP/1.1 405'], 'the connection can be reused');
     }
   },
 );
@@ -87,12 +87,15 @@ void t.test('A client that sends Connection: close still receives the 413', asyn
   for (const [status, headers] of [
     [413, {}],
     [415, { 'content-type': 'text/plain' }],
-    [401, { 'x-service-api-key': 'sk_nobody' }],
+    [401, { 'x-service-api-key': 'sk_unknown' }],
   ] as const) {
     for (let round = 0; round < 5; round += 1) {
-      const socket = await writing(bench, 12_000_000, { connection: 'close', ...headers });
-      t.equal(socket.bytesWritten > 12_000_000, true, 'all could be written');
-      t.match(await wholeOf(socket), new RegExp(`^HTTP/1\\.1 ${status} [^]*"message"[^]*}$`));
+      const socket = await writeWithoutReading(bench, 12_000_000, {
+        connection: 'close',
+        ...headers,
+      });
+      t.equal(socket.bytesWritten > 12_000_000, true, 'the whole body could be written');
+      t.match(await readAll(socket), new RegExp(`^HTTP/1\\.1 ${status} [^]*"message"[^]*}$`));
     }
   }
 });
@@ -112,17 +115,17 @@ void t.test('Advancing the clock does not disconnect a client that sends slowly'
   await bench.admin('POST /clock', { advance_ms: 3_600_000 });
   await bench.drain();
   socket.end(`${' '.repeat(99)}GET /v1/traces HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  t.match(await wholeOf(socket), /^HTTP\/1\.1 405 /, 'its connection is of use still');
+  t.match(await readAll(socket), /^HTTP\/1\.1 405 /, 'the connection can still be used');
 });
 
 void t.test('A client that keeps sending after the 413 is disconnected', async (t) => {
-  const socket = await writing(await withService(t), 500_000_000);
-  await wholeOf(socket);
+  const socket = await writeWithoutReading(await withService(t), 500_000_000);
+  await readAll(socket);
   t.ok(socket.bytesWritten < 100_000_000, `${socket.bytesWritten} bytes`);
 });
 
-/** A connection on which so many bytes were written before anything was read. */
-async function writing(
+/** Opens a connection and writes this many bytes before anything is read. */
+async function writeWithoutReading(
   { service }: Bench,
   bytes: number,
   headers: Record<string, string> = {},
@@ -139,12 +142,12 @@ async function writing(
   socket.write(`POST /v1/traces HTTP/1.1\r\n${lines.join('')}\r\n`);
   const chunk = Buffer.alloc(100_000, ' ');
   for (let sent = 0; sent < bytes && !socket.destroyed; sent += chunk.length) {
-    if (!socket.write(chunk)) await writable(socket);
+    if (!socket.write(chunk)) await waitUntilWritable(socket);
   }
   return socket;
 }
 
-function writable(socket: Socket): Promise<void> {
+function waitUntilWritable(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {
       socket.off('drain', done).off('close', done);
@@ -154,7 +157,7 @@ function writable(socket: Socket): Promise<void> {
   });
 }
 
-async function wholeOf(socket: Socket): Promise<string> {
+async function readAll(socket: Socket): Promise<string> {
   let text = '';
   socket.on('data', (part) => {
     text += String(part);
@@ -190,7 +193,7 @@ void t.test('A client that disconnects midway affects no other client', async (t
 
 void t.test('More concurrent bytes than the service buffers get a retryable 503', async (t) => {
   const { send } = await withService(t);
-  const large = padded(INGEST_BODY_BYTES_MAX);
+  const large = makePaddedBody(INGEST_BODY_BYTES_MAX);
   const responses = await Promise.all(
     Array.from({ length: 40 }, () => send(TRACES, { raw: large, headers: json })),
   );
@@ -201,5 +204,9 @@ void t.test('More concurrent bytes than the service buffers get a retryable 503'
     assertError(t, response, 503, /again/);
     t.equal(response.headers.get('retry-after'), '1');
   }
-  t.equal((await send(TRACES, { raw: large, headers: json })).status, 200, 'there is room again');
+  t.equal(
+    (await send(TRACES, { raw: large, headers: json })).status,
+    200,
+    'the buffer is free again',
+  );
 });

@@ -1,4 +1,4 @@
-/** A span id counts once for each owner; what that costs a sender is told. */
+/** A span id is stored once per owner, and the ingest log reports dropped spans. */
 import t from 'tap';
 import { makeSpan, makeHexId } from '../../helpers/otlp.ts';
 import { assertError, withService, type Bench } from '../../helpers/service.ts';
@@ -9,7 +9,7 @@ interface Entry {
   about: Record<string, unknown>;
 }
 
-const entriesOf = async ({ admin }: Bench): Promise<Entry[]> =>
+const listEntries = async ({ admin }: Bench): Promise<Entry[]> =>
   ((await admin('GET /ingest-log')) as { entries: Entry[] }).entries;
 
 void t.test('A repeated span is not logged; the same span id in another trace is', async (t) => {
@@ -18,16 +18,18 @@ void t.test('A repeated span is not logged; the same span id in another trace is
   const spanId = makeHexId(16);
   const first = makeSpan({ spanId, conversationId: 'one' });
   await trace(first);
-  const unknown = 'POST /v1/sessions/two/end';
-  const before = await send(unknown);
+  const endRoute = 'POST /v1/sessions/two/end';
+  const before = await send(endRoute);
   assertError(t, before, 404);
   t.notMatch(before.text, /ingest-log/, 'nothing was dropped');
   await trace(first);
-  t.match(await entriesOf(bench), [{ level: 'info', code: 'repeated_spans', about: { count: 1 } }]);
+  t.match(await listEntries(bench), [
+    { level: 'info', code: 'repeated_spans', about: { count: 1 } },
+  ]);
 
   await trace(makeSpan({ spanId, conversationId: 'two' }));
   const about = { conversation_id: 'two', span_id: spanId, count: 1 };
-  t.match(await entriesOf(bench), [
+  t.match(await listEntries(bench), [
     {
       level: 'warn',
       code: 'span_id_taken',
@@ -36,15 +38,15 @@ void t.test('A repeated span is not logged; the same span id in another trace is
     },
     { code: 'repeated_spans' },
   ]);
-  assertError(t, await send(unknown), 404, /"two".*dropped \(span_id_taken\).*ingest-log/);
+  assertError(t, await send(endRoute), 404, /"two".*dropped \(span_id_taken\).*ingest-log/);
 });
 
 void t.test('The same trace in another conversation is also logged', async (t) => {
   const bench = await withService(t);
-  const again = { traceId: makeHexId(32), spanId: makeHexId(16) };
-  await bench.trace(makeSpan({ ...again, conversationId: 'one' }));
+  const ids = { traceId: makeHexId(32), spanId: makeHexId(16) };
+  await bench.trace(makeSpan({ ...ids, conversationId: 'one' }));
   const fresh = makeSpan({ conversationId: 'one' });
-  await bench.trace(makeSpan({ ...again, conversationId: 'two' }), fresh);
-  t.match(await entriesOf(bench), [{ code: 'span_id_taken', about: { count: 1 } }]);
-  t.equal((await bench.end('one')).status, 'evaluating', 'what was new in the request is kept');
+  await bench.trace(makeSpan({ ...ids, conversationId: 'two' }), fresh);
+  t.match(await listEntries(bench), [{ code: 'span_id_taken', about: { count: 1 } }]);
+  t.equal((await bench.end('one')).status, 'evaluating', 'the new span of the request is stored');
 });

@@ -1,11 +1,11 @@
-/** The two results endpoints: filters, pages, and what a session shows (spec 4.3, 4.4). */
+/** The two results endpoints: filters, pages, and the fields of a session (spec 4.3, 4.4). */
 import t from 'tap';
 import type { SeedDocument } from '../../../src/contract/index.ts';
 import { assertResponse, assertError, withService, type Bench } from '../../helpers/service.ts';
 
 const SIMULATIONS = 'GET /api/simulations/sessions/';
 
-/** Three simulated sessions and two of production, with outcomes. */
+/** Three simulated sessions and two production sessions, with outcomes. */
 const seed: SeedDocument = {
   agents: [{ name: 'Shop agent', url: 'https://shop.example/Agent' }],
   simulations: [
@@ -60,7 +60,7 @@ const seed: SeedDocument = {
   ],
 };
 
-const namesIn = async ({ simulations }: Bench, query: string): Promise<string[]> =>
+const listDayAndHour = async ({ simulations }: Bench, query: string): Promise<string[]> =>
   (await simulations(query)).items.map(({ started_at: startedAt }) => startedAt.slice(8, 13));
 
 void t.test('A session contains all of its fields and omits absent ones', async (t) => {
@@ -97,7 +97,7 @@ void t.test('A session contains all of its fields and omits absent ones', async 
   t.equal(items[2]?.url, null, 'its simulation was deleted');
   t.equal(items[2]?.outcome_summary.pass_rate, 0);
   const live = await production();
-  t.equal(live.total, 1, 'sessions without outcomes are left out');
+  t.equal(live.total, 1, 'sessions without outcomes are omitted');
   t.match(live.items[0], { run: 'Run A', source_session_id: 'conv-a' });
   for (const key of ['agent', 'scenario', 'persona', 'traces'])
     t.notOk(key in (live.items[0] ?? {}), key);
@@ -158,12 +158,12 @@ void t.test('Filters select sessions', async (t) => {
     ['?limit=0', []],
     ['?skip=99999999999999999999', []],
   ] as const) {
-    t.same(await namesIn(bench, query), expected, query);
+    t.same(await listDayAndHour(bench, query), expected, query);
   }
   const { production } = bench;
   t.equal((await production('?run=rUN')).total, 1);
   t.equal((await production('?run=B')).total, 0);
-  t.equal((await production('?agent=Shop')).total, 1, 'not a parameter of this one');
+  t.equal((await production('?agent=Shop')).total, 1, 'agent is not a parameter of this endpoint');
 });
 
 void t.test('Pages are stable and contain the total', async (t) => {
@@ -176,7 +176,7 @@ void t.test('Pages are stable and contain the total', async (t) => {
     if (skip + items.length >= total) break;
   }
   t.same(seen, [...seen].sort().reverse());
-  t.equal((await simulations('?limit=501')).limit, 500, 'capped, not refused');
+  t.equal((await simulations('?limit=501')).limit, 500, 'capped, not rejected');
   t.equal((await simulations('?limit=500')).limit, 500);
 });
 
@@ -222,26 +222,26 @@ void t.test(
 );
 
 void t.test('Deep links lead to a page that shows the session with all text escaped', async (t) => {
-  const evil = `<script>alert("x")</script>&'`;
+  const markup = `<script>alert("x")</script>&'`;
   const doc: SeedDocument = {
     runs: [
       {
-        name: evil,
+        name: markup,
         sessions: [
           {
-            source_session_id: evil,
+            source_session_id: markup,
             started_at: '2026-11-20T09:00:00Z',
-            turns: [{ user_input: evil, agent_response: evil }],
-            outcomes: [{ eval_name: evil, outcome: 'fail', reasoning: evil }],
+            turns: [{ user_input: markup, agent_response: markup }],
+            outcomes: [{ eval_name: markup, outcome: 'fail', reasoning: markup }],
           },
         ],
       },
     ],
   };
   const { production, service, simulations } = await withService(t, { seed });
-  t.match(await pageAt((await simulations()).items[1]?.url ?? ''), [200, /Hello.*/]);
-  const [ours] = (await production()).items;
-  t.match(await pageAt(ours?.url ?? ''), [200, 'conv-a']);
+  t.match(await fetchPage((await simulations()).items[1]?.url ?? ''), [200, /Hello.*/]);
+  const [session] = (await production()).items;
+  t.match(await fetchPage(session?.url ?? ''), [200, 'conv-a']);
   for (const path of [
     '/simulation/sim-1?sessionId=nothing',
     '/simulation/other?sessionId=one',
@@ -249,17 +249,17 @@ void t.test('Deep links lead to a page that shows the session with all text esca
     '/simulation/sim-2?sessionId=three',
     '/simulation/sim-1',
   ]) {
-    t.match(await pageAt(service.appUrl + path), [404, 'Session not found'], path);
+    t.match(await fetchPage(service.appUrl + path), [404, 'Session not found'], path);
   }
   const other = await withService(t, { seed: doc });
-  const [status, text] = await pageAt((await other.production()).items[0]?.url ?? '');
+  const [status, text] = await fetchPage((await other.production()).items[0]?.url ?? '');
   t.equal(status, 200);
   t.notMatch(text, '<script>');
   t.equal(text.split('&lt;script&gt;alert(&quot;x&quot;)&lt;/script&gt;&amp;&#39;').length - 1, 7);
   t.notMatch(text, /(src|href)=/);
 });
 
-async function pageAt(url: string): Promise<[number, string]> {
+async function fetchPage(url: string): Promise<[number, string]> {
   const response = await fetch(url);
   return [response.status, await response.text()];
 }

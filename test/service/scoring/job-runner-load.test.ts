@@ -1,4 +1,4 @@
-/** Many jobs: they leave time for others, are written together, and none fails for another. */
+/** Many jobs: they do not block the thread, are written in groups, and fail independently. */
 import t from 'tap';
 import {
   readSessionById,
@@ -12,20 +12,20 @@ import { systemClock } from '../../../src/platform/clock.ts';
 void t.test('Any number of jobs leaves the thread time for other work', async (t) => {
   const { jobs, start } = setUpRunner(t);
   for (let job = 0; job < 5_000; job++) jobs.add({ sessionId: `s${job}` });
-  // A store that answers at once, as SQLite does, after a while of work.
-  const busy = (ms: number): void => {
+  // A store that works for a while and then returns synchronously, as SQLite does.
+  const blockFor = (ms: number): void => {
     const endMs = systemClock.monotonicMs() + ms;
     while (systemClock.monotonicMs() < endMs);
   };
-  const store = { jobs: { ...jobs, findNextDueAtMs: () => (busy(1), jobs.findNextDueAtMs()) } };
+  const store = { jobs: { ...jobs, findNextDueAtMs: () => (blockFor(1), jobs.findNextDueAtMs()) } };
   const runner = start({ store, machineClock: systemClock });
   const drained = runner.drain().then(() => 'drained');
-  const turn = async (): Promise<string> => {
+  const yieldOnce = async (): Promise<string> => {
     await new Promise((resolve) => setImmediate(resolve));
-    return 'a turn';
+    return 'yielded';
   };
-  await turn();
-  t.equal(await Promise.race([drained, turn()]), 'a turn', 'before all is scored');
+  await yieldOnce();
+  t.equal(await Promise.race([drained, yieldOnce()]), 'yielded', 'before all jobs are scored');
   t.ok(jobs.written.length < 5_000, `${jobs.written.length} were scored`);
   await drained;
   t.equal(jobs.written.length, 5_000);
@@ -37,9 +37,9 @@ void t.test(
     const { jobs, start } = setUpRunner(t);
     for (let job = 0; job < 100; job++) jobs.add({ sessionId: `s${job % 20}` });
     let reads = 0;
-    const readSession = (...which: Parameters<typeof readSessionById>) => (
+    const readSession = (...args: Parameters<typeof readSessionById>) => (
       reads++,
-      readSessionById(...which)
+      readSessionById(...args)
     );
     await start({ readSession }).drain();
     t.equal(jobs.written.length, 100);
@@ -53,9 +53,9 @@ void t.test('When a group write fails, outcomes are written one by one', async (
   jobs.failGroups();
   for (let job = 0; job < 30; job++) jobs.add({ sessionId: `s${job}` });
   await start().drain();
-  t.ok(jobs.groups.length > 0, 'there were groups');
+  t.ok(jobs.groups.length > 0, 'group writes were attempted');
   t.equal(jobs.written.length, 30);
-  t.equal(jobs.calls.release, 0, 'none is tried again for it');
+  t.equal(jobs.calls.release, 0, 'no job is retried because of it');
 });
 
 void t.test('Local evals do not use the concurrency limit', async (t) => {

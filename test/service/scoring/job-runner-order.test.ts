@@ -15,14 +15,14 @@ void t.test('The number of concurrent scorings is limited', async (t) => {
   const { judge, scores } = createPendingJudge();
   for (let job = 0; job < 40; job++) jobs.add({ definition: judgeEval, sessionId: `s${job}` });
   const runner = start({ judge, concurrency: 3 });
-  let most = 0;
+  let max = 0;
   for (let done = 0; done < 40; done++) {
     await settle();
-    most = Math.max(most, scores.length - done);
+    max = Math.max(max, scores.length - done);
     scores[done]?.resolve(pass);
   }
   await runner.drain();
-  t.equal(most, 3);
+  t.equal(max, 3);
   t.equal(jobs.written.length, 40);
 });
 
@@ -65,7 +65,7 @@ void t.test('A job that waits for its next attempt delays no other job', async (
     await settle();
   }
   await runner.drain();
-  t.equal(jobs.written.length, 6, 'and each ends');
+  t.equal(jobs.written.length, 6, 'and each job ends');
 });
 
 void t.test('Drain waits for running jobs and for jobs due later', async (t) => {
@@ -74,7 +74,7 @@ void t.test('Drain waits for running jobs and for jobs due later', async (t) => 
   jobs.add({ definition: judgeEval });
   const runner = start({ judge });
   await settle();
-  // Not before the start, which makes due whatever an earlier process put off.
+  // Added after the start, because the start makes jobs of earlier processes due immediately.
   jobs.add({}, 30_000);
   let drained = 0;
   for (let caller = 0; caller < 2; caller++) void runner.drain().then(() => drained++);
@@ -106,10 +106,10 @@ void t.test('Stop waits for jobs that end in time and takes no new ones', async 
       ['s5', 0],
     ],
   );
-  const looks = jobs.calls.take;
+  const takes = jobs.calls.take;
   runner.wake();
   await settle();
-  t.equal(jobs.calls.take, looks);
+  t.equal(jobs.calls.take, takes);
 });
 
 void t.test(
@@ -117,11 +117,11 @@ void t.test(
   async (t) => {
     const { jobs, clock, start } = setUpRunner(t);
     const { judge } = createPendingJudge();
-    const deaf = new Promise<never>(() => {});
+    const neverSettles = new Promise<never>(() => {});
     jobs.add({ definition: judgeEval, sessionId: 'hangs' });
-    jobs.add({ sessionId: 'deaf' });
+    jobs.add({ sessionId: 'ignores-stop' });
     const readSession = (_owner: string, id: string) =>
-      id === 'deaf' ? deaf : Promise.resolve(shippedSession);
+      id === 'ignores-stop' ? neverSettles : Promise.resolve(shippedSession);
     const runner = start({ judge, readSession });
     await settle();
     const stopped = runner.stop();
@@ -131,7 +131,7 @@ void t.test(
     t.equal(jobs.released.length, 0);
     clock.advance(1);
     await stopped;
-    t.equal(jobs.written.length, 0, 'a scoring that was called off has no outcome');
+    t.equal(jobs.written.length, 0, 'an aborted scoring has no outcome');
     t.same(
       jobs.released.map(({ dueAtMs }) => dueAtMs),
       [5_000, 5_000],
@@ -146,9 +146,9 @@ void t.test('Stop may be called twice concurrently; drain then rejects', async (
   jobs.add({}, 1_000);
   const runner = start();
   const drained = runner.drain();
-  const refused = t.rejects(drained, /has stopped/);
+  const rejected = t.rejects(drained, /has stopped/);
   await Promise.all([runner.stop(), runner.stop()]);
-  await refused;
+  await rejected;
   await t.rejects(runner.drain(), /has stopped/);
   clock.advance(1_000);
   await settle();
@@ -170,7 +170,7 @@ void t.test('Store failures are retried, and nothing is lost', async (t) => {
     }
     await runner.drain();
     t.match(jobs.written, [{ outcome: { outcome: 'pass' } }], call);
-    t.ok(lines.length > 1, `${call}: it is logged`);
+    t.ok(lines.length > 1, `${call}: the failure is logged`);
     t.notMatch(lines.join('\n'), /customer said/, call);
   }
 });

@@ -4,7 +4,7 @@ import {
   createPendingJudge,
   judgeEval,
   pass,
-  setUpRunner as world,
+  setUpRunner,
   settle,
   shippedSession,
 } from '../../helpers/job-runner.ts';
@@ -12,29 +12,29 @@ import { makeEval } from '../../helpers/scoring.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 
 void t.test(
-  'Queued jobs are scored, and the outcome has the eval as it was when queued',
+  'Queued jobs are scored, and the outcome has the eval from when it was queued',
   async (t) => {
-    const { jobs, start } = world(t);
-    const named = { category: 'task', type: 'turn_level' as const };
-    jobs.add({ definition: { ...makeEval('contains', { text: 'shipped' }), ...named } });
+    const { jobs, start } = setUpRunner(t);
+    const labels = { category: 'task', type: 'turn_level' as const };
+    jobs.add({ definition: { ...makeEval('contains', { text: 'shipped' }), ...labels } });
     jobs.add({ definition: makeEval('contains', { text: 'lost' }) });
     await start().drain();
-    const found = jobs.written.map(({ outcome }) => outcome);
-    t.match(found, [
-      { evalId: 'eval-contains', evalName: 'Eval contains', outcome: 'pass', ...named },
+    const outcomes = jobs.written.map(({ outcome }) => outcome);
+    t.match(outcomes, [
+      { evalId: 'eval-contains', evalName: 'Eval contains', outcome: 'pass', ...labels },
       { category: 'general', type: 'session_level', outcome: 'fail' },
     ]);
   },
 );
 
 void t.test('Jobs queued later are scored when the runner is woken', async (t) => {
-  const { jobs, start } = world(t);
+  const { jobs, start } = setUpRunner(t);
   const runner = start();
   await runner.drain();
-  const looks = jobs.calls.take;
+  const takes = jobs.calls.take;
   jobs.add();
   await settle();
-  t.equal(jobs.calls.take, looks, 'it does not poll');
+  t.equal(jobs.calls.take, takes, 'the runner does not poll');
   runner.wake();
   await settle();
   t.equal(jobs.written.length, 1);
@@ -43,14 +43,14 @@ void t.test('Jobs queued later are scored when the runner is woken', async (t) =
 void t.test(
   'A job that is due later is taken when it is due, without polling before',
   async (t) => {
-    const { jobs, clock, start } = world(t);
+    const { jobs, clock, start } = setUpRunner(t);
     jobs.add({}, 30_000);
     start();
     await settle();
-    const looks = jobs.calls.take;
+    const takes = jobs.calls.take;
     clock.advance(29_999);
     await settle();
-    t.equal(jobs.calls.take, looks);
+    t.equal(jobs.calls.take, takes);
     clock.advance(1);
     await settle();
     t.equal(jobs.written.length, 1);
@@ -60,7 +60,7 @@ void t.test(
 void t.test(
   'A scoring that throws is retried after 1 s and 5 s, then ends as an error',
   async (t) => {
-    const { jobs, clock, lines, start } = world(t);
+    const { jobs, clock, lines, start } = setUpRunner(t);
     jobs.add();
     const runner = start({ readSession: failToReadSession });
     for (const [attempt, waitMs] of [1_000, 5_000].entries()) {
@@ -68,7 +68,7 @@ void t.test(
       t.equal(jobs.released.length, attempt + 1);
       clock.advance(waitMs - 1);
       await settle();
-      t.equal(jobs.calls.release, attempt + 1, 'not before its time');
+      t.equal(jobs.calls.release, attempt + 1, 'not before it is due');
       clock.advance(1);
     }
     await settle();
@@ -82,7 +82,7 @@ void t.test(
 );
 
 void t.test('A scoring that throws once succeeds on the next attempt', async (t) => {
-  const { jobs, clock, start } = world(t);
+  const { jobs, clock, start } = setUpRunner(t);
   jobs.add();
   let calls = 0;
   start({
@@ -95,7 +95,7 @@ void t.test('A scoring that throws once succeeds on the next attempt', async (t)
 });
 
 void t.test('An error of the LLM judge is final', async (t) => {
-  const { jobs, start } = world(t);
+  const { jobs, start } = setUpRunner(t);
   jobs.add({ definition: judgeEval });
   await start().drain();
   t.match(jobs.written, [{ job: { attempt: 1 }, outcome: { outcome: 'error' } }]);
@@ -103,14 +103,14 @@ void t.test('An error of the LLM judge is final', async (t) => {
 });
 
 void t.test('A deleted session is an error outcome, not a crash', async (t) => {
-  const { jobs, start } = world(t);
+  const { jobs, start } = setUpRunner(t);
   jobs.add();
   await start({ readSession: () => Promise.resolve(undefined) }).drain();
   t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /no longer exists/ } }]);
 });
 
 void t.test('Jobs of a dead process are released at startup and scored immediately', async (t) => {
-  const { jobs, start } = world(t);
+  const { jobs, start } = setUpRunner(t);
   jobs.add();
   await jobs.take('dead', 0, 60_000, 1);
   await start().drain();
@@ -118,7 +118,7 @@ void t.test('Jobs of a dead process are released at startup and scored immediate
 });
 
 void t.test('The outcome of a runner that lost its lease is not written', async (t) => {
-  const { jobs, clock, lines, start } = world(t);
+  const { jobs, clock, lines, start } = setUpRunner(t);
   const [slow, quick] = [createPendingJudge(), createPendingJudge()];
   jobs.add({ definition: judgeEval });
   start({ judge: slow.judge, worker: 'w1' });
@@ -126,7 +126,7 @@ void t.test('The outcome of a runner that lost its lease is not written', async 
   t.equal(slow.scores.length, 1);
   start({ judge: quick.judge, worker: 'w2' });
   await settle();
-  t.equal(quick.scores.length, 1, 'the second frees what it takes for dead');
+  t.equal(quick.scores.length, 1, 'the second runner takes over the job');
   slow.scores[0]?.resolve({ outcome: 'fail', reasoning: 'from the first' });
   await settle();
   t.equal(jobs.written.length, 0);
@@ -139,8 +139,8 @@ void t.test('The outcome of a runner that lost its lease is not written', async 
   t.equal(jobs.written.length, 1);
 });
 
-void t.test('A running job keeps its lease, whatever the clock is set to', async (t) => {
-  const { jobs, clock, start } = world(t);
+void t.test('A running job keeps its lease, however far the clock is advanced', async (t) => {
+  const { jobs, clock, start } = setUpRunner(t);
   const { judge, scores } = createPendingJudge();
   jobs.add({ definition: judgeEval });
   start({ judge, machineClock: manualClock(0) });
@@ -158,7 +158,7 @@ void t.test('A running job keeps its lease, whatever the clock is set to', async
 });
 
 void t.test('A lease is renewed before another runner can take the job', async (t) => {
-  const { jobs, clock, start } = world(t);
+  const { jobs, clock, start } = setUpRunner(t);
   const [first, second] = [createPendingJudge(), createPendingJudge()];
   const machineClock = manualClock(0);
   start({ judge: second.judge, machineClock, worker: 'w2' });
@@ -173,7 +173,7 @@ void t.test('A lease is renewed before another runner can take the job', async (
   }
   t.equal(first.scores.length, 1);
   t.equal(second.scores.length, 0);
-  t.ok(jobs.calls.renew < 60, `${jobs.calls.renew} renewals, not one a look`);
+  t.ok(jobs.calls.renew < 60, `${jobs.calls.renew} renewals, not one per poll`);
   first.scores[0]?.resolve(pass);
   await settle();
   const written = jobs.written.filter(({ job }) => job.definition === judgeEval);
@@ -183,14 +183,14 @@ void t.test('A lease is renewed before another runner can take the job', async (
 void t.test(
   'A job that a runner lost and gets again is not scored twice concurrently',
   async (t) => {
-    const { jobs, clock, start } = world(t);
+    const { jobs, clock, start } = setUpRunner(t);
     const { judge, scores } = createPendingJudge();
     const job = jobs.add({ definition: judgeEval });
     start({ judge, machineClock: manualClock(0) });
     await settle();
     await jobs.releaseAll(clock.nowMs());
-    const [taken] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
-    t.match(taken, { id: job.id, attempt: 2 });
+    const [leased] = await jobs.take('w2', clock.nowMs(), 1_000, 1);
+    t.match(leased, { id: job.id, attempt: 2 });
     clock.advance(60_000);
     await settle();
     t.equal(scores.length, 1);
@@ -201,7 +201,7 @@ void t.test(
 );
 
 void t.test('A lease that expires while its outcome is written has no effect', async (t) => {
-  const { jobs, clock, start } = world(t);
+  const { jobs, clock, start } = setUpRunner(t);
   jobs.add();
   let late = true;
   const slowStore: typeof jobs = {
@@ -222,7 +222,7 @@ void t.test('A lease that expires while its outcome is written has no effect', a
 });
 
 void t.test('An endless scoring is aborted after 2 minutes of system time', async (t) => {
-  const { jobs, clock, start } = world(t);
+  const { jobs, clock, start } = setUpRunner(t);
   const machineClock = manualClock(0);
   jobs.add();
   const runner = start({ machineClock, readSession: () => new Promise<never>(() => {}) });
@@ -238,7 +238,7 @@ void t.test('An endless scoring is aborted after 2 minutes of system time', asyn
 });
 
 void t.test('A job that kills its process every time ends as an error', async (t) => {
-  const { jobs, start } = world(t);
+  const { jobs, start } = setUpRunner(t);
   jobs.add({ attempt: 10 });
   await start().drain();
   t.match(jobs.written, [{ outcome: { outcome: 'error', reasoning: /never ended/ } }]);

@@ -20,13 +20,13 @@ const API_KEY = 'sk-very-secret';
 const never = new AbortController().signal;
 const greeting = makeSession({ userInput: 'Hi', agentResponse: 'Hello!' });
 
-interface World {
+interface JudgeSetup {
   server: OpenAiServer;
   clock: ManualClock;
   judge: Judge;
 }
 
-async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<World> {
+async function withJudge(t: Test, options: Partial<JudgeOptions> = {}): Promise<JudgeSetup> {
   const server = await startOpenAiServer(t);
   const clock = manualClock(0);
   const random = seededRandom('judge');
@@ -50,8 +50,12 @@ const score = (
 ): Promise<Score> =>
   scoreSession(makeEval('judge', { criteria: 'It greets.', ...params }), session, judge, signal);
 
-/** Moves the clock on until the promise has settled: every wait passes, and none takes time. */
-async function settled<T>(clock: ManualClock, promise: Promise<T>, stepMs: number): Promise<T> {
+/** Advances the clock until the promise settles, so that waits take no real time. */
+async function advanceUntilSettled<T>(
+  clock: ManualClock,
+  promise: Promise<T>,
+  stepMs: number,
+): Promise<T> {
   const pending = Symbol();
   for (;;) {
     const turn = new Promise<typeof pending>((resolve) => setImmediate(resolve, pending));
@@ -88,16 +92,16 @@ void t.test(
     t.match(schema, /"required":\["reasoning","verdict"\]/);
     const [rules, transcript] = first?.body.messages ?? [];
     t.match(rules, { role: 'system', content: /"It greets\."/ });
-    t.notMatch(rules?.content, /Hello!/, 'the conversation is no part of the rules');
+    t.notMatch(rules?.content, /Hello!/, 'the rules do not contain the conversation');
     t.match(transcript, { role: 'user', content: /"agent":"Hello!"/ });
   },
 );
 
 void t.test('An unclear response is an error and is not retried', async (t) => {
-  const rows: [says: string, behaviour: Behavior, shows: RegExp][] = [
+  const rows: [what: string, behavior: Behavior, reasoning: RegExp][] = [
     ['malformed JSON', behaviors.content('{"reasoning": "ok", "verdict"'), /not one JSON object/],
     ['prose', behaviors.content('I think it passes.'), /not one JSON object/],
-    ['a list', behaviors.content('["pass"]'), /not one JSON object/],
+    ['an array', behaviors.content('["pass"]'), /not one JSON object/],
     ['nothing', behaviors.content(''), /empty/],
     ['null', behaviors.content(null), /empty/],
     ['a refusal', behaviors.refusal, /refuses/],
@@ -108,7 +112,7 @@ void t.test('An unclear response is an error and is not retried', async (t) => {
     ['without verdict', behaviors.content('{"reasoning":"It greets."}'), /neither pass nor fail/],
     ['another verdict', behaviors.verdict('maybe'), /neither pass nor fail/],
     ['both', behaviors.verdict('pass|fail'), /neither pass nor fail/],
-    ['a true', behaviors.content('{"reasoning":"a","verdict":true}'), /neither pass nor fail/],
+    ['a boolean', behaviors.content('{"reasoning":"a","verdict":true}'), /neither pass nor fail/],
     [
       'two verdicts',
       behaviors.content('{"reasoning":"a","verdict":"fail","verdict":"pass"}'),
@@ -121,17 +125,17 @@ void t.test('An unclear response is an error and is not retried', async (t) => {
     ['another API', behaviors.body({ ok: true }), /one choice/],
     ['no JSON', behaviors.body('<html>'), /did not return a chat completion/],
     [
-      'a body without end',
+      'an endless body',
       behaviors.verdict('pass', 'x'.repeat(2 ** 20)),
       /did not return a chat completion|reached/,
     ],
   ];
-  for (const [says, behaviour, shows] of rows) {
+  for (const [what, behavior, reasoning] of rows) {
     const { server, judge, clock } = await withJudge(t, { retriesMax: 0 });
-    server.behave(behaviour);
-    const found = await settled(clock, score(judge), 0);
-    t.match(found, { outcome: 'error', reasoning: shows }, says);
-    t.equal(server.requests.length, 1, `${says}: one request`);
+    server.behave(behavior);
+    const result = await advanceUntilSettled(clock, score(judge), 0);
+    t.match(result, { outcome: 'error', reasoning }, what);
+    t.equal(server.requests.length, 1, `${what}: one request`);
   }
 });
 
@@ -143,7 +147,7 @@ void t.test(
     t.match(await score(judge), { outcome: 'fail', reasoning: 'No greeting.' });
     t.equal(server.requests.length, 2);
     await score(judge);
-    t.equal(server.requests.length, 3, 'and is remembered');
+    t.equal(server.requests.length, 3, 'the endpoint is remembered');
 
     const other = await withJudge(t);
     other.server.behave(behaviors.noTemperature);
@@ -166,7 +170,7 @@ void t.test('A 429 is retried after its Retry-After', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   server.behave(behaviors.status(429, { 'retry-after': '7' }), behaviors.verdict('pass'));
   const scoring = score(judge);
-  t.match(await settled(clock, scoring, 100), { outcome: 'pass' });
+  t.match(await advanceUntilSettled(clock, scoring, 100), { outcome: 'pass' });
   t.equal(server.requests.length, 2);
   t.ok(clock.nowMs() >= 7_000, `waited ${clock.nowMs()} ms`);
 });
@@ -175,7 +179,7 @@ void t.test('Retry-After may be a date; one too far in the future ends the scori
   const { server, judge, clock } = await withJudge(t);
   const date = new Date(5_000).toUTCString();
   server.behave(behaviors.status(503, { 'retry-after': date }), behaviors.verdict('pass'));
-  t.match(await settled(clock, score(judge), 100), { outcome: 'pass' });
+  t.match(await advanceUntilSettled(clock, score(judge), 100), { outcome: 'pass' });
   t.ok(clock.nowMs() >= 5_000);
 
   server.behave(behaviors.status(429, { 'retry-after': '30' }));
@@ -185,7 +189,7 @@ void t.test('Retry-After may be a date; one too far in the future ends the scori
 });
 
 void t.test('Endpoint failures are retried a limited number of times', async (t) => {
-  const rows: [behaviour: Behavior, requests: number, shows: RegExp][] = [
+  const rows: [behavior: Behavior, requests: number, reasoning: RegExp][] = [
     [behaviors.status(500), 3, /failed \(500\).*after 3 attempts/],
     [behaviors.status(429), 3, /rate limited \(429\).*after 3 attempts/],
     [behaviors.reset, 3, /can't be reached.*after 3 attempts/],
@@ -193,42 +197,42 @@ void t.test('Endpoint failures are retried a limited number of times', async (t)
     [behaviors.status(404), 1, /404: unknown model small/],
     [behaviors.status(413), 1, /refuses the request \(413\)/],
   ];
-  for (const [behaviour, requests, shows] of rows) {
+  for (const [behavior, requests, reasoning] of rows) {
     const { server, judge, clock } = await withJudge(t);
-    server.behave(behaviour);
-    const found = await settled(clock, score(judge), 10);
-    t.match(found, { outcome: 'error', reasoning: shows });
-    t.equal(server.requests.length, requests, String(shows));
+    server.behave(behavior);
+    const result = await advanceUntilSettled(clock, score(judge), 10);
+    t.match(result, { outcome: 'error', reasoning });
+    t.equal(server.requests.length, requests, String(reasoning));
   }
 });
 
 void t.test('An endpoint that recovers returns its verdict', async (t) => {
   const { server, judge, clock } = await withJudge(t);
   server.behave(behaviors.status(500), behaviors.reset, behaviors.verdict('fail'));
-  t.match(await settled(clock, score(judge), 100), { outcome: 'fail' });
+  t.match(await advanceUntilSettled(clock, score(judge), 100), { outcome: 'fail' });
 });
 
 void t.test('A hanging endpoint is abandoned before the lease expires', async (t) => {
-  for (const behaviour of [behaviors.hang, behaviors.drip]) {
+  for (const behavior of [behaviors.hang, behaviors.drip]) {
     const { server, judge, clock } = await withJudge(t);
-    server.behave(behaviour);
+    server.behave(behavior);
     const scoring = score(judge);
     await server.waitForRequests(1);
     clock.advance(29_999);
     t.equal(server.requests.length, 1, 'waits 30 s');
-    const found = await settled(clock, scoring, 100);
-    t.match(found, {
+    const result = await advanceUntilSettled(clock, scoring, 100);
+    t.match(result, {
       outcome: 'error',
       reasoning: /did not respond within \d+ ms.*after 2 attempts/,
     });
-    t.ok(clock.nowMs() <= 55_000, `given up after ${clock.nowMs()} ms`);
+    t.ok(clock.nowMs() <= 55_000, `abandoned after ${clock.nowMs()} ms`);
   }
 });
 
 void t.test('A scoring can be aborted during a request and between retries', async (t) => {
-  for (const behaviour of [behaviors.hang, behaviors.status(500)]) {
+  for (const behavior of [behaviors.hang, behaviors.status(500)]) {
     const { server, judge } = await withJudge(t);
-    server.behave(behaviour);
+    server.behave(behavior);
     const control = new AbortController();
     const scoring = score(judge, greeting, {}, control.signal);
     await server.waitForRequests(1);
@@ -244,21 +248,21 @@ void t.test('An unreachable endpoint is an error that says so', async (t) => {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   const { judge, clock } = await withJudge(t, { baseUrl: `http://127.0.0.1:${port}/v1` });
-  const found = await settled(clock, score(judge), 100);
-  t.match(found, { outcome: 'error', reasoning: /can't be reached/ });
+  const result = await advanceUntilSettled(clock, score(judge), 100);
+  t.match(result, { outcome: 'error', reasoning: /can't be reached/ });
 });
 
 void t.test('No message contains the key, even if the endpoint repeats it', async (t) => {
   const { server, judge, clock } = await withJudge(t);
-  const behaviours = [
+  const leakingBehaviors = [
     behaviors.echoKey,
     behaviors.status(401, {}, `Incorrect key: ${API_KEY}`),
     behaviors.status(500, {}, API_KEY),
     behaviors.content(API_KEY),
   ];
-  for (const behaviour of behaviours) {
-    server.behave(behaviour);
-    const { reasoning } = await settled(clock, score(judge), 1_000);
+  for (const behavior of leakingBehaviors) {
+    server.behave(behavior);
+    const { reasoning } = await advanceUntilSettled(clock, score(judge), 1_000);
     t.notMatch(reasoning, API_KEY, reasoning);
   }
 });

@@ -1,4 +1,4 @@
-/** Evals of kind `judge` through the front door: what its endpoint does, and what becomes of it. */
+/** Evals of kind `judge` over HTTP: behaviors of the model's endpoint and the resulting outcomes. */
 import t, { type Test } from 'tap';
 import type { ServiceOptions } from '../../../src/service/index.ts';
 import type { JudgeOptions } from '../../../src/service/scoring/judge.ts';
@@ -16,18 +16,18 @@ import { withService, type Bench } from '../../helpers/service.ts';
 const DAY_MS = 86_400_000;
 const turns = [{ user_input: 'Hi', agent_response: 'Hello!' }];
 
-interface Judged extends Bench {
+interface JudgeBench extends Bench {
   server: OpenAiServer;
-  /** Hands in a conversation, to be scored by the judge. */
+  /** Uploads a transcript that the judge scores. */
   upload: (id: string) => Promise<unknown>;
 }
 
-/** A service with a judge, and one eval that asks it. */
+/** Starts a service with a judge and an eval that uses it. */
 async function withJudge(
   t: Test,
   judge: Partial<JudgeOptions> = {},
   options: Partial<ServiceOptions> = {},
-): Promise<Judged> {
+): Promise<JudgeBench> {
   const server = await startOpenAiServer(t);
   const { baseUrl } = server;
   const bench = await withService(t, { judge: { baseUrl, model: 'small', ...judge }, ...options });
@@ -48,7 +48,7 @@ void t.test('Advancing the clock during a request does not repeat the request', 
     await admin('POST /clock', { advance_ms: DAY_MS });
     clock.advance(DAY_MS);
   }
-  // Whatever else is due is scored meanwhile.
+  // Other jobs are scored meanwhile.
   await upload('t-2');
   await server.waitForRequests(2);
   release(behaviors.verdict('pass'));
@@ -67,26 +67,32 @@ void t.test('A service on a manual clock stops while the LLM judge hangs', async
   await server.waitForRequests(1);
   const beganMs = systemClock.monotonicMs();
   await service.stop();
-  t.ok(systemClock.monotonicMs() - beganMs < 10_000, 'within its 5 s, and some for a slow machine');
+  t.ok(
+    systemClock.monotonicMs() - beganMs < 10_000,
+    'within 5 s, plus a margin for a slow machine',
+  );
 });
 
-interface Found {
+interface SessionOutcome {
   verdict: string;
   outcomes: { outcome: string; reasoning: string }[];
 }
 
-/** Hands a conversation in, waits for its outcome, and says what became of it. */
-async function scored({ upload, drain, admin }: Judged, id: string): Promise<Found> {
+/** Uploads a transcript, waits until it is scored, and returns its verdict and outcomes. */
+async function uploadAndScore(
+  { upload, drain, admin }: JudgeBench,
+  id: string,
+): Promise<SessionOutcome> {
   const { id: session } = (await upload(id)) as { id: string };
   await drain();
-  return (await admin(`GET /sessions/${session}`)) as Found;
+  return (await admin(`GET /sessions/${session}`)) as SessionOutcome;
 }
 
 void t.test('An LLM judge without a clear verdict is an error and passes nothing', async (t) => {
   const bench = await withJudge(t, { retriesMax: 0, timeoutMs: 1_000 });
-  const rows: [says: string, behaviour: Behavior, shows: RegExp][] = [
+  const rows: [what: string, behavior: Behavior, reasoning: RegExp][] = [
     ['a timeout', behaviors.hang, /did not respond within 1000 ms/],
-    ['an answer without end', behaviors.drip, /did not respond within 1000 ms/],
+    ['an endless response', behaviors.drip, /did not respond within 1000 ms/],
     ['500', behaviors.status(500), /failed \(500\)/],
     ['429', behaviors.status(429), /rate limited \(429\)/],
     ['429 for long', behaviors.status(429, { 'retry-after': '3600' }), /rate limited/],
@@ -96,25 +102,24 @@ void t.test('An LLM judge without a clear verdict is an error and passes nothing
     ['no reasoning', behaviors.content('{"verdict":"pass"}'), /no reasoning/],
     ['a refusal', behaviors.refusal, /refuses/],
   ];
-  for (const [says, behaviour, shows] of rows) {
-    bench.server.behave(behaviour);
-    const found = await scored(bench, says);
-    t.match(
-      found,
-      { verdict: 'undecided', outcomes: [{ outcome: 'error', reasoning: shows }] },
-      says,
-    );
+  for (const [what, behavior, reasoning] of rows) {
+    bench.server.behave(behavior);
+    const session = await uploadAndScore(bench, what);
+    t.match(session, { verdict: 'undecided', outcomes: [{ outcome: 'error', reasoning }] }, what);
   }
-  t.equal((await bench.production()).total, 0, 'no result: there is nothing that was found out');
+  t.equal((await bench.production()).total, 0, 'an error is not a result');
   t.equal((await bench.production('?failed_only=true')).total, 0);
 });
 
-void t.test('A 429 is retried when it says, and the verdict counts', async (t) => {
+void t.test('A 429 is retried after its Retry-After, and the verdict counts', async (t) => {
   const bench = await withJudge(t);
-  const again = { 'retry-after': '0' };
-  const [busy, down] = [behaviors.status(429, again), behaviors.status(503, again)];
+  const immediately = { 'retry-after': '0' };
+  const [busy, down] = [behaviors.status(429, immediately), behaviors.status(503, immediately)];
   bench.server.behave(busy, down, behaviors.verdict('fail', 'It does not greet.'));
-  t.match(await scored(bench, 't-1'), { verdict: 'failed', outcomes: [{ outcome: 'fail' }] });
+  t.match(await uploadAndScore(bench, 't-1'), {
+    verdict: 'failed',
+    outcomes: [{ outcome: 'fail' }],
+  });
   t.equal(bench.server.requests.length, 3);
   t.match((await bench.production()).items, [
     { eval_outcomes: [{ outcome: 'fail', reasoning: 'It does not greet.' }] },

@@ -1,4 +1,4 @@
-/** What evals read of a session besides its words, whichever way the session came in. */
+/** Evals can read the metadata of a session, whether it was uploaded, seeded, or traced. */
 import t from 'tap';
 import type {
   EvalDefinition,
@@ -8,10 +8,10 @@ import type {
 import { makeSpan } from '../../helpers/otlp.ts';
 import { assertError, withService, type Bench } from '../../helpers/service.ts';
 
-const hint = (id: string, key: string, equals: unknown): EvalDefinition => ({
+const metadataEval = (id: string, key: string, equals: unknown): EvalDefinition => ({
   ...{ id, name: id, kind: 'evaluation_metadata', params: { key, equals } },
 });
-const path = (id: string, at: string, equals: unknown): EvalDefinition => ({
+const pathEval = (id: string, at: string, equals: unknown): EvalDefinition => ({
   ...{ id, name: id, kind: 'json_path', params: { path: at, equals } },
 });
 
@@ -24,23 +24,31 @@ async function withEvals(
   return withService(t, { seed: { evals, settings, ...seed } });
 }
 
-/** Outcome by eval of the one session that there is. */
-async function outcomesOf({ drain, production, simulations }: Bench): Promise<object> {
+/** Returns the outcomes of the only session by eval. */
+async function readOutcomes({ drain, production, simulations }: Bench): Promise<object> {
   await drain();
   const items = [...(await production()).items, ...(await simulations()).items];
   return Object.fromEntries(
-    items.flatMap((item) => item.eval_outcomes.map((one) => [one.eval_name, one.outcome])),
+    items.flatMap((item) =>
+      item.eval_outcomes.map(({ eval_name: name, outcome }) => [name, outcome]),
+    ),
   );
 }
 
 const hinted = [
-  hint('found', 'order_found', true),
-  hint('step', 'resolution_step', 2),
-  hint('tone', 'tone', 'warm'),
-  path('tier', '$.metadata.tier', 'gold'),
-  path('second', '$.turns[1].evaluation_metadata.order_found', true),
+  metadataEval('found', 'order_found', true),
+  metadataEval('step', 'resolution_step', 2),
+  metadataEval('tone', 'tone', 'warm'),
+  pathEval('tier', '$.metadata.tier', 'gold'),
+  pathEval('second', '$.turns[1].evaluation_metadata.order_found', true),
 ];
-const passing = { found: 'pass', step: 'pass', tone: 'fail', tier: 'pass', second: 'pass' };
+const expectedOutcomes = {
+  found: 'pass',
+  step: 'pass',
+  tone: 'fail',
+  tier: 'pass',
+  second: 'pass',
+};
 const turns: TranscriptUpload['turns'] = [
   { user_input: 'Hi', agent_response: 'Hello', evaluation_metadata: { tone: 'cold' } },
   {
@@ -53,20 +61,20 @@ void t.test('Evals see the metadata of an uploaded transcript', async (t) => {
   const bench = await withEvals(t, hinted);
   const upload = { session_id: 't-1', metadata: { tier: 'gold' }, turns };
   await bench.admin('POST /transcripts', upload);
-  t.same(await outcomesOf(bench), passing);
+  t.same(await readOutcomes(bench), expectedOutcomes);
   for (const wrong of [
     { ...upload, metadata: [] },
     { ...upload, turns: [{ ...turns[0], evaluation_metadata: 'x' }] },
   ]) {
     assertError(t, await bench.send('POST /__admin/transcripts', { body: wrong }), 400, /metadata/);
   }
-  const shown = await (await fetch((await bench.production()).items[0]?.url ?? '')).text();
-  t.match(shown, /evaluation metadata[^]*&quot;order_found&quot;: true/);
+  const page = await (await fetch((await bench.production()).items[0]?.url ?? '')).text();
+  t.match(page, /evaluation metadata[^]*&quot;order_found&quot;: true/);
 });
 
 void t.test('Evals see the metadata of a transcript in seed data', async (t) => {
   const transcripts = [{ session_id: 't-1', metadata: { tier: 'gold' }, turns }];
-  t.same(await outcomesOf(await withEvals(t, hinted, { transcripts })), passing);
+  t.same(await readOutcomes(await withEvals(t, hinted, { transcripts })), expectedOutcomes);
 });
 
 void t.test(
@@ -78,11 +86,11 @@ void t.test(
     };
     const simulations = [{ name: 'Nightly', agent: 'A', sessions: [session] }];
     const bench = await withEvals(t, hinted, { simulations });
-    t.same(await outcomesOf(bench), passing);
+    t.same(await readOutcomes(bench), expectedOutcomes);
     const evals = ['found', 'nothing'];
     const body = { simulations: [{ ...simulations[0], sessions: [{ ...session, evals }] }] };
-    const refused = await bench.send('POST /__admin/seed', { body });
-    assertError(t, refused, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
+    const rejected = await bench.send('POST /__admin/seed', { body });
+    assertError(t, rejected, 400, /\/simulations\/0\/sessions\/0\/evals\/1.*"nothing"/);
   },
 );
 
@@ -99,19 +107,19 @@ void t.test('Evals see the evaluation metadata in span attributes, turn by turn'
     makeSpan({ startMs: startMs + 5_000, attributes: second }),
   );
   await bench.end('conv-1');
-  t.same(await outcomesOf(bench), passing);
+  t.same(await readOutcomes(bench), expectedOutcomes);
   const page = await (await fetch((await bench.production()).items[0]?.url ?? '')).text();
-  t.match(page, 'evaluation_metadata.tone = cold', 'and they are tags like any other');
+  t.match(page, 'evaluation_metadata.tone = cold', 'the attributes are also tags');
 });
 
 void t.test(
   'A tag with several values is a list; metadata that is not an object is ignored',
   async (t) => {
     const bench = await withEvals(t, [
-      path('list', '$.metadata.tier', ['gold', 'silver']),
-      path('any', '$.metadata.tier[*]', 'gold'),
-      path('none', '$.turns[*].evaluation_metadata', {}),
-      hint('proto', '__proto__', 1),
+      pathEval('list', '$.metadata.tier', ['gold', 'silver']),
+      pathEval('any', '$.metadata.tier[*]', 'gold'),
+      pathEval('none', '$.turns[*].evaluation_metadata', {}),
+      metadataEval('proto', '__proto__', 1),
     ]);
     await bench.trace(
       makeSpan({ attributes: { tier: 'silver', evaluation_metadata: 'not JSON' } }),
@@ -119,6 +127,6 @@ void t.test(
       makeSpan({ attributes: { 'evaluation_metadata.__proto__': 1 } }),
     );
     await bench.end('conv-1');
-    t.same(await outcomesOf(bench), { list: 'pass', any: 'pass', none: 'fail', proto: 'pass' });
+    t.same(await readOutcomes(bench), { list: 'pass', any: 'pass', none: 'fail', proto: 'pass' });
   },
 );

@@ -12,14 +12,14 @@ import { withStore } from '../../helpers/store.ts';
 void t.test('Closing happens once and is atomic: state, run, session, and jobs', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
-  const both = await Promise.all([
+  const results = await Promise.all([
     store.conversations.close(newCloseRequest(ownerId)),
     store.conversations.close(
       newCloseRequest(ownerId, { sessionId: 'another', atMs: NOON_MS + 70_000 }),
     ),
   ]);
   const run = 'Live traces 2026-11-20';
-  t.same(both, [
+  t.same(results, [
     { run, evaluationsQueued: 2, alreadyClosed: false },
     { run, evaluationsQueued: 0, alreadyClosed: true },
   ]);
@@ -83,7 +83,7 @@ void t.test('An eval named twice is queued once', async (t) => {
 });
 
 void t.test(
-  'The backlog can be scored later, each conversation in the run of its own date',
+  'The backlog can be scored later, and each conversation joins the run of its date',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
     const dayNs = 86_400_000_000_000n;
@@ -117,7 +117,7 @@ void t.test(
     t.same(await store.conversations.listUnscored(ownerId, 9), []);
     t.equal(await store.conversations.queueScoring(newCloseRequest(ownerId)), undefined, 'unknown');
     const again = newCloseRequest(ownerId, { conversationId: 'today', sessionId: 'x' });
-    t.equal(await store.conversations.queueScoring(again), undefined, 'scored already');
+    t.equal(await store.conversations.queueScoring(again), undefined, 'already scored');
     t.equal((await store.jobs.getBacklog()).count, 6);
   },
 );
@@ -137,10 +137,10 @@ void t.test(
     await store.conversations.close(newCloseRequest(ownerId));
     const before = await store.conversations.find(ownerId, 'conversation-1');
     const late = newSpan('2', { startNs: noonNs - 5n, endNs: noonNs + 2n ** 50n });
-    const [kept] = sink.insert([
+    const [result] = sink.insert([
       newSpans(ownerId, [late, newSpan('1')], { receivedAtMs: NOON_MS * 2 }),
     ]);
-    t.same(kept, { inserted: 1, repeated: 1, late: 1 });
+    t.same(result, { inserted: 1, repeated: 1, late: 1 });
     t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
     const spans = await store.conversations.listSpans(ownerId, 'conversation-1');
     t.same(
@@ -158,17 +158,17 @@ void t.test(
 void t.test('Idle conversations are listed oldest first, without closed ones', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const other = await store.owners.ensure('other');
-  const arrive = (owner: string, conversationId: string, receivedAtMs: number) =>
+  const insertSpan = (owner: string, conversationId: string, receivedAtMs: number) =>
     sink.insert([newSpans(owner, [newSpan(conversationId, { conversationId })], { receivedAtMs })]);
-  arrive(ownerId, 'second', 20);
-  arrive(other, 'first', 10);
-  arrive(ownerId, 'closed', 5);
-  arrive(ownerId, 'third', 30);
+  insertSpan(ownerId, 'second', 20);
+  insertSpan(other, 'first', 10);
+  insertSpan(ownerId, 'closed', 5);
+  insertSpan(ownerId, 'third', 30);
   await store.conversations.close(newCloseRequest(ownerId, { conversationId: 'closed' }));
-  const found = async (ms: number, limit = 9): Promise<string[]> =>
+  const listIdleIds = async (ms: number, limit = 9): Promise<string[]> =>
     (await store.conversations.listIdle(ms, limit)).map(({ conversationId }) => conversationId);
-  t.same(await found(30), ['first', 'second'], 'the bound itself is not before');
-  t.same(await found(31, 1), ['first']);
+  t.same(await listIdleIds(30), ['first', 'second'], 'the bound is exclusive');
+  t.same(await listIdleIds(31, 1), ['first']);
   t.same(await store.conversations.listIdle(11, 9), [{ ownerId: other, conversationId: 'first' }]);
 });
 

@@ -1,4 +1,4 @@
-/** What holds when processes die, and when several work on one file. */
+/** The store when processes are killed, and when several processes or stores use one file. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -19,7 +19,7 @@ import { newOutcome, readValue, openDatabase } from '../../helpers/store.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../helpers/insert-spans.ts');
 
-/** Runs the program until it has said `bytes`, kills it, and gives the lines that it had said. */
+/** Runs the program until it has written this many bytes, kills it, and returns its complete lines. */
 async function killAfter(bytes: number, args: string[]): Promise<string[]> {
   const child = spawn(process.execPath, [PROGRAM, ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -30,8 +30,8 @@ async function killAfter(bytes: number, args: string[]): Promise<string[]> {
     if (text.length >= bytes) child.kill('SIGKILL');
   });
   const [, signal] = (await once(child, 'close')) as [number | null, string | null];
-  if (signal !== 'SIGKILL') throw new Error('the program ended by itself');
-  // The last line may be cut off.
+  if (signal !== 'SIGKILL') throw new Error('The program exited before it was killed.');
+  // The last line may be incomplete.
   return text.split('\n').slice(0, -1);
 }
 
@@ -41,7 +41,7 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
   const file = join(t.testdir(), 'store.db');
   const store = await openStore({ file });
   const ownerId = await store.owners.ensure('development');
-  // From here on nobody else has the file open: who comes next mends what the dead one left.
+  // No other process has the file open from here on, so the next one to open it runs the recovery.
   await store.close();
   t.comment(`seed ${seed}`);
   for (let round = 0; round < 10; round += 1) {
@@ -49,17 +49,17 @@ void t.test('After kill -9, no acknowledged data is lost or duplicated', async (
     const db = openFile(file, { busyMs: 0 });
     t.equal(readValue(db, 'pragma integrity_check'), 'ok');
     t.same(db.pragma('foreign_key_check'), []);
-    const kept = db
+    const stored = db
       .prepare<[string], string>('select span_id from spans where span_id glob ?')
       .pluck()
       .all(`span-${round}-*`);
-    t.equal(new Set(kept).size, kept.length, 'each once');
-    const said = new Set(acknowledged);
-    for (const spanId of kept) said.delete(spanId);
-    t.same([...said], [], `of ${acknowledged.length} acknowledged none is lost`);
-    const odd = `select count(*) as n from conversations
+    t.equal(new Set(stored).size, stored.length, 'each span once');
+    const lost = new Set(acknowledged);
+    for (const spanId of stored) lost.delete(spanId);
+    t.same([...lost], [], `none of ${acknowledged.length} acknowledged spans is lost`);
+    const emptyCount = `select count(*) as n from conversations
        where not exists (select 1 from spans where conversation_key = conversations.key)`;
-    t.equal(readValue(db, odd), 0, 'no conversation without spans');
+    t.equal(readValue(db, emptyCount), 0, 'no conversation without spans');
     db.close();
   }
 });
@@ -84,11 +84,11 @@ void t.test(
     const results = await Promise.all(closings);
     t.equal(results.filter((result) => result?.alreadyClosed === false).length, 30);
     t.equal((await other.jobs.getBacklog()).count, 60);
-    const taken = await Promise.all([
+    const jobs = await Promise.all([
       store.jobs.take('one', NOON_MS * 2, 1_000, 40),
       other.jobs.take('two', NOON_MS * 2, 1_000, 40),
     ]);
-    t.equal(new Set(taken.flat().map(({ id }) => id)).size, 60, 'each job by one worker');
+    t.equal(new Set(jobs.flat().map(({ id }) => id)).size, 60, 'each job is taken by one worker');
   },
 );
 
@@ -110,17 +110,18 @@ void t.test(
     long.exec(`update sessions set status = 'failed'`);
 
     const startedMs = performance.now();
-    let written = false;
+    let isWritten = false;
     const write = store.sessions.add(newSession(ownerId, 'after')).then(() => {
-      written = true;
+      isWritten = true;
     });
     const filter = { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 50 } as const;
     for (let read = 0; read < 50; read += 1) {
       const { sessions, total } = await store.sessions.listPage(filter);
-      if (total !== 1 || sessions[0]?.status !== 'completed') t.fail('saw what is not committed');
+      if (total !== 1 || sessions[0]?.status !== 'completed')
+        t.fail('the read saw uncommitted data');
     }
-    t.equal(written, false, 'the write waits');
-    t.ok(performance.now() - startedMs < 5_000, 'and does not stop the thread for its 10 s');
+    t.equal(isWritten, false, 'the write waits');
+    t.ok(performance.now() - startedMs < 5_000, 'and does not block the thread for its 10 s');
     long.exec('commit');
     await write;
     t.equal((await store.sessions.listPage(filter)).total, 2);
@@ -133,12 +134,16 @@ void t.test('The span writer stores nothing and throws when it cannot get the lo
   t.teardown(() => sink.close());
   const long = openDatabase(t, file);
   long.exec('begin immediate');
-  const [one, two] = sink.insert([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
-  t.match(one, /locked/);
-  t.match(two, /locked/);
+  const [first, second] = sink.insert([1, 2].map((id) => newSpans(ownerId, [newSpan(String(id))])));
+  t.match(first, /locked/);
+  t.match(second, /locked/);
   long.exec('rollback');
   t.equal(await store.conversations.find(ownerId, 'conversation-1'), undefined);
-  t.match(sink.insert([newSpans(ownerId, [newSpan('1')])]), [{ inserted: 1 }], 'and goes on');
+  t.match(
+    sink.insert([newSpans(ownerId, [newSpan('1')])]),
+    [{ inserted: 1 }],
+    'the writer continues',
+  );
 });
 
 void t.test('Concurrent writes are all applied', async (t) => {

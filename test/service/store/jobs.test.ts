@@ -16,7 +16,7 @@ function take(store: Store, nowMs: number, worker = 'worker', limit = 9): Promis
   return store.jobs.take(worker, nowMs, LEASE_MS, limit);
 }
 
-/** A session that waits for the evals a, b and c, due at once. */
+/** Opens a store with a session whose evals a, b, and c are queued and due. */
 async function withQueue(t: Parameters<typeof withStore>[0]) {
   const open = await withStore(t);
   const evals = ['a', 'b', 'c'].map((id) => newEval(id));
@@ -69,9 +69,9 @@ void t.test('A session completes with its last job, not before', async (t) => {
   ];
   t.equal(await statusOf(), 'evaluating');
   for (const [job, outcome, status] of steps) {
-    if (!job) throw new Error('a job is missing');
-    const found = newOutcome(job.definition.id, outcome);
-    t.equal(await store.jobs.finish('worker', job, found, NOON_MS), true);
+    if (!job) throw new Error('A job is missing.');
+    const finished = newOutcome(job.definition.id, outcome);
+    t.equal(await store.jobs.finish('worker', job, finished, NOON_MS), true);
     t.equal(await statusOf(), status);
   }
   const session = await store.sessions.find(ownerId, 'one');
@@ -82,12 +82,12 @@ void t.test('A session completes with its last job, not before', async (t) => {
       ['b', 'pass'],
       ['c', 'fail'],
     ],
-    'in the order of the evals, whichever was first',
+    'in the order of the evals, not of completion',
   );
   t.same(await store.jobs.getBacklog(), { count: 0, nextDueAtMs: undefined });
 });
 
-void t.test('A failed or cancelled session keeps its status when its jobs are done', async (t) => {
+void t.test('A failed or canceled session keeps its status when its jobs are done', async (t) => {
   const { store, ownerId } = await withStore(t);
   const evals = [newEval('a')];
   for (const status of ['failed', 'cancelled', 'completed'] as const) {
@@ -103,13 +103,13 @@ void t.test('A failed or cancelled session keeps its status when its jobs are do
 void t.test('A job is finished once; a late worker writes nothing', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one');
-  if (!job) throw new Error('a job is missing');
-  const finish = (worker: string, held: Job, outcome: 'pass' | 'fail') =>
-    store.jobs.finish(worker, held, newOutcome('a', outcome), NOON_MS);
-  t.equal(await finish('two', job, 'fail'), false, 'not the worker that holds it');
-  t.equal(await finish('one', { ...job, id: 99 }, 'fail'), false, 'no job');
+  if (!job) throw new Error('A job is missing.');
+  const finish = (worker: string, leased: Job, outcome: 'pass' | 'fail') =>
+    store.jobs.finish(worker, leased, newOutcome('a', outcome), NOON_MS);
+  t.equal(await finish('two', job, 'fail'), false, 'another worker has the lease');
+  t.equal(await finish('one', { ...job, id: 99 }, 'fail'), false, 'no such job');
   t.equal(await finish('one', job, 'pass'), true);
-  t.equal(await finish('one', job, 'fail'), false, 'finished before');
+  t.equal(await finish('one', job, 'fail'), false, 'already finished');
   const session = await store.sessions.find(ownerId, 'one');
   t.match(session?.outcomes, [newOutcome('a', 'pass')]);
 });
@@ -118,19 +118,19 @@ void t.test(
   'After a lease expires, another worker can take the job and the first one is fenced off',
   async (t) => {
     const { store, ownerId } = await withQueue(t);
-    const [held] = await take(store, NOON_MS, 'one', 1);
-    t.equal((await take(store, NOON_MS + LEASE_MS - 1, 'two')).length, 2, 'the others only');
+    const [leased] = await take(store, NOON_MS, 'one', 1);
+    t.equal((await take(store, NOON_MS + LEASE_MS - 1, 'two')).length, 2, 'only the other jobs');
     const [again] = await take(store, NOON_MS + LEASE_MS, 'two', 1);
-    if (!held || !again) throw new Error('a job is missing');
-    t.match(again, { id: held.id, attempt: 2 });
+    if (!leased || !again) throw new Error('A job is missing.');
+    t.match(again, { id: leased.id, attempt: 2 });
     const outcome = newOutcome('a', 'fail');
-    t.equal(await store.jobs.finish('one', held, outcome, NOON_MS), false);
-    await store.jobs.release('one', held, 0);
-    t.same(await take(store, NOON_MS + LEASE_MS), [], 'giving back is fenced, too');
+    t.equal(await store.jobs.finish('one', leased, outcome, NOON_MS), false);
+    await store.jobs.release('one', leased, 0);
+    t.same(await take(store, NOON_MS + LEASE_MS), [], 'releasing is fenced, too');
     t.equal(
-      await store.jobs.finish('two', held, outcome, NOON_MS),
+      await store.jobs.finish('two', leased, outcome, NOON_MS),
       false,
-      'nor by the older taking',
+      'the earlier lease is fenced for every worker',
     );
     t.equal(await store.jobs.finish('two', again, newOutcome('a'), NOON_MS), true);
     t.match((await store.sessions.find(ownerId, 'one'))?.outcomes, [newOutcome('a', 'pass')]);
@@ -142,24 +142,24 @@ void t.test(
   async (t) => {
     const { store } = await withQueue(t);
     const [job] = await take(store, NOON_MS, 'one', 1);
-    if (!job) throw new Error('a job is missing');
+    if (!job) throw new Error('A job is missing.');
     t.equal(await store.jobs.finish('one', job, newOutcome('a'), NOON_MS + 5 * LEASE_MS), true);
   },
 );
 
 void t.test('A renewed lease stays valid; a lost lease cannot be renewed', async (t) => {
   const { store } = await withQueue(t);
-  const held = await take(store, NOON_MS, 'one');
-  const [first] = held;
-  if (!first) throw new Error('a job is missing');
+  const leased = await take(store, NOON_MS, 'one');
+  const [first] = leased;
+  if (!first) throw new Error('A job is missing.');
   await store.jobs.finish('one', first, newOutcome('a'), NOON_MS);
-  await store.jobs.renew('one', held, NOON_MS + 5 * LEASE_MS);
+  await store.jobs.renew('one', leased, NOON_MS + 5 * LEASE_MS);
   t.same(await store.jobs.getBacklog(), { count: 2, nextDueAtMs: NOON_MS + 5 * LEASE_MS });
   t.same(await take(store, NOON_MS + 5 * LEASE_MS - 1, 'two'), []);
   const others = await take(store, NOON_MS + 5 * LEASE_MS, 'two');
   t.match(others, [{ attempt: 2 }, { attempt: 2 }]);
-  await store.jobs.renew('one', held, NOON_MS + 99 * LEASE_MS);
-  await store.jobs.renew('two', held, NOON_MS + 99 * LEASE_MS);
+  await store.jobs.renew('one', leased, NOON_MS + 99 * LEASE_MS);
+  await store.jobs.renew('two', leased, NOON_MS + 99 * LEASE_MS);
   t.equal((await take(store, NOON_MS + 6 * LEASE_MS, 'three')).length, 2);
 });
 
@@ -167,7 +167,7 @@ void t.test('A released job can be taken again when it is due', async (t) => {
   const { store } = await withQueue(t);
   const [job] = await take(store, NOON_MS, 'one', 1);
   await take(store, NOON_MS, 'two');
-  if (!job) throw new Error('a job is missing');
+  if (!job) throw new Error('A job is missing.');
   await store.jobs.release('one', job, NOON_MS + 500);
   t.same(await store.jobs.getBacklog(), { count: 3, nextDueAtMs: NOON_MS + 500 });
   t.same(await take(store, NOON_MS + 499), []);
@@ -177,33 +177,36 @@ void t.test('A released job can be taken again when it is due', async (t) => {
 void t.test('Jobs of workers of an earlier process are released immediately', async (t) => {
   const { store } = await withQueue(t);
   const [done] = await take(store, NOON_MS, 'dead');
-  if (!done) throw new Error('a job is missing');
+  if (!done) throw new Error('A job is missing.');
   await store.jobs.finish('dead', done, newOutcome('a'), NOON_MS);
   t.equal(await store.jobs.releaseAll(NOON_MS), 2);
   t.equal(await store.jobs.releaseAll(NOON_MS), 0);
   t.match(await take(store, 0, 'alive'), [{ attempt: 2 }, { attempt: 2 }]);
 });
 
-void t.test('Jobs queued by a clock that was ahead are due immediately', async (t) => {
-  const { store } = await withQueue(t);
-  const [job] = await take(store, NOON_MS, 'ahead', 1);
-  if (!job) throw new Error('a job is missing');
-  await store.jobs.release('ahead', job, NOON_MS + 99 * LEASE_MS);
-  t.equal(await store.jobs.releaseAll(NOON_MS), 1);
-  t.equal((await take(store, NOON_MS)).length, 3);
-});
+void t.test(
+  'After a restart, jobs that were queued while the clock was ahead are due immediately',
+  async (t) => {
+    const { store } = await withQueue(t);
+    const [job] = await take(store, NOON_MS, 'ahead', 1);
+    if (!job) throw new Error('A job is missing.');
+    await store.jobs.release('ahead', job, NOON_MS + 99 * LEASE_MS);
+    t.equal(await store.jobs.releaseAll(NOON_MS), 1);
+    t.equal((await take(store, NOON_MS)).length, 3);
+  },
+);
 
-void t.test('Jobs of a replaced or deleted session are gone', async (t) => {
+void t.test('Jobs of a replaced or deleted session are deleted', async (t) => {
   const { store, ownerId } = await withQueue(t);
   const [old] = await take(store, NOON_MS);
-  if (!old) throw new Error('a job is missing');
+  if (!old) throw new Error('A job is missing.');
   const evals = [newEval('a')];
   await store.sessions.add(newSession(ownerId, 'one', { outcomes: [], evals }));
   const [fresh] = await take(store, NOON_MS);
-  t.not(fresh?.id, old.id, 'ids are never used again');
+  t.not(fresh?.id, old.id, 'ids are never reused');
   t.equal(await store.jobs.finish('worker', old, newOutcome('a', 'fail'), NOON_MS), false);
   await store.deleteOwnerData(ownerId);
-  if (!fresh) throw new Error('a job is missing');
+  if (!fresh) throw new Error('A job is missing.');
   t.equal(await store.jobs.finish('worker', fresh, newOutcome('a'), NOON_MS), false);
   t.equal((await store.jobs.getBacklog()).count, 0);
 });
@@ -213,7 +216,7 @@ void t.test('An outcome added with the session is not overwritten', async (t) =>
   const outcomes = [newOutcome('a', 'fail')];
   await store.sessions.add(newSession(ownerId, 'one', { outcomes, evals: [newEval('a')] }));
   const [job] = await take(store, NOON_MS);
-  if (!job) throw new Error('a job is missing');
+  if (!job) throw new Error('A job is missing.');
   t.equal(await store.jobs.finish('worker', job, newOutcome('a', 'pass'), NOON_MS), true);
   const session = await store.sessions.find(ownerId, 'one');
   t.match(session, { status: 'completed', outcomes });

@@ -9,15 +9,16 @@ import {
 } from '../../helpers/store.ts';
 import { newEval, newSpans, NOON_MS, withStore } from '../../helpers/store.ts';
 
-/** All production sessions of an owner, unless changed. */
+/** Returns a filter (default: all production sessions of an owner). */
 function filterOf(ownerId: string, changes: Partial<SessionFilter> = {}): SessionFilter {
   return { ownerId, kind: 'production', failedOnly: false, skip: 0, limit: 50, ...changes };
 }
 
-/** The ids on the only page; throws when the total says that there are more. */
+/** Returns the ids of the only page. Throws if the total shows that there are more. */
 async function idsOf(store: Store, filter: SessionFilter): Promise<string[]> {
   const { sessions, total } = await store.sessions.listPage(filter);
-  if (total !== sessions.length) throw new Error(`total ${total} of ${sessions.length} sessions`);
+  if (total !== sessions.length)
+    throw new Error(`The page has ${sessions.length} of ${total} sessions.`);
   return sessions.map(({ id }) => id);
 }
 
@@ -60,7 +61,7 @@ void t.test('The same session id of two owners identifies two sessions', async (
   await store.sessions.add(newSession(other, 'two', { outcomes: [newOutcome('b', 'fail')] }));
   for (const changes of [{ run: 'uploads' }, { eval: 'eval b' }, { failedOnly: true }]) {
     const mine = await idsOf(store, filterOf(ownerId, changes));
-    t.same(mine, 'run' in changes ? ['one'] : [], 'no filter shows what is another’s');
+    t.same(mine, 'run' in changes ? ['one'] : [], 'no filter shows sessions of another owner');
   }
   await store.sessions.add(newSimulatedSession(other, 'simulated'));
   t.same(await idsOf(store, filterOf(ownerId, { kind: 'simulation', agent: 'shop' })), []);
@@ -89,7 +90,7 @@ void t.test(
     ] as const) {
       await store.sessions.add(newSession(ownerId, id, { runName }));
     }
-    t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'over runs, too');
+    t.same(await idsOf(store, filterOf(ownerId, { run: 'run' })), ['x', 'y'], 'also across runs');
     const beyond = await store.sessions.listPage(filterOf(ownerId, { skip: 9 }));
     t.same(beyond, { sessions: [], total: 7 });
   },
@@ -136,7 +137,7 @@ void t.test('Name search ignores case, also beyond ASCII, and has no wildcards',
   t.equal(
     (await idsOf(store, filterOf(ownerId, { run: '' }))).length,
     5,
-    'every name holds nothing',
+    'every name contains the empty text',
   );
 });
 
@@ -151,10 +152,11 @@ void t.test('The agent filter searches names and URLs', async (t) => {
     await store.sessions.add(newSimulatedSession(ownerId, String(nth), { agent }));
   }
   await store.sessions.add(newSimulatedSession(ownerId, 'none', { agent: undefined }));
-  const found = (agent: string) => idsOf(store, filterOf(ownerId, { kind: 'simulation', agent }));
-  t.same(await found('müller'), ['0', '1']);
-  t.same(await found('shop'), ['1', '2']);
-  t.same(await found('shophttps'), [], 'not across the two');
+  const idsByAgent = (agent: string) =>
+    idsOf(store, filterOf(ownerId, { kind: 'simulation', agent }));
+  t.same(await idsByAgent('müller'), ['0', '1']);
+  t.same(await idsByAgent('shop'), ['1', '2']);
+  t.same(await idsByAgent('shophttps'), [], 'not across name and URL');
 });
 
 void t.test(
@@ -167,14 +169,14 @@ void t.test(
       other: [newOutcome('a')],
       errored: [newOutcome('a'), { ...newOutcome('b', 'error'), ...tone }],
     };
-    for (const [id, found] of Object.entries(outcomes)) {
-      await store.sessions.add(newSession(ownerId, id, { outcomes: found }));
+    for (const [id, sessionOutcomes] of Object.entries(outcomes)) {
+      await store.sessions.add(newSession(ownerId, id, { outcomes: sessionOutcomes }));
     }
     const page = await store.sessions.listPage(filterOf(ownerId, { eval: 'TÖN' }));
     t.equal(page.total, 1);
     t.match(page.sessions, [{ id: 'both', outcomes: outcomes.both }]);
     const failed = filterOf(ownerId, { eval: 'tön', failedOnly: true });
-    t.same(await idsOf(store, failed), ['both'], 'the failing eval may be another');
+    t.same(await idsOf(store, failed), ['both'], 'another eval may be the failing one');
     t.same(await idsOf(store, filterOf(ownerId, { eval: 'eval A' })), ['both', 'errored', 'other']);
   },
 );
@@ -195,7 +197,7 @@ void t.test('failedOnly selects sessions with a failing outcome', async (t) => {
     );
     t.equal(total, 1);
     t.match(sessions, [{ id: `${kind} bad`, outcomes: failing }]);
-    t.equal(sessions[0]?.outcomes.length, 2, 'the view narrows; the summary is of all');
+    t.equal(sessions[0]?.outcomes.length, 2, 'the outcomes are not filtered');
   }
 });
 
@@ -214,13 +216,13 @@ void t.test('Both bounds of the start time are inclusive', async (t) => {
 void t.test('Several filters must all match', async (t) => {
   const { store, ownerId } = await withStore(t);
   const bad = { outcomes: [newOutcome('a', 'fail')] };
-  await store.sessions.add(newSession(ownerId, 'wanted', { runName: 'Nightly', ...bad }));
+  await store.sessions.add(newSession(ownerId, 'matching', { runName: 'Nightly', ...bad }));
   await store.sessions.add(newSession(ownerId, 'good', { runName: 'Nightly' }));
-  await store.sessions.add(newSession(ownerId, 'elsewhere', { runName: 'Daily', ...bad }));
+  await store.sessions.add(newSession(ownerId, 'other run', { runName: 'Daily', ...bad }));
   const early = { startedAtMs: NOON_MS - 1, runName: 'Nightly', ...bad };
   await store.sessions.add(newSession(ownerId, 'early', early));
   const filter = { run: 'night', eval: 'eval a', failedOnly: true, startedAfterMs: NOON_MS };
-  t.same(await idsOf(store, filterOf(ownerId, filter)), ['wanted']);
+  t.same(await idsOf(store, filterOf(ownerId, filter)), ['matching']);
 });
 
 void t.test('A deleted simulation keeps its sessions and its name', async (t) => {
@@ -254,22 +256,22 @@ void t.test('Sessions of one run share its id, for live traces and for uploads',
   t.same(sessions[0]?.run, sessions[1]?.run);
 });
 
-void t.test('Page and total are consistent, whatever is written meanwhile', async (t) => {
+void t.test('A page and its total are consistent during concurrent writes', async (t) => {
   const { store, ownerId } = await withStore(t);
-  let adding = true;
+  let isAdding = true;
   const add = async (): Promise<void> => {
-    for (let nth = 0; adding && nth < 500; nth += 1) {
+    for (let nth = 0; isAdding && nth < 500; nth += 1) {
       await store.sessions.add(newSession(ownerId, `session-${nth}`));
     }
   };
-  const added = add();
+  const addingAll = add();
   let last = 0;
   for (let read = 0; read < 60; read += 1) {
     const { sessions, total } = await store.sessions.listPage(filterOf(ownerId, { limit: 500 }));
     if (sessions.length !== total) t.fail(`${sessions.length} sessions, total ${total}`);
     last = total;
   }
-  adding = false;
-  await added;
+  isAdding = false;
+  await addingAll;
   t.ok(last > 0, `${last} sessions were added meanwhile`);
 });

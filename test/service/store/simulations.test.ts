@@ -1,4 +1,4 @@
-/** Runs of simulated users in the store: kept with their key, each of their sessions once. */
+/** Runs of simulated users in the store: each is stored with its key, and each session once. */
 import t from 'tap';
 import { newSimulatedSession, newSimulation, withStore } from '../../helpers/store.ts';
 
@@ -7,29 +7,33 @@ void t.test('A run is returned as it was requested; its key is deleted when it e
   const other = await store.owners.ensure('other');
   const { simulations } = store;
   const id = await simulations.add(newSimulation(ownerId, { samples: 3 }));
-  t.equal(id, 'asked-0');
-  t.equal(await simulations.add(newSimulation(ownerId)), 'asked-1', 'the second of its seed');
+  t.equal(id, 'run-0');
+  t.equal(
+    await simulations.add(newSimulation(ownerId)),
+    'run-1',
+    'the second run with the same seed',
+  );
   t.match(await simulations.find(ownerId, id), { id, samples: 3, state: 'running', repeat: 0 });
   t.equal(await simulations.find(other, id), undefined);
   t.same(
-    (await simulations.list(ownerId, 10)).map((one) => [one.id, one.repeat]),
+    (await simulations.list(ownerId, 10)).map((run) => [run.id, run.repeat]),
     [
-      ['asked-1', 1],
-      ['asked-0', 0],
+      ['run-1', 1],
+      ['run-0', 0],
     ],
   );
   t.equal(await simulations.findApiKey(ownerId, id), 'k');
   t.equal(await simulations.findApiKey(other, id), undefined);
   t.notMatch(JSON.stringify(await simulations.find(ownerId, id)), /"k"/);
 
-  t.equal(await simulations.end(other, id, 'cancelled'), false, 'by its owner alone');
+  t.equal(await simulations.end(other, id, 'cancelled'), false, 'only its owner can end it');
   t.equal(await simulations.end(ownerId, id, 'ended'), true);
-  t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'once');
+  t.equal(await simulations.end(ownerId, id, 'cancelled'), false, 'it ends only once');
   t.equal(await simulations.findState(ownerId, id), 'ended');
   t.equal(await simulations.findApiKey(ownerId, id), undefined);
   t.same(
-    (await simulations.listRunning()).map((one) => one.id),
-    ['asked-1'],
+    (await simulations.listRunning()).map((run) => run.id),
+    ['run-1'],
   );
 });
 
@@ -40,9 +44,9 @@ void t.test('A session is stored once, and only while its run exists', async (t)
   const session = { ...newSimulatedSession(ownerId, 'one'), simulation };
   t.equal(await store.simulations.addSession(session), true);
   t.equal(await store.simulations.addSession({ ...session, persona: 'Another' }), false);
-  const kept = await store.simulations.listSessions(ownerId, id);
-  t.match(kept, [{ id: 'one', persona: session.persona }], 'what was kept first stands');
-  t.equal(kept.length, 1);
+  const sessions = await store.simulations.listSessions(ownerId, id);
+  t.match(sessions, [{ id: 'one', persona: session.persona }], 'the first version stays');
+  t.equal(sessions.length, 1);
   await store.deleteOwnerData(ownerId);
   t.equal(await store.simulations.addSession(session), false);
   t.equal(await store.sessions.find(ownerId, 'one'), undefined);

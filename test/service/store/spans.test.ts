@@ -21,11 +21,11 @@ void t.test('A span is stored unchanged, to the nanosecond', async (t) => {
   });
   const request = newSpans(ownerId, [span]);
   t.same(sink.insert([request]), [{ inserted: 1, repeated: 0, late: 0 }]);
-  const kept = { ...span, receivedAtMs: request.receivedAtMs, late: false };
-  t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [kept]);
+  const stored = { ...span, receivedAtMs: request.receivedAtMs, late: false };
+  t.strictSame(await store.conversations.listSpans(ownerId, 'conversation-1'), [stored]);
 });
 
-void t.test('Spans are returned in start order, whatever order they arrived in', async (t) => {
+void t.test('Spans are returned in start order, regardless of arrival order', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   const at = (id: string, after: bigint) => newSpan(id, { startNs: noonNs + after });
   sink.insert([newSpans(ownerId, [at('c', 3n), at('a', 1n)]), newSpans(ownerId, [at('b', 2n)])]);
@@ -36,16 +36,16 @@ void t.test('Spans are returned in start order, whatever order they arrived in',
   );
 });
 
-void t.test('A repeated span changes nothing, whatever its conversation', async (t) => {
+void t.test('A repeated span changes nothing, even in another conversation', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
   sink.insert([newSpans(ownerId, [newSpan('1')])]);
   const before = await store.conversations.find(ownerId, 'conversation-1');
   const again = newSpan('1', { endNs: noonNs + 9_000_000_000n, name: 'changed' });
-  const elsewhere = newSpan('1', { conversationId: 'conversation-2' });
+  const moved = newSpan('1', { conversationId: 'conversation-2' });
   const later = { receivedAtMs: NOON_MS + 99_000 };
   const results = sink.insert([
     newSpans(ownerId, [again], later),
-    newSpans(ownerId, [elsewhere], later),
+    newSpans(ownerId, [moved], later),
   ]);
   t.same(results, Array(2).fill({ inserted: 0, repeated: 1, late: 0 }));
   t.same(await store.conversations.find(ownerId, 'conversation-1'), before);
@@ -106,10 +106,10 @@ void t.test('A span without times does not date its conversation to 1970', async
 
 void t.test('Times out of range are stored as the nearest valid time', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  const [kept] = sink.insert([
+  const [result] = sink.insert([
     newSpans(ownerId, [newSpan('1', { startNs: -5n, endNs: 2n ** 64n })]),
   ]);
-  t.match(kept, { inserted: 1 });
+  t.match(result, { inserted: 1 });
   const [span] = await store.conversations.listSpans(ownerId, 'conversation-1');
   t.equal(span?.startNs, 0n);
   t.equal(span?.endNs, 2n ** 63n - 1n);
@@ -132,7 +132,7 @@ void t.test('Tags are stored once per conversation, up to the limit', async (t) 
   t.same(
     notes.map(({ code, about }) => [code, about['count']]),
     [['tags_left_out', 46]],
-    'told once: known tags need no room',
+    'logged once: known tags do not count again',
   );
 });
 
@@ -153,13 +153,13 @@ void t.test(
   'A request that fails stores nothing; the others in its batch are stored',
   async (t) => {
     const { store, sink, ownerId } = await withStore(t);
-    const circle: Record<string, unknown> = {};
-    circle['self'] = circle;
-    const bad = [newSpan('2'), newSpan('3', { attributes: circle })];
+    const cycle: Record<string, unknown> = {};
+    cycle['self'] = cycle;
+    const bad = [newSpan('2'), newSpan('3', { attributes: cycle })];
     const results = sink.insert([
       newSpans(ownerId, [newSpan('1')]),
       newSpans(ownerId, bad),
-      newSpans('nobody', [newSpan('4')]),
+      newSpans('unknown-owner', [newSpan('4')]),
       newSpans(ownerId, [newSpan('5')]),
     ]);
     t.same(

@@ -25,7 +25,7 @@ void t.test('An owner is created once per name and stays the same', async (t) =>
   t.equal(await store.owners.ensure('development'), ownerId);
   t.equal(await store.owners.findId('development'), ownerId);
   t.not(await store.owners.ensure('other'), ownerId);
-  t.equal(await store.owners.findId('nobody'), undefined);
+  t.equal(await store.owners.findId('unknown'), undefined);
 });
 
 void t.test('A key identifies exactly its owner until it is removed', async (t) => {
@@ -36,7 +36,7 @@ void t.test('A key identifies exactly its owner until it is removed', async (t) 
   t.equal(
     await store.owners.addKey(other, digest('one')),
     false,
-    "another's key is not taken over",
+    'a key of another owner is not reassigned',
   );
   t.same(await store.owners.findByKey(digest('one')), { ownerId, keyDigest: digest('one') });
   t.equal(await store.owners.findByKey(digest('two')), undefined);
@@ -59,8 +59,8 @@ void t.test('Only the latest configured keys are valid; added keys stay valid', 
   await store.owners.addKey(ownerId, digest('two'));
   t.equal(await configure('three'), true);
   t.same(await known('added', 'one', 'two', 'three'), ['added', 'two', 'three']);
-  t.equal(await configure('four', 'added'), false, "another's key");
-  t.same(await known('three', 'four'), ['three'], 'and nothing is changed');
+  t.equal(await configure('four', 'added'), false, 'a key of another owner');
+  t.same(await known('three', 'four'), ['three'], 'nothing has changed');
 });
 
 void t.test('Evals are listed in insertion order; put replaces', async (t) => {
@@ -95,12 +95,20 @@ void t.test(
     t.equal(await documents.findApiKey(ownerId, 'one'), 'the-key-of-the-sandbox');
     t.equal(await documents.findApiKey(other, 'one'), undefined);
     await documents.put(ownerId, newAgent('one', undefined));
-    t.equal(await documents.findApiKey(ownerId, 'one'), undefined, 'replaced as a whole');
+    t.equal(
+      await documents.findApiKey(ownerId, 'one'),
+      undefined,
+      'a put replaces the whole document',
+    );
     t.equal(await documents.remove(other, 'persona', 'one'), false);
     t.equal(await documents.remove(ownerId, 'persona', 'one'), true);
-    t.equal((await documents.list(ownerId, 'agent', 9)).length, 1, 'another kind of that id stays');
+    t.equal(
+      (await documents.list(ownerId, 'agent', 9)).length,
+      1,
+      'a document of another kind with the same id stays',
+    );
     for (const name of [file, `${file}-wal`, `${file}-shm`]) {
-      t.equal(statSync(name).mode & 0o777, 0o600, 'nobody else may read it');
+      t.equal(statSync(name).mode & 0o777, 0o600, 'only the file owner may read it');
     }
   },
 );
@@ -118,24 +126,24 @@ void t.test(
 
 void t.test('The ingest log is sorted newest first and limited per owner', async (t) => {
   const { store, sink, ownerId } = await withStore(t);
-  const note = (code: string) => ({
+  const entry = (code: string) => ({
     level: 'warn' as const,
     code,
     message: 'what to do',
     about: { conversation_id: 'conversation-1', count: 3 },
   });
   const other = await store.owners.ensure('other');
-  await store.ingestLog.add(other, NOON_MS, [note('of_other')]);
+  await store.ingestLog.add(other, NOON_MS, [entry('of_other')]);
   for (let batch = 0; batch < 101; batch += 1) {
-    const logEntries = Array.from({ length: 100 }, (_, nth) => note(`${batch}_${nth}`));
+    const logEntries = Array.from({ length: 100 }, (_, nth) => entry(`${batch}_${nth}`));
     sink.insert([newSpans(ownerId, [], { logEntries, receivedAtMs: NOON_MS + batch })]);
   }
-  await store.ingestLog.add(ownerId, NOON_MS + 200, [note('last')]);
-  await store.ingestLog.add(other, NOON_MS, [note('of_other')]);
-  const notes = await store.ingestLog.list(ownerId, 20_000);
-  t.equal(notes.length, 10_000);
-  t.same(notes[0], { ...note('last'), atMs: NOON_MS + 200 });
-  t.equal(notes.at(-1)?.code, '1_1', 'the oldest were forgotten');
+  await store.ingestLog.add(ownerId, NOON_MS + 200, [entry('last')]);
+  await store.ingestLog.add(other, NOON_MS, [entry('of_other')]);
+  const entries = await store.ingestLog.list(ownerId, 20_000);
+  t.equal(entries.length, 10_000);
+  t.same(entries[0], { ...entry('last'), atMs: NOON_MS + 200 });
+  t.equal(entries.at(-1)?.code, '1_1', 'the oldest entries are deleted');
   t.equal((await store.ingestLog.list(ownerId, 3)).length, 3);
   t.same(
     (await store.ingestLog.list(other, 9)).map(({ code }) => code),
@@ -145,8 +153,8 @@ void t.test('The ingest log is sorted newest first and limited per owner', async
 
 void t.test('One request leaves a limited number of log entries of limited length', async (t) => {
   const { store, ownerId } = await withStore(t);
-  const note = { level: 'info' as const, code: 'x', message: 'y'.repeat(5_000), about: {} };
-  await store.ingestLog.add(ownerId, NOON_MS, Array<typeof note>(5_000).fill(note));
+  const entry = { level: 'info' as const, code: 'x', message: 'y'.repeat(5_000), about: {} };
+  await store.ingestLog.add(ownerId, NOON_MS, Array<typeof entry>(5_000).fill(entry));
   const [last, ...others] = await store.ingestLog.list(ownerId, 10_000);
   t.match(last, { code: 'notes_left_out', about: { notes: 4_800 } });
   t.equal(others.length, 200);
@@ -154,7 +162,7 @@ void t.test('One request leaves a limited number of log entries of limited lengt
 });
 
 void t.test(
-  'Emptying an owner deletes everything but the owner and its keys, and nothing of others',
+  'Deleting the data of an owner keeps its keys and the data of other owners',
   async (t) => {
     const { file, store, sink, ownerId } = await withStore(t);
     const other = await store.owners.ensure('other');
@@ -212,27 +220,31 @@ void t.test('Commits are synced to disk, except for a temporary file', async (t)
   const db = openDatabase(t, file);
   t.equal(readValue(db, 'pragma page_size'), 4096);
   t.equal(readValue(db, 'pragma journal_mode'), 'wal');
-  // A setting of the connection, not of the file: asked of one that is opened as the store's are.
+  // A setting of the connection, not of the file, so it is read from connections opened like the store's.
   for (const [isTemporary, setting] of [
     [false, 2],
     [true, 0],
   ] as const) {
-    const own = openFile(file, { busyMs: 0, isTemporary });
-    t.equal(own.pragma('synchronous', { simple: true }), setting, `temporary: ${isTemporary}`);
-    own.close();
+    const connection = openFile(file, { busyMs: 0, isTemporary });
+    t.equal(
+      connection.pragma('synchronous', { simple: true }),
+      setting,
+      `temporary: ${isTemporary}`,
+    );
+    connection.close();
   }
 });
 
 void t.test(
-  'A file of another program, a newer kit version, or no database is rejected',
+  'A file of another program or of a newer kit version, or one that is not a database, is rejected',
   async (t) => {
     const folder = t.testdir();
     const file = (name: string): string => join(folder, name);
     using foreign = new DatabaseSync(file('foreign.db'));
     foreign.exec('create table theirs (x)');
     await t.rejects(openStore({ file: file('foreign.db') }), /belongs to another program/);
-    // Byte 18 of the header says whether the file has a log of writes: 1 for no, 2 for yes.
-    t.equal(readFileSync(file('foreign.db'))[18], 1, 'untouched');
+    // Byte 18 of the header is 2 for a file in WAL mode, otherwise 1.
+    t.equal(readFileSync(file('foreign.db'))[18], 1, 'the file is unchanged');
 
     await (await openStore({ file: file('newer.db') })).close();
     using newer = new DatabaseSync(file('newer.db'));
@@ -242,7 +254,7 @@ void t.test(
       /has version 99, but this program supports only versions up to \d/,
     );
 
-    writeFileSync(file('text.db'), 'no database at all, but a text of some length');
+    writeFileSync(file('text.db'), 'a text file that is not a database');
     await t.rejects(openStore({ file: file('text.db') }), /not a database/);
   },
 );

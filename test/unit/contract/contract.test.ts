@@ -21,7 +21,7 @@ interface Described {
 
 const all = Object.values(schemas) as unknown as Described[];
 
-void t.test('every schema has a title, a section, a description, and an example', (t) => {
+void t.test('Every schema has a title, a section, a description, and an example', (t) => {
   for (const schema of all) {
     t.match(schema.$id, /^[a-z-]+\.schema\.json$/, schema.title);
     t.match(schema.$comment, /^(spec \d|ours|our extension)/, `${schema.title}: $comment`);
@@ -32,25 +32,25 @@ void t.test('every schema has a title, a section, a description, and an example'
   t.end();
 });
 
-void t.test('every example matches its schema', (t) => {
+void t.test('Every example matches its schema', (t) => {
   for (const { title, examples } of all) {
     for (const example of examples) t.strictSame(findViolations(title, example), [], title);
   }
   t.end();
 });
 
-void t.test('every near-miss breaks the schema at the place that it names', (t) => {
+void t.test('Every near-miss breaks the schema at the pointer that it names', (t) => {
   for (const { title, 'x-near-misses': misses } of all) {
     for (const { breaks, value } of misses) {
-      const found = findViolations(title, value).map(({ pointer }) => pointer);
-      t.ok(found.includes(breaks), `${title} ${breaks}: found ${found.join(' ')}`);
+      const pointers = findViolations(title, value).map(({ pointer }) => pointer);
+      t.ok(pointers.includes(breaks), `${title} ${breaks}: found ${pointers.join(' ')}`);
       t.notOk(isMessage(title, value), title);
     }
   }
   t.end();
 });
 
-void t.test('a violation names the place, the expected value, and the received value', (t) => {
+void t.test('A violation has the pointer, the expected value, and the received value', (t) => {
   const reply = { choices: [{ message: { role: 'assistant', content: null } }], metadata: 7 };
   t.strictSame(findViolations('ChatResponse', reply), [
     { pointer: '/choices/0/message/content', expected: 'a string', received: 'null' },
@@ -59,7 +59,7 @@ void t.test('a violation names the place, the expected value, and the received v
   t.equal(
     describeViolations(findViolations('ChatRequest', {})),
     '/messages must be an array, got nothing',
-    'the first as a sentence',
+    'one violation as a sentence',
   );
   t.match(
     describeViolations(findViolations('ChatRequest', 'hello')),
@@ -69,12 +69,12 @@ void t.test('a violation names the place, the expected value, and the received v
   t.match(
     describeViolations(findViolations('ChatRequest', many)),
     /; and 2 more$/,
-    'three in full, then a count',
+    'three violations, then a count',
   );
   t.end();
 });
 
-void t.test('no violation shows an API key', (t) => {
+void t.test('No violation shows an API key', (t) => {
   const agent = { name: 'A', url: 'https://a.example' };
   for (const [name, value] of [
     ['TestedAgent', { ...agent, api_key: 'my secret' }],
@@ -90,7 +90,7 @@ void t.test('no violation shows an API key', (t) => {
   t.end();
 });
 
-void t.test('a violation inside a referenced schema is described like any other', (t) => {
+void t.test('A violation inside a referenced schema is described like any other', (t) => {
   const call = { type: 'start_call', audio_config: 'opus' };
   t.equal(findViolations('StartCall', call)[0]?.expected, 'an object');
   const seed = findViolations('SeedDocument', { scenarios: [{ id: 'a', name: 'A' }] });
@@ -101,7 +101,7 @@ void t.test('a violation inside a referenced schema is described like any other'
 });
 
 void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) => {
-  const right = [
+  const valid = [
     '2026-11-20T09:30:00Z',
     '2026-11-20T09:30:00.123456789+01:00',
     '2026-11-20T09:30:00,5Z',
@@ -113,7 +113,7 @@ void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) =
     '2026-324',
     '2024-02-29T23:59:60Z',
   ];
-  const wrong = [
+  const invalid = [
     '2026-11-20 09:30:00Z',
     '20 Nov 2026',
     'Fri, 20 Nov 2026 09:30:00 GMT',
@@ -127,12 +127,12 @@ void t.test('ISO 8601 is accepted in every form, and similar text is not', (t) =
     'now',
     '',
   ];
-  for (const text of right) t.match(text, ISO_8601, text);
-  for (const text of wrong) t.notMatch(text, ISO_8601, JSON.stringify(text));
+  for (const text of valid) t.match(text, ISO_8601, text);
+  for (const text of invalid) t.notMatch(text, ISO_8601, JSON.stringify(text));
   t.end();
 });
 
-void t.test('a JSON pointer leads through arrays and escaped names', (t) => {
+void t.test('A JSON pointer can contain array indexes and escaped names', (t) => {
   const value = { a: [{ 'b/c': { 'd~e': 1 } }] };
   t.equal(resolvePointer(value, '/a/0/b~1c/d~0e'), 1);
   t.equal(resolvePointer(value, '/a/1'), undefined);
@@ -141,7 +141,7 @@ void t.test('a JSON pointer leads through arrays and escaped names', (t) => {
   t.end();
 });
 
-void t.test('a value is formatted as one short line', (t) => {
+void t.test('A value is formatted as one short line', (t) => {
   t.equal(formatValue(undefined), 'nothing');
   t.equal(formatValue(null), 'null');
   const long = formatValue('x'.repeat(500));

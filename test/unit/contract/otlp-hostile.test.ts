@@ -16,25 +16,28 @@ import {
   makeWireSpan,
 } from '../../helpers/span-sketch.ts';
 
-/** A request with one attribute, whose value nests `levels` lists. */
-function nestedRequest(levels: number): TraceExportRequest {
+/** Returns a request with one attribute whose value is `levels` nested lists. */
+function makeNestedRequest(levels: number): TraceExportRequest {
   let value: unknown = 'x';
   for (let level = 0; level < levels; level++) value = [value];
   const attributes = [{ key: 'k', value: toAnyValue(value) }];
   return makeWireRequest([makeWireSpan({ id: 'a1', wire: { attributes } })]);
 }
 
-void t.test('values nest as deep as protobuf allows, in both encodings, and no deeper', (t) => {
-  const deepest = nestedRequest(47);
-  t.same(decodeTraceRequest(encodeProtobuf(deepest)), readTraceRequest(deepest));
-  const tooDeep = { message: /nests values more than 100 messages deep/ };
-  const deeper = nestedRequest(48);
-  t.throws(() => readTraceRequest(deeper), tooDeep);
-  t.throws(() => decodeTraceRequest(encodeProtobuf(deeper)), tooDeep);
-  t.end();
-});
+void t.test(
+  'Both encodings accept values nested as deep as protobuf allows, and no deeper',
+  (t) => {
+    const deepest = makeNestedRequest(47);
+    t.same(decodeTraceRequest(encodeProtobuf(deepest)), readTraceRequest(deepest));
+    const tooDeep = { message: /nests values more than 100 messages deep/ };
+    const deeper = makeNestedRequest(48);
+    t.throws(() => readTraceRequest(deeper), tooDeep);
+    t.throws(() => decodeTraceRequest(encodeProtobuf(deeper)), tooDeep);
+    t.end();
+  },
+);
 
-void t.test('bombs of nesting are refused, whatever they are made of', (t) => {
+void t.test('Excessive nesting is rejected in lists, groups, and objects', (t) => {
   let inner = field(1, 'x');
   for (let level = 0; level < 3000; level++) inner = field(5, field(1, inner));
   const lists = field(1, field(2, field(2, field(9, field(2, inner)))));
@@ -48,7 +51,7 @@ void t.test('bombs of nesting are refused, whatever they are made of', (t) => {
   t.end();
 });
 
-void t.test('millions of empty spans are refused before they become anything', (t) => {
+void t.test('Millions of empty spans are rejected before they are decoded', (t) => {
   const { spansMax, messagesMax } = otlpLimits;
   const emptySpans = (count: number): Buffer => {
     return field(1, field(2, Buffer.from('1200'.repeat(count), 'hex')));
@@ -59,7 +62,7 @@ void t.test('millions of empty spans are refused before they become anything', (
   const bomb = emptySpans(5_000_000);
   const before = process.memoryUsage().rss;
   t.throws(() => decodeTraceRequest(bomb), tooMany);
-  t.ok(process.memoryUsage().rss - before < 50_000_000, 'five million take no room');
+  t.ok(process.memoryUsage().rss - before < 50_000_000, 'five million spans use little memory');
   const spans = Array.from({ length: spansMax + 1 }, () => ({}));
   t.throws(() => readTraceRequest({ resourceSpans: [{ scopeSpans: [{ spans }] }] }), tooMany);
   const attributes = Buffer.from('4a00'.repeat(messagesMax), 'hex');
@@ -69,7 +72,7 @@ void t.test('millions of empty spans are refused before they become anything', (
   t.end();
 });
 
-void t.test('protobuf that is cut off anywhere is refused, or is a shorter request', (t) => {
+void t.test('Truncated protobuf is rejected or read as a shorter request', (t) => {
   const bytes = encodeProtobuf(makeFullRequest());
   for (let length = 0; length < bytes.length; length++) {
     try {
@@ -88,8 +91,8 @@ void t.test('protobuf that is cut off anywhere is refused, or is a shorter reque
   t.end();
 });
 
-/** Now and then, random JSON is none. */
-function parsed(text: string): unknown {
+/** Parses random JSON; undefined if it is invalid. */
+function tryParse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -97,7 +100,7 @@ function parsed(text: string): unknown {
   }
 }
 
-void t.test('damaged protobuf and JSON of any shape is read or refused, nothing else', (t) => {
+void t.test('Damaged protobuf and JSON of any shape is read or rejected with an OtlpError', (t) => {
   const seed = 'otlp-1';
   const chance = seededRandom(seed);
   const bytes = encodeProtobuf(makeFullRequest());
@@ -118,7 +121,7 @@ void t.test('damaged protobuf and JSON of any shape is read or refused, nothing 
     const noise = Buffer.from(Array.from({ length: 40 }, () => chance.integer(0, 255)));
     attempt(`noise ${round}`, () => decodeTraceRequest(noise));
     attempt(`JSON ${round}`, () => readTraceRequest(JSON.parse(damageJson(text, chance))));
-    const anyJson = parsed(randomJson(chance));
+    const anyJson = tryParse(randomJson(chance));
     attempt(`any JSON ${round}`, () => readTraceRequest(anyJson));
   }
   t.end();

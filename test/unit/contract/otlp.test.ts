@@ -19,7 +19,7 @@ import {
   values,
 } from '../../helpers/span-sketch.ts';
 
-void t.test('JSON and protobuf of one request read the same', (t) => {
+void t.test('A request reads the same from JSON and from protobuf', (t) => {
   const request = makeFullRequest();
   t.ok(isMessage('TraceExportRequest', request));
   const fromJson = readTraceRequest(JSON.parse(JSON.stringify(request)));
@@ -40,15 +40,15 @@ void t.test('JSON and protobuf of one request read the same', (t) => {
     unsafe: '9223372036854775807',
     unsafeNegative: '-9223372036854775808',
   });
-  t.equal(second?.resource, first?.resource, 'one object for all spans of a resource');
+  t.equal(second?.resource, first?.resource, 'all spans of a resource share one object');
   t.equal(second?.endNs, 18_446_744_073_709_551_615n, 'unsigned');
   t.match(third, { statusCode: 1, resource: { 'host.name': 'h' } });
   t.end();
 });
 
-void t.test('bytes read the same as base64 of any kind', (t) => {
+void t.test('Bytes read the same from every variant of base64', (t) => {
   for (const bytesValue of ['+/8=', '-_8', '-_8=']) {
-    const read = attribute({ bytesValue });
+    const read = readAttribute({ bytesValue });
     t.equal(read, '+/8=', bytesValue);
   }
   const request = makeWireRequest([withValue({ bytesValue: '+/8=' })]);
@@ -60,28 +60,28 @@ function withValue(value: AnyValue): Span {
   return makeWireSpan({ id: 'a1', wire: { attributes: [{ key: 'x', value }] } });
 }
 
-/** What an attribute of this value reads as. */
-function attribute(value: object): unknown {
+/** Reads an attribute with this value. */
+function readAttribute(value: object): unknown {
   return readTraceRequest(makeWireRequest([withValue(value as AnyValue)])).spans[0]?.attributes[
     'x'
   ];
 }
 
-void t.test('integers come as strings and as numbers, and lose nothing that they had', (t) => {
-  t.equal(attribute({ intValue: 30 }), 30);
-  t.equal(attribute({ intValue: '30' }), 30);
-  t.equal(attribute({ intValue: '-9007199254740993' }), '-9007199254740993');
-  t.equal(attribute({ intValue: 2 ** 60 }), '1152921504606846976');
-  t.equal(attribute({ doubleValue: 'NaN' }), 'NaN');
-  t.equal(attribute({ doubleValue: 3 }), 3);
-  t.equal(attribute({}), null, 'the empty value');
+void t.test('Integers are read exactly from strings and from numbers', (t) => {
+  t.equal(readAttribute({ intValue: 30 }), 30);
+  t.equal(readAttribute({ intValue: '30' }), 30);
+  t.equal(readAttribute({ intValue: '-9007199254740993' }), '-9007199254740993');
+  t.equal(readAttribute({ intValue: 2 ** 60 }), '1152921504606846976');
+  t.equal(readAttribute({ doubleValue: 'NaN' }), 'NaN');
+  t.equal(readAttribute({ doubleValue: 3 }), 3);
+  t.equal(readAttribute({}), null, 'an empty value');
   for (const intValue of ['12.5', 12.5, '', 'x', '9223372036854775808', '1'.repeat(5000), true]) {
-    t.throws(() => attribute({ intValue }), OtlpError, String(intValue).slice(0, 30));
+    t.throws(() => readAttribute({ intValue }), OtlpError, String(intValue).slice(0, 30));
   }
   t.end();
 });
 
-void t.test('times keep their nanoseconds', (t) => {
+void t.test('Times keep their nanoseconds', (t) => {
   const at = (startTimeUnixNano: unknown): bigint | undefined => {
     const wire = { startTimeUnixNano } as Partial<Span>;
     return readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })])).spans[0]?.startNs;
@@ -108,7 +108,7 @@ void t.test('times keep their nanoseconds', (t) => {
   t.end();
 });
 
-void t.test('missing parts, null and unknown fields are fine', (t) => {
+void t.test('Missing parts, null, and unknown fields are accepted', (t) => {
   for (const empty of [{}, { resourceSpans: [] }, { resourceSpans: null }, { other: 1 }]) {
     t.strictSame(readTraceRequest(empty), { spans: [], ignoredKeys: [] });
   }
@@ -132,20 +132,20 @@ void t.test('missing parts, null and unknown fields are fine', (t) => {
   t.end();
 });
 
-void t.test('ids of any case are lower-case', (t) => {
+void t.test('Ids are converted to lower case', (t) => {
   const wire = { traceId: 'ABCDEF'.padStart(32, '0'), parentSpanId: 'ABCDEF'.padStart(16, '0') };
   const [span] = readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', wire })])).spans;
   t.match(span, { traceId: /^0+abcdef$/, parentSpanId: /^0+abcdef$/ });
   t.end();
 });
 
-void t.test('a status code that the protocol does not have is unset', (t) => {
+void t.test('An unknown status code is read as unset', (t) => {
   const { spans } = readTraceRequest(makeWireRequest([makeWireSpan({ id: 'a1', status: 7 })]));
   t.equal(spans[0]?.statusCode, 0);
   t.end();
 });
 
-void t.test('keys in snake_case are ignored, and told', (t) => {
+void t.test('Keys in snake_case are ignored and reported', (t) => {
   t.strictSame(readTraceRequest({ resource_spans: [] }), {
     spans: [],
     ignoredKeys: ['resource_spans'],
@@ -158,7 +158,7 @@ void t.test('keys in snake_case are ignored, and told', (t) => {
   t.end();
 });
 
-void t.test('what is wrong is told by its place and kind, never by its value', (t) => {
+void t.test('An error names the place and the expected type, and never quotes the value', (t) => {
   const place = 'resourceSpans[0].scopeSpans[0].spans[0]';
   const message = (wire: object): string => {
     try {
@@ -183,7 +183,7 @@ void t.test('what is wrong is told by its place and kind, never by its value', (
   t.end();
 });
 
-void t.test('what the schema refuses by type is refused here, and its examples are read', (t) => {
+void t.test('The reader accepts the examples of the schema and rejects its near-misses', (t) => {
   const { examples, 'x-near-misses': misses } = schemas.TraceExportRequest;
   for (const example of examples) t.doesNotThrow(() => readTraceRequest(example));
   for (const { breaks, value } of misses) {
@@ -192,7 +192,7 @@ void t.test('what the schema refuses by type is refused here, and its examples a
   t.end();
 });
 
-void t.test('a field in a wire type of its own is skipped', (t) => {
+void t.test('A field with an unexpected wire type is skipped', (t) => {
   const request = Buffer.concat([
     varint((1 << 3) | 0),
     varint(5),
@@ -202,8 +202,11 @@ void t.test('a field in a wire type of its own is skipped', (t) => {
   t.end();
 });
 
-void t.test('the answer to a request is empty; a refusal is a google.rpc.Status', (t) => {
-  t.equal(encodeTraceResponse().length, 0);
-  t.same(Buffer.from(encodeStatus('too large')), field(2, 'too large'));
-  t.end();
-});
+void t.test(
+  'The response to an accepted request is empty; an error is a google.rpc.Status',
+  (t) => {
+    t.equal(encodeTraceResponse().length, 0);
+    t.same(Buffer.from(encodeStatus('too large')), field(2, 'too large'));
+    t.end();
+  },
+);

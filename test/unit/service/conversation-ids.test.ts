@@ -23,21 +23,27 @@ void t.test('A request without any conversation id is rejected with instructions
   t.end();
 });
 
-void t.test('A stored trace does not make up for a request without any conversation id', (t) => {
-  const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
-  t.match(readSketches([{ id: 'a1' }], { knownTraces }), {
-    rejection: { code: 'no_conversation_id' },
-  });
-  t.end();
-});
+void t.test(
+  'A request without any conversation id is rejected even if its trace is stored',
+  (t) => {
+    const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
+    t.match(readSketches([{ id: 'a1' }], { knownTraces }), {
+      rejection: { code: 'no_conversation_id' },
+    });
+    t.end();
+  },
+);
 
 void t.test('A conversation id on an ignored span does not count', (t) => {
   const attributes = [{ key: 'gen_ai.conversation.id', value: { stringValue: 'c' } }];
   const ignored = makeWireSpan({ id: 'b1', wire: { attributes } });
   const child = { id: 'a1', parent: 'b1' };
   t.match(readSketches([ignored, child]), { rejection: { code: 'no_conversation_id' } });
-  const beside = { id: 'a2', trace: 'e', attributes: conversation('other') };
-  t.strictSame(listConversations(readSketches([ignored, child, beside])), { a1: 'c', a2: 'other' });
+  const unrelated = { id: 'a2', trace: 'e', attributes: conversation('other') };
+  t.strictSame(listConversations(readSketches([ignored, child, unrelated])), {
+    a1: 'c',
+    a2: 'other',
+  });
   t.end();
 });
 
@@ -57,17 +63,20 @@ void t.test(
   },
 );
 
-void t.test('An id on the root span applies to its trace, whatever the order of spans', (t) => {
-  const root = { id: 'a1', attributes: conversation('c') };
-  const children = [
-    { id: 'a3', parent: 'a2' },
-    { id: 'a2', parent: 'a1' },
-  ];
-  const expected = { a1: 'c', a2: 'c', a3: 'c' };
-  t.strictSame(listConversations(readSketches([root, ...children])), expected);
-  t.strictSame(listConversations(readSketches([...children, root])), expected);
-  t.end();
-});
+void t.test(
+  'An id on the root span applies to its trace, regardless of the order of spans',
+  (t) => {
+    const root = { id: 'a1', attributes: conversation('c') };
+    const children = [
+      { id: 'a3', parent: 'a2' },
+      { id: 'a2', parent: 'a1' },
+    ];
+    const expected = { a1: 'c', a2: 'c', a3: 'c' };
+    t.strictSame(listConversations(readSketches([root, ...children])), expected);
+    t.strictSame(listConversations(readSketches([...children, root])), expected);
+    t.end();
+  },
+);
 
 void t.test('The nearest ancestor with an id takes precedence, also through ignored spans', (t) => {
   const spans = [
@@ -96,11 +105,11 @@ void t.test('Parent cycles are tolerated', (t) => {
 void t.test(
   'Stored traces are the last resort and are looked up once for all remaining spans',
   (t) => {
-    const asked: string[][] = [];
-    const known = '0'.repeat(31);
+    const lookups: string[][] = [];
+    const prefix = '0'.repeat(31);
     const knownTraces = (traceIds: readonly string[]): Map<string, string> => {
-      asked.push([...traceIds]);
-      return new Map([[`${known}d`, 'stored']]);
+      lookups.push([...traceIds]);
+      return new Map([[`${prefix}d`, 'stored']]);
     };
     const spans = [
       { id: 'a1', trace: 'c', attributes: conversation('own') },
@@ -110,7 +119,7 @@ void t.test(
     ];
     const result = readSketches(spans, { knownTraces });
     t.strictSame(listConversations(result), { a1: 'own', a2: 'stored', a3: 'stored' });
-    t.strictSame(asked, [[`${known}d`, `${known}e`]]);
+    t.strictSame(lookups, [[`${prefix}d`, `${prefix}e`]]);
     t.match(findEntry(result, 'unresolved_conversation'), {
       level: 'error',
       about: { span_id: /a4$/, count: 1 },
@@ -153,7 +162,7 @@ void t.test('AI SDK spans have their id only in the header and messages as JSON 
   t.strictSame(
     readRequest(decodeTraceRequest(wire), { headerConversationId: 'h' }),
     result,
-    'the same as protobuf',
+    'protobuf gives the same result',
   );
   t.end();
 });

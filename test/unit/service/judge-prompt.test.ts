@@ -38,18 +38,22 @@ void t.test('Text that gives the LLM judge instructions stays data', async (t) =
   const fences = server.requests.map(({ body }) =>
     /^BEGIN \w+/.exec(body.messages[1]?.content ?? ''),
   );
-  t.equal(new Set(fences.map(String)).size, attacks.length, 'each time another fence');
-  t.equal(server.requests[0]?.authorization, 'Bearer none', 'an endpoint may need no key');
+  t.equal(new Set(fences.map(String)).size, attacks.length, 'every request has a different fence');
+  t.equal(
+    server.requests[0]?.authorization,
+    'Bearer none',
+    'a placeholder key if none is configured',
+  );
 });
 
 void t.test('A fence that occurs in the transcript is generated again', (t) => {
   const guessed = seededRandom('x').id(24);
-  const judged = {
+  const request = {
     criteria: 'It greets.',
     session: makeSession({ userInput: guessed }),
     model: undefined,
   };
-  const { transcript } = buildJudgePrompt(judged, seededRandom('x'));
+  const { transcript } = buildJudgePrompt(request, seededRandom('x'));
   t.notMatch(transcript, `BEGIN ${guessed}`);
   t.match(transcript, /^BEGIN \w{24}\n/);
   t.end();
@@ -61,8 +65,12 @@ void t.test('A long transcript keeps its start and its end', (t) => {
     agentResponse: `begin${'x'.repeat(20_000)}end`,
     toolCalls: Array.from({ length: 30 }, () => makeToolCall('tool', { text: 'y'.repeat(3_000) })),
   }));
-  const judged = { criteria: 'c'.repeat(10_000), session: makeSession(...turns), model: undefined };
-  const { rules, transcript } = buildJudgePrompt(judged, seededRandom('x'));
+  const request = {
+    criteria: 'c'.repeat(10_000),
+    session: makeSession(...turns),
+    model: undefined,
+  };
+  const { rules, transcript } = buildJudgePrompt(request, seededRandom('x'));
   t.ok(transcript.length < 125_000, `${transcript.length} characters`);
   t.ok(rules.length < 6_000);
   t.match(transcript, /"turn":1,/);
@@ -82,8 +90,8 @@ void t.test('A clear verdict is read from every format that models use', (t) => 
     `<think>{pass?}</think>${clear}`,
   ];
   for (const content of wrapped) {
-    const found = readVerdict({ choices: [{ message: { content } }] });
-    t.match(found, { outcome: 'fail', reasoning: 'It says "verdict": pass.' }, content);
+    const verdict = readVerdict({ choices: [{ message: { content } }] });
+    t.match(verdict, { outcome: 'fail', reasoning: 'It says "verdict": pass.' }, content);
   }
   t.end();
 });

@@ -104,7 +104,7 @@ void t.test('Operations that make no turn are stored and logged', (t) => {
 
 void t.test('A malformed id drops only its span; a request of only such spans is rejected', (t) => {
   const attributes = conversation('c');
-  const wrong: Partial<Span>[] = [
+  const malformed: Partial<Span>[] = [
     { traceId: '0'.repeat(32) },
     { spanId: '0'.repeat(16) },
     { traceId: 'W47/95gDgQPSabYzgT/GDA==' },
@@ -112,7 +112,7 @@ void t.test('A malformed id drops only its span; a request of only such spans is
     { spanId: 'g'.repeat(16) },
     { traceId: '' },
   ];
-  for (const wire of wrong) {
+  for (const wire of malformed) {
     const bad = makeWireSpan({ id: 'b1', attributes, wire });
     const mixed = readSketches([bad, { id: 'a1', attributes }]);
     t.strictSame(listConversations(mixed), { a1: 'c' });
@@ -127,8 +127,8 @@ void t.test('An invalid or empty parent id makes a root span', (t) => {
     const result = readSketches([
       makeWireSpan({ id: 'a1', attributes: conversation('c'), wire: { parentSpanId } }),
     ]);
-    const isNoted = listCodes(result).includes('malformed_parent_id');
-    return [expectAccepted(result).spans[0]?.parentSpanId, isNoted];
+    const isLogged = listCodes(result).includes('malformed_parent_id');
+    return [expectAccepted(result).spans[0]?.parentSpanId, isLogged];
   };
   t.strictSame(parentOf(''), [undefined, false]);
   t.strictSame(parentOf('0'.repeat(16)), [undefined, false]);
@@ -137,7 +137,7 @@ void t.test('An invalid or empty parent id makes a root span', (t) => {
   t.end();
 });
 
-void t.test('Of two spans with the same id in a request, the first is stored', (t) => {
+void t.test('If two spans in a request have the same id, the first is stored', (t) => {
   const result = readSketches([
     { id: 'a1', attributes: { ...conversation('first'), x: '1' } },
     { id: 'a1', trace: 'e', attributes: { ...conversation('second'), x: '2' } },
@@ -148,7 +148,7 @@ void t.test('Of two spans with the same id in a request, the first is stored', (
   t.end();
 });
 
-void t.test('Messages are stored as text, whatever their form', (t) => {
+void t.test('Messages are stored as text, regardless of their form', (t) => {
   const messages = [{ role: 'user', parts: [{ type: 'text', content: 'Hi' }] }];
   const inputOf = (value: unknown): unknown => {
     const attributes = { ...conversation('c'), 'gen_ai.input.messages': value };
@@ -182,7 +182,7 @@ void t.test('Implausible times are stored and logged', (t) => {
   const { spans } = expectAccepted(
     readSketches([makeWireSpan({ id: 'a1', attributes: conversation('c'), wire })]),
   );
-  t.equal(spans[0]?.startNs, 2n ** 63n - 1n, 'as far as a column goes');
+  t.equal(spans[0]?.startNs, 2n ** 63n - 1n, 'the largest value of a column');
   t.end();
 });
 
@@ -216,7 +216,7 @@ void t.test('Tags are limited to 1 kB each, 64 per conversation, and a total per
     { id: 'a1', attributes: { ...conversation('c'), long: 'ä👋'.repeat(900) } },
   ]);
   const [tag] = expectAccepted(cut).tags;
-  t.equal(Buffer.byteLength(tag?.value ?? ''), 1022, 'bytes, between characters');
+  t.equal(Buffer.byteLength(tag?.value ?? ''), 1022, 'cut between characters');
   t.match(findEntry(cut, 'shortened_tags'), { about: { key: 'long' } });
   const many = Object.fromEntries(Array.from({ length: 70 }, (_, n) => [`k${n}`, n]));
   const dropped = readSketches([{ id: 'a1', attributes: { ...conversation('c'), ...many } }]);
@@ -239,7 +239,7 @@ void t.test('A large resource with many spans does not take quadratic time', (t)
   }));
   const { spans: rows, logEntries } = expectAccepted(readSketches(spans, {}, attributes));
   t.equal(rows.length, 20_000);
-  t.ok(logEntries.length <= 3, 'one note for each kind');
+  t.ok(logEntries.length <= 3, 'one entry per kind');
   t.end();
 });
 

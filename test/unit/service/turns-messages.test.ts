@@ -11,7 +11,7 @@ import {
 } from '../../helpers/stored-span.ts';
 import { damageJson, randomJson } from '../../helpers/random-json.ts';
 
-/** The turn of one chat span. */
+/** Returns the turn of one chat span. */
 function turnOf(input: unknown, output?: unknown): Turn | undefined {
   return buildTurns([makeStoredSpan({ id: 'a', input, output })])[0];
 }
@@ -33,7 +33,11 @@ void t.test('Text is read from every place where instrumentations put it', (t) =
     'Hi',
   ];
   for (const form of forms) t.equal(turnOf([form])?.userInput, 'Hi', JSON.stringify(form));
-  t.equal(turnOf({ role: 'user', content: 'Hi' })?.userInput, 'Hi', 'one message, no array');
+  t.equal(
+    turnOf({ role: 'user', content: 'Hi' })?.userInput,
+    'Hi',
+    'a message that is not in an array',
+  );
   t.end();
 });
 
@@ -48,7 +52,7 @@ void t.test('Text parts become lines; reasoning and files are not text', (t) => 
   t.end();
 });
 
-void t.test("The agent's last message is its response, whatever its role", (t) => {
+void t.test("The agent's last message is its response, regardless of its role", (t) => {
   t.equal(turnOf([], [agent('One'), agent('Two')])?.agentResponse, 'Two');
   t.equal(turnOf([], [agent('One'), makeToolCallMessage('f', {})])?.agentResponse, 'One');
   t.equal(turnOf([], [{ role: 'model', content: 'Ja' }])?.agentResponse, 'Ja');
@@ -92,9 +96,9 @@ void t.test('Tool calls are read in every form', (t) => {
       { role: 'tool', tool_call_id: 'x', content: '{"ok":true}' },
     ],
   ];
-  for (const [ask, give] of pairs) {
-    const turn = turnOf([user('Hi'), ask, give], [agent('Done')]);
-    t.strictSame(turn?.toolCalls, expected, JSON.stringify(ask));
+  for (const [callMessage, resultMessage] of pairs) {
+    const turn = turnOf([user('Hi'), callMessage, resultMessage], [agent('Done')]);
+    t.strictSame(turn?.toolCalls, expected, JSON.stringify(callMessage));
     t.equal(turn?.userInput, 'Hi');
   }
   t.end();
@@ -139,11 +143,11 @@ void t.test('Messages of any shape give a turn and never throw', (t) => {
         attributes: { 'gen_ai.usage.input_tokens': anyText(), 'gen_ai.request.model': 7 },
       }),
     );
-    const found = buildTurns(spans);
-    const isWhole = found.every(
+    const turns = buildTurns(spans);
+    const isValid = turns.every(
       (turn) => typeof turn.userInput === 'string' && turn.inputTokens >= 0,
     );
-    if (!isWhole || found.length === 0) t.fail(`round ${round} of seed ${seed}`);
+    if (!isValid || turns.length === 0) t.fail(`round ${round} of seed ${seed}`);
   }
   t.end();
 });

@@ -10,7 +10,7 @@ import {
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const turns = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
   buildTurns(sketches.map(makeStoredSpan));
 
 void t.test('execute_tool spans and messages are merged into one call', (t) => {
@@ -27,17 +27,17 @@ void t.test('execute_tool spans and messages are merged into one call', (t) => {
     forMs: 10,
     attributes,
   });
-  const named = { 'gen_ai.tool.name': 'find', 'gen_ai.tool.call.id': 'x' };
-  const found = turns([
+  const toolAttributes = { 'gen_ai.tool.name': 'find', 'gen_ai.tool.call.id': 'x' };
+  const turns = turnsOf([
     { ...first, id: 'a' },
-    tool('p', { ...named, 'gen_ai.tool.call.result': '{"ok":9}' }, 1500),
+    tool('p', { ...toolAttributes, 'gen_ai.tool.call.result': '{"ok":9}' }, 1500),
     { ...second, id: 'b' },
     tool('q', { 'gen_ai.tool.name': 'track', 'gen_ai.tool.call.arguments': { n: 7 } }, 3500),
     tool('r', { 'gen_ai.tool.name': 'log' }, 3600),
     { ...third, id: 'c' },
   ]);
-  t.equal(found.length, 1);
-  t.strictSame(found[0]?.toolCalls, [
+  t.equal(turns.length, 1);
+  t.strictSame(turns[0]?.toolCalls, [
     { name: 'find', arguments: { n: 1 }, result: { ok: 9 } },
     { name: 'track', arguments: { n: 7 }, result: { ok: 2 } },
     { name: 'log', arguments: null, result: null },
@@ -48,7 +48,7 @@ void t.test('execute_tool spans and messages are merged into one call', (t) => {
 void t.test('Tool results without ids match the calls of the same name in order', (t) => {
   const tool = { operation: 'execute_tool', name: 'execute_tool f', forMs: 10 };
   const result = (text: string): Record<string, unknown> => ({ 'gen_ai.tool.call.result': text });
-  const [turn] = turns([
+  const [turn] = turnsOf([
     {
       id: 'a',
       input: [user('Hi')],
@@ -67,7 +67,7 @@ void t.test('Tool results without ids match the calls of the same name in order'
 void t.test('Two spans of one call are one call', (t) => {
   const attributes = { 'gen_ai.tool.name': 'f', 'gen_ai.tool.call.id': 'x' };
   const tool = { operation: 'execute_tool', attributes };
-  const [turn] = turns([
+  const [turn] = turnsOf([
     { id: 'a', input: [user('Hi')] },
     { ...tool, id: 'b', atMs: 100 },
     { ...tool, id: 'c', atMs: 110 },
@@ -76,8 +76,8 @@ void t.test('Two spans of one call are one call', (t) => {
   t.end();
 });
 
-void t.test('Calls are in the order in which they were made, whatever their source', (t) => {
-  const [turn] = turns([
+void t.test('Calls are in the order in which they were made, regardless of their source', (t) => {
+  const [turn] = turnsOf([
     { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('late', {})] },
     { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },
   ]);
@@ -102,7 +102,7 @@ void t.test('A tool span is assigned to its turn by parent, by id, by trace, or 
   ];
   const owner = (sketch: Partial<StoredSpanSketch>): string | undefined => {
     const tool = { id: 'z', operation: 'execute_tool', name: 'execute_tool f', ...sketch };
-    return turns([tool, ...chats]).find(
+    return turnsOf([tool, ...chats]).find(
       ({ toolCalls }) => toolCalls.length > 0 && toolCalls[0]?.name === (sketch.name ?? 'f'),
     )?.userInput;
   };
@@ -122,7 +122,7 @@ void t.test('Calls whose results are in the same output are complete', (t) => {
     makeToolResultMessage({ hits: 3 }, 's', 'assistant'),
     { role: 'assistant', parts: [{ type: 'text', content: 'Found 3' }] },
   ];
-  const [turn] = turns([{ id: 'a', input: [user('Find x')], output }]);
+  const [turn] = turnsOf([{ id: 'a', input: [user('Find x')], output }]);
   t.match(turn, {
     agentResponse: 'Found 3',
     toolCalls: [{ name: 'search', arguments: { q: 'x' }, result: { hits: 3 } }],
@@ -138,6 +138,6 @@ void t.test('Calls of earlier turns in the history do not belong to this turn', 
     agent('1'),
     user('Two'),
   ];
-  t.strictSame(turns([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
+  t.strictSame(turnsOf([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
   t.end();
 });

@@ -9,10 +9,10 @@ import {
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const turns = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
   buildTurns(sketches.map(makeStoredSpan));
-const said = (found: readonly Turn[]): string[] =>
-  found.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
+const formatTurns = (turns: readonly Turn[]): string[] =>
+  turns.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
 
 const invoke = (sketch: StoredSpanSketch): StoredSpanSketch => ({
   operation: 'invoke_agent',
@@ -27,10 +27,10 @@ const tokens = (count: number): Record<string, unknown> => ({
   'gen_ai.usage.output_tokens': count,
 });
 
-/** As the AI SDK sends it: agent > step > model call and tool, each with the usage below it. */
+/** A turn as the AI SDK sends it: agent > step > model call and tool. Each span includes the usage of its children. */
 function aiSdkTurn(): StoredSpanSketch[] {
   const question = [user('Where is it?')];
-  const called = makeToolCallMessage('find', { n: 1 }, 'x');
+  const callMessage = makeToolCallMessage('find', { n: 1 }, 'x');
   return [
     {
       id: 'd',
@@ -38,7 +38,7 @@ function aiSdkTurn(): StoredSpanSketch[] {
       atMs: 20,
       forMs: 900,
       input: question,
-      output: [called],
+      output: [callMessage],
       attributes: tokens(10),
     },
     tool({
@@ -58,7 +58,7 @@ function aiSdkTurn(): StoredSpanSketch[] {
       id: 'g',
       parent: 'f',
       atMs: 1200,
-      input: [...question, called, makeToolResultMessage({ at: 'home' }, 'x')],
+      input: [...question, callMessage, makeToolResultMessage({ at: 'home' }, 'x')],
       output: [agent('At home')],
       attributes: tokens(20),
     },
@@ -74,7 +74,7 @@ function aiSdkTurn(): StoredSpanSketch[] {
 }
 
 void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) => {
-  const [turn, ...more] = turns(aiSdkTurn());
+  const [turn, ...more] = turnsOf(aiSdkTurn());
   t.strictSame(more, []);
   t.match(turn, {
     userInput: 'Where is it?',
@@ -88,7 +88,7 @@ void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) 
 });
 
 void t.test('A wrapper without its own text or usage takes those of its steps', (t) => {
-  const [turn] = turns(
+  const [turn] = turnsOf(
     aiSdkTurn().map((span) => (span.id === 'a' ? invoke({ id: 'a', forMs: 2500 }) : span)),
   );
   t.match(turn, { userInput: 'Where is it?', agentResponse: 'At home', inputTokens: 30 });
@@ -101,13 +101,13 @@ void t.test('Tool calls repeated by a wrapper are listed once', (t) => {
     makeToolResultMessage({ at: 'home' }, 'x'),
     agent('At home'),
   ];
-  const [turn] = turns(aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)));
+  const [turn] = turnsOf(aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)));
   t.equal(turn?.toolCalls.length, 1);
   t.end();
 });
 
 void t.test('A single wrapper span gives a complete turn', (t) => {
-  const [turn] = turns([
+  const [turn] = turnsOf([
     invoke({
       id: 'a',
       input: [user('Hi'), makeToolCallMessage('f', {}), makeToolResultMessage('r')],
@@ -124,7 +124,7 @@ void t.test('A single wrapper span gives a complete turn', (t) => {
 });
 
 void t.test('A nested agent belongs to the outer one, with all its calls', (t) => {
-  const found = turns([
+  const turns = turnsOf([
     invoke({ id: 'a', forMs: 9000, input: [user('Book')], output: [agent('Booked')] }),
     tool({ id: 'b', parent: 'a', atMs: 100, forMs: 5000, name: 'execute_tool delegate' }),
     invoke({
@@ -138,54 +138,54 @@ void t.test('A nested agent belongs to the outer one, with all its calls', (t) =
     { id: 'd', parent: 'c', atMs: 300, input: [user('inner')], output: [agent('inner')] },
     tool({ id: 'e', parent: 'd', atMs: 400, name: 'execute_tool look' }),
   ]);
-  t.strictSame(said(found), ['Book > Booked']);
+  t.strictSame(formatTurns(turns), ['Book > Booked']);
   t.strictSame(
-    found[0]?.toolCalls.map(({ name }) => name),
+    turns[0]?.toolCalls.map(({ name }) => name),
     ['delegate', 'look'],
   );
   t.end();
 });
 
 void t.test('Steps whose parents are missing belong to the wrapper of their trace', (t) => {
-  const found = turns([
+  const turns = turnsOf([
     invoke({ id: 'a', parent: 'lost', forMs: 3000, input: [user('One')] }),
-    { id: 'b', parent: 'gone', atMs: 100, output: [agent('1')] },
-    tool({ id: 'c', parent: 'gone', atMs: 1500, name: 'execute_tool f' }),
-    invoke({ id: 'd', parent: 'gone too', atMs: 200 }),
+    { id: 'b', parent: 'missing', atMs: 100, output: [agent('1')] },
+    tool({ id: 'c', parent: 'missing', atMs: 1500, name: 'execute_tool f' }),
+    invoke({ id: 'd', parent: 'also-missing', atMs: 200 }),
     invoke({ id: 'e', parent: 'lost', atMs: 5000, forMs: 3000, input: [user('Two')] }),
     { id: 'f', atMs: 5100, output: [agent('2')] },
     { id: 'g', trace: 'other', atMs: 5200, input: [user('Beside')] },
   ]);
-  t.strictSame(said(found), ['One > 1', 'Two > 2', 'Beside > ']);
+  t.strictSame(formatTurns(turns), ['One > 1', 'Two > 2', 'Beside > ']);
   t.strictSame(
-    found[0]?.toolCalls.map(({ name }) => name),
+    turns[0]?.toolCalls.map(({ name }) => name),
     ['f'],
   );
   t.end();
 });
 
-void t.test('Of two wrappers with the same start, the longer one contains the other', (t) => {
-  const found = turns([
-    invoke({ id: 'a', parent: 'gone', input: [user('inner')] }),
+void t.test('If two wrappers start at the same time, the longer one contains the other', (t) => {
+  const turns = turnsOf([
+    invoke({ id: 'a', parent: 'missing', input: [user('inner')] }),
     invoke({ id: 'b', forMs: 3000, input: [user('outer')] }),
   ]);
-  t.strictSame(said(found), ['outer > ']);
+  t.strictSame(formatTurns(turns), ['outer > ']);
   t.end();
 });
 
 void t.test('Sibling wrappers are separate turns', (t) => {
-  const siblings = turns([
+  const siblings = turnsOf([
     invoke({ id: 'a', parent: 'root', forMs: 3000, input: [user('One')] }),
     invoke({ id: 'b', parent: 'root', atMs: 100, input: [user('Two')] }),
   ]);
-  t.strictSame(said(siblings), ['One > ', 'Two > ']);
-  const roots = turns([
+  t.strictSame(formatTurns(siblings), ['One > ', 'Two > ']);
+  const roots = turnsOf([
     invoke({ id: 'a', forMs: 3000, input: [user('One')] }),
     invoke({ id: 'b', atMs: 100, input: [user('Two')] }),
   ]);
-  t.strictSame(said(roots), ['One > ', 'Two > ']);
+  t.strictSame(formatTurns(roots), ['One > ', 'Two > ']);
   const twins = ['a', 'b'].map((id) => invoke({ id, parent: `lost-${id}`, input: [user(id)] }));
-  t.strictSame(said(turns(twins)), ['a > ', 'b > ']);
+  t.strictSame(formatTurns(turnsOf(twins)), ['a > ', 'b > ']);
   t.end();
 });
 
@@ -197,7 +197,7 @@ void t.test('A model call nested in a model call is the same call recorded twice
     output: [makeToolCallMessage('f', {}), agent('Hello')],
     attributes: tokens(5),
   }));
-  const [turn, ...more] = turns(spans);
+  const [turn, ...more] = turnsOf(spans);
   t.strictSame(more, []);
   t.match(turn, { inputTokens: 5, toolCalls: [{ name: 'f' }] });
   t.equal(turn?.toolCalls.length, 1);
@@ -205,17 +205,17 @@ void t.test('A model call nested in a model call is the same call recorded twice
 });
 
 void t.test('Children may start before their parents, and parent cycles are tolerated', (t) => {
-  const early = turns([
+  const early = turnsOf([
     { id: 'b', parent: 'a', atMs: -5, output: [agent('Hello')] },
     invoke({ id: 'a', input: [user('Hi')] }),
   ]);
-  t.strictSame(said(early), ['Hi > Hello']);
-  const circle = turns([
+  t.strictSame(formatTurns(early), ['Hi > Hello']);
+  const cycle = turnsOf([
     { id: 'a', parent: 'b', input: [user('Hi')] },
     { id: 'b', parent: 'a', atMs: 10 },
     tool({ id: 'c', parent: 'c', atMs: 20 }),
   ]);
-  t.ok(circle.length > 0);
+  t.ok(cycle.length > 0);
   t.end();
 });
 
@@ -223,14 +223,14 @@ void t.test(
   'Strands: structured parts, tool results with the role user, and calls under a wrapper',
   (t) => {
     const question = user('Weather?');
-    const called = makeToolCallMessage('weather', { city: 'Bern' }, 'w1');
-    const found = turns([
+    const callMessage = makeToolCallMessage('weather', { city: 'Bern' }, 'w1');
+    const turns = turnsOf([
       {
         id: 'b',
         parent: 'x',
         atMs: 10,
         input: [question],
-        output: [{ ...called, finish_reason: 'toolUse' }],
+        output: [{ ...callMessage, finish_reason: 'toolUse' }],
       },
       tool({
         id: 'c',
@@ -246,13 +246,13 @@ void t.test(
         id: 'd',
         parent: 'x',
         atMs: 1500,
-        input: [question, called, makeToolResultMessage([{ text: 'sunny' }], 'w1', 'user')],
+        input: [question, callMessage, makeToolResultMessage([{ text: 'sunny' }], 'w1', 'user')],
         output: [{ ...agent('Sunny'), finish_reason: 'endTurn' }],
       },
       invoke({ id: 'a', forMs: 3000, input: [question], output: [agent('Sunny')] }),
     ]);
-    t.strictSame(said(found), ['Weather? > Sunny']);
-    t.strictSame(found[0]?.toolCalls, [
+    t.strictSame(formatTurns(turns), ['Weather? > Sunny']);
+    t.strictSame(turns[0]?.toolCalls, [
       { name: 'weather', arguments: { city: 'Bern' }, result: [{ text: 'sunny' }] },
     ]);
     t.end();
@@ -267,20 +267,20 @@ void t.test('Ten thousand spans are grouped quickly, however they are nested', (
     atMs: n,
     operation: 'plan',
   }));
-  t.strictSame(turns(chain), []);
+  t.strictSame(turnsOf(chain), []);
   const wrappers = Array.from({ length: count }, (_, n) =>
     invoke({ id: `${n}`, parent: `p${n}`, atMs: n, forMs: 1 }),
   );
   const lost = Array.from({ length: count }, (_, n) => ({
     id: `c${n}`,
-    parent: 'gone',
+    parent: 'missing',
     atMs: n,
     forMs: 50,
   }));
-  t.equal(turns([...wrappers, ...lost]).length, 2 * count);
+  t.equal(turnsOf([...wrappers, ...lost]).length, 2 * count);
   const calls = Array.from({ length: 5000 }, (_, n) =>
     tool({ id: `t${n}`, parent: '0', name: `f${n}` }),
   );
-  t.equal(turns([...wrappers.slice(0, 1), ...calls])[0]?.toolCalls.length, 1000, 'bounded');
+  t.equal(turnsOf([...wrappers.slice(0, 1), ...calls])[0]?.toolCalls.length, 1000, 'bounded');
   t.end();
 });

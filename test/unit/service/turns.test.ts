@@ -12,12 +12,12 @@ import {
 } from '../../helpers/stored-span.ts';
 import { START_MS } from '../../helpers/span-sketch.ts';
 
-const turns = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
   buildTurns(sketches.map(makeStoredSpan));
 
-/** What was said in each turn. */
-function words(found: readonly Turn[]): string[] {
-  return found.map(({ sequence, userInput, agentResponse }) => {
+/** Formats each turn as one line. */
+function formatTurns(turns: readonly Turn[]): string[] {
+  return turns.map(({ sequence, userInput, agentResponse }) => {
     return `${sequence} ${userInput} > ${agentResponse}`;
   });
 }
@@ -30,10 +30,10 @@ const usage = (input: unknown, output: unknown): Record<string, unknown> => ({
 void t.test('A chat span becomes a turn with all of its data', (t) => {
   const attributes = {
     ...usage(12, 34),
-    'gen_ai.request.model': 'asked',
-    'gen_ai.response.model': 'given',
+    'gen_ai.request.model': 'requested-model',
+    'gen_ai.response.model': 'response-model',
   };
-  const [turn, ...more] = turns([
+  const [turn, ...more] = turnsOf([
     { id: 'a', atMs: 500, forMs: 1250, input: [user('Hi')], output: [agent('Hello')], attributes },
   ]);
   t.strictSame(more, []);
@@ -42,7 +42,7 @@ void t.test('A chat span becomes a turn with all of its data', (t) => {
     userInput: 'Hi',
     agentResponse: 'Hello',
     toolCalls: [],
-    models: ['given'],
+    models: ['response-model'],
     inputTokens: 12,
     outputTokens: 34,
     failed: false,
@@ -52,20 +52,20 @@ void t.test('A chat span becomes a turn with all of its data', (t) => {
   t.end();
 });
 
-void t.test('No spans, or none that make a turn, give no turns', (t) => {
+void t.test('No turns come from an empty list or from spans that make no turn', (t) => {
   t.strictSame(buildTurns([]), []);
   const operations = ['execute_tool', 'embeddings', 'agent_step'];
-  t.strictSame(turns(operations.map((operation) => ({ id: operation, operation }))), []);
+  t.strictSame(turnsOf(operations.map((operation) => ({ id: operation, operation }))), []);
   t.end();
 });
 
 void t.test('Turns are sorted by start, then by arrival', (t) => {
-  const found = turns([
+  const turns = turnsOf([
     { id: 'c', trace: '3', atMs: 10, input: [user('last')] },
     { id: 'b', trace: '2', input: [user('first')] },
     { id: 'a', trace: '1', input: [user('second')] },
   ]);
-  t.strictSame(words(found), ['1 first > ', '2 second > ', '3 last > ']);
+  t.strictSame(formatTurns(turns), ['1 first > ', '2 second > ', '3 last > ']);
   t.end();
 });
 
@@ -80,15 +80,19 @@ void t.test('A chat span whose parent chat span already ended is a separate turn
     },
     { id: 'b', parent: 'a', atMs: second, forMs: 10, input: [user('Two')], output: [agent('2')] },
   ];
-  t.strictSame(words(turns(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
-  t.strictSame(words(turns(chain('b', 5_000))), ['1 One > 1', '2 Two > 2'], 'in a circle, too');
-  t.equal(turns(chain(undefined, 50)).length, 1, 'inside, it is the same call, seen twice');
+  t.strictSame(formatTurns(turnsOf(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
+  t.strictSame(
+    formatTurns(turnsOf(chain('b', 5_000))),
+    ['1 One > 1', '2 Two > 2'],
+    'also in a cycle',
+  );
+  t.equal(turnsOf(chain(undefined, 50)).length, 1, 'a nested span is the same call recorded twice');
   t.end();
 });
 
 void t.test('History repeated in every span appears once', (t) => {
   const first = [system('Be kind'), user('One')];
-  const found = turns([
+  const turns = turnsOf([
     { id: 'a', trace: '1', input: first, output: [agent('1')] },
     {
       id: 'b',
@@ -98,7 +102,7 @@ void t.test('History repeated in every span appears once', (t) => {
       output: [agent('2')],
     },
   ]);
-  t.strictSame(words(found), ['1 One > 1', '2 Two > 2']);
+  t.strictSame(formatTurns(turns), ['1 One > 1', '2 Two > 2']);
   t.end();
 });
 
@@ -116,10 +120,10 @@ void t.test('A tool loop is one turn, and each of its calls is listed once', (t)
   ];
   for (const { traces, ids } of cases) {
     const name = `${traces.join('')} ${ids.join()}`;
-    const found = turns(makeToolLoop(traces, ids));
-    t.strictSame(words(found), ['1 Where? > Here'], name);
-    t.strictSame(found[0]?.toolCalls, bothCalls, name);
-    t.equal(found[0]?.latencyMs, 5000, 'to the end of the last answer');
+    const turns = turnsOf(makeToolLoop(traces, ids));
+    t.strictSame(formatTurns(turns), ['1 Where? > Here'], name);
+    t.strictSame(turns[0]?.toolCalls, bothCalls, name);
+    t.equal(turns[0]?.latencyMs, 5000, 'until the end of the last response');
   }
   t.end();
 });
@@ -130,13 +134,13 @@ void t.test('A tool loop sums its tokens and names its models once', (t) => {
     ...span,
     attributes: { ...usage(10, '5'), 'gen_ai.request.model': models[index] },
   }));
-  t.match(turns(spans), [{ inputTokens: 30, outputTokens: 15, models: ['m', 'n'] }]);
+  t.match(turnsOf(spans), [{ inputTokens: 30, outputTokens: 15, models: ['m', 'n'] }]);
   t.end();
 });
 
 void t.test('Two tool loops in one trace are two turns', (t) => {
   const [first, , last] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
-  const found = turns([
+  const turns = turnsOf([
     { ...first, id: 'a' },
     { ...last, id: 'b', atMs: 2000 },
     { id: 'c', atMs: 4000, input: [user('And?')], output: [makeToolCallMessage('find', {}, 'z')] },
@@ -147,26 +151,26 @@ void t.test('Two tool loops in one trace are two turns', (t) => {
       output: [agent('So')],
     },
   ]);
-  t.strictSame(words(found), ['1 Where? > Here', '2 And? > So']);
+  t.strictSame(formatTurns(turns), ['1 Where? > Here', '2 And? > So']);
   t.end();
 });
 
 void t.test("A tool loop ends with the agent's response", (t) => {
-  const found = turns([
+  const turns = turnsOf([
     ...makeToolLoop(['t', 't', 't'], ['x', 'y']),
     {
       id: 'd',
       atMs: 9000,
-      input: [user('Two'), makeToolResultMessage('r', 'unheard')],
+      input: [user('Two'), makeToolResultMessage('r', 'unknown')],
       output: [agent('2')],
     },
   ]);
-  t.strictSame(words(found), ['1 Where? > Here', '2 Two > 2']);
+  t.strictSame(formatTurns(turns), ['1 Where? > Here', '2 Two > 2']);
   t.end();
 });
 
 void t.test('A tool response without a preceding tool call starts a turn', (t) => {
-  const found = turns([
+  const turns = turnsOf([
     { id: 'a', input: [user('One')], output: [agent('1')] },
     {
       id: 'b',
@@ -175,34 +179,34 @@ void t.test('A tool response without a preceding tool call starts a turn', (t) =
       output: [agent('2')],
     },
   ]);
-  t.strictSame(words(found), ['1 One > 1', '2 Two > 2']);
-  t.strictSame(found[1]?.toolCalls, [{ name: 'f', arguments: {}, result: 'r' }]);
+  t.strictSame(formatTurns(turns), ['1 One > 1', '2 Two > 2']);
+  t.strictSame(turns[1]?.toolCalls, [{ name: 'f', arguments: {}, result: 'r' }]);
   t.end();
 });
 
 void t.test('If tool calls are not recorded, the finish reason shows that there were any', (t) => {
   const attributes = { 'gen_ai.response.finish_reasons': ['tool_calls'] };
-  const found = turns([
+  const turns = turnsOf([
     { id: 'a', input: [user('Hi')], attributes },
     { id: 'b', atMs: 2000, input: [makeToolResultMessage('r', 'x')], output: [agent('Done')] },
   ]);
-  t.strictSame(words(found), ['1 Hi > Done']);
+  t.strictSame(formatTurns(turns), ['1 Hi > Done']);
   t.end();
 });
 
 void t.test('A tool response may have the role user, but not next to text', (t) => {
   const start = { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('f', {}, 'x')] };
   const next = { id: 'b', atMs: 2000, output: [agent('Done')] };
-  const asUser = turns([
+  const asUser = turnsOf([
     start,
     { ...next, input: [user('Hi'), makeToolResultMessage('r', 'x', 'user')] },
   ]);
-  t.strictSame(words(asUser), ['1 Hi > Done']);
+  t.strictSame(formatTurns(asUser), ['1 Hi > Done']);
   const mixed = {
     role: 'user',
     parts: [...(makeToolResultMessage('r', 'x')['parts'] as []), { type: 'text', content: 'Wait' }],
   };
-  t.strictSame(words(turns([start, { ...next, input: [user('Hi'), mixed] }])), [
+  t.strictSame(formatTurns(turnsOf([start, { ...next, input: [user('Hi'), mixed] }])), [
     '1 Hi > ',
     '2 Wait > Done',
   ]);
@@ -217,9 +221,9 @@ void t.test('A span with status ERROR marks its own turn as failed and no other'
     { id: 'd', trace: '2', atMs: 9000 },
   ];
   for (const { id } of spans) {
-    const found = turns(spans.map((span) => ({ ...span, failed: span.id === id })));
+    const turns = turnsOf(spans.map((span) => ({ ...span, failed: span.id === id })));
     t.strictSame(
-      found.map(({ failed }) => failed),
+      turns.map(({ failed }) => failed),
       id === 'd' ? [false, true] : [true, false],
       id,
     );

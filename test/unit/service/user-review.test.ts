@@ -1,19 +1,19 @@
-/** The review of simulated users, over transcripts that no user of ours would make. */
+/** The review of simulated users, on transcripts that the kit's own users would not produce. */
 import t from 'tap';
 import type { EndReason, ReviewFinding, Scenario } from '../../../src/contract/index.ts';
 import { reviewUser } from '../../../src/service/simulator/review.ts';
 import type { SimulatedTurn } from '../../../src/service/simulator/simulated-session.ts';
 import { makeUserScenario } from '../../helpers/simulation.ts';
 
-/** What was said, user and agent in turns. */
-function turnsOf(...said: string[]): SimulatedTurn[] {
-  return said.flatMap((userInput, nth) =>
+/** Returns turns from lines that alternate between user and agent. */
+function makeTurns(...lines: string[]): SimulatedTurn[] {
+  return lines.flatMap((userInput, nth) =>
     nth % 2 === 1
       ? []
       : {
           sequence: nth / 2 + 1,
           userInput,
-          agentResponse: said[nth + 1] ?? '',
+          agentResponse: lines[nth + 1] ?? '',
           ...{ userReason: '', toolCalls: [], latencyMs: 1, failed: false },
         },
   );
@@ -26,52 +26,57 @@ const user: Scenario['user'] = {
   reactions: [{ when: { contains: 'refund' }, say: 'No refund.' }],
 };
 
-type Row = [what: string, said: string[], end: EndReason, findings: Partial<ReviewFinding>[]];
+type Row = [what: string, lines: string[], end: EndReason, findings: Partial<ReviewFinding>[]];
 
 const rows: Row[] = [
   [
-    'keeps to it',
+    'follows the scenario',
     ['Hello', 'Which one?', 'It is A-1.', 'Found.', 'Thanks.', 'ok'],
     'goal_achieved',
     [],
   ],
   [
-    'is told by the agent',
+    'repeats a fact that the agent mentioned',
     ['Hello', 'Is it A-1?', 'It is A-1.', 'found', 'Thanks.', ''],
     'goal_achieved',
     [],
   ],
   ['waits and reacts', ['Hello', 'Hm', 'And?', 'A refund?', 'No refund.', 'Bye'], 'user_stop', []],
   [
-    'tells it unasked',
+    'states a fact unasked',
     ['Hello', 'Hi', 'It is A-1.', 'found', 'Thanks.', 'ok'],
     'goal_achieved',
     [{ rule: 'fact_unasked', turn: 2 }],
   ],
   [
-    'says what it has not',
+    'says a line that is not in the scenario',
     ['Hello', 'Hi', 'Give me a discount.', ''],
     'user_stop',
     [{ rule: 'off_script', turn: 2 }],
   ],
-  ['stops before its step', ['Hello', 'Hi'], 'goal_achieved', [{ rule: 'stopped_early', turn: 1 }]],
+  [
+    'stops before its last step',
+    ['Hello', 'Hi'],
+    'goal_achieved',
+    [{ rule: 'stopped_early', turn: 1 }],
+  ],
 ];
 
 void t.test(
-  'Every kind of straying is found, and a user who keeps to the scenario has no findings',
+  'Every kind of deviation is found, and a user who follows the scenario has no findings',
   async (t) => {
-    for (const [what, said, endReason, findings] of rows) {
+    for (const [what, lines, endReason, findings] of rows) {
       const scenario = makeUserScenario(user);
-      const review = await reviewUser({ scenario, turns: turnsOf(...said), endReason });
+      const review = await reviewUser({ scenario, turns: makeTurns(...lines), endReason });
       t.match(review, { followed_scenario: findings.length === 0, findings }, what);
       t.equal(review.findings.length, findings.length, what);
     }
   },
 );
 
-void t.test('Continuing after stop_when is found', async (t) => {
+void t.test('Continuing after stop_when is met is a finding', async (t) => {
   const scenario = makeUserScenario({ opening: 'Hello', stop_when: [{ contains: 'done' }] });
-  const turns = turnsOf('Hello', 'It is DONE.', 'Hello', 'Well?');
+  const turns = makeTurns('Hello', 'It is DONE.', 'Hello', 'Well?');
   const review = await reviewUser({ scenario, turns, endReason: 'max_turns' });
   t.match(review, { followed_scenario: false, findings: [{ rule: 'went_on', turn: 2 }] });
   const last = await reviewUser({ scenario, turns: turns.slice(0, 1), endReason: 'goal_achieved' });

@@ -148,11 +148,11 @@ const limits: Variant[] = [
     'Sends a 429 with a Retry-After of 1 s.',
     limitsEveryNinth({ 'retry-after': '1' }),
     {
-      clockFactor: 50,
+      clockFactor: 20,
     },
   ),
   variant('limit-silent', 'Sends a 429 without Retry-After.', limitsEveryNinth({}), {
-    clockFactor: 50,
+    clockFactor: 20,
   }),
   variant(
     'limit-date',

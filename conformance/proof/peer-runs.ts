@@ -58,6 +58,8 @@ export interface PeerRun {
   id: string;
   /** The runs of a lane share its concurrency. */
   lane: 'quick' | 'waits' | 'voice' | 'service' | 'alone';
+  /** How much faster than real time the clock of the run is. */
+  clockFactor: number;
   run: () => Promise<PeerOutcome>;
 }
 
@@ -78,6 +80,7 @@ export function createPeerRuns(peers: ChosenPeers, bases: PeerBases): PeerRun[] 
       kind,
       id: peer.id,
       lane: laneOf(peer),
+      clockFactor: peer.clockFactor ?? 1,
       run: () => run(peer, bases),
     }));
   return [

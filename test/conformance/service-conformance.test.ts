@@ -259,7 +259,10 @@ void t.test('check --area service: exit code, report, and a redacted key', async
   const other = JSON.stringify({ accepted: [{ id: 'CHAT-001', comment: 'of a sandbox' }] });
   const foreign = await run(['grade', record, '--known-failures', '-'], { input: other });
   t.equal(foreign.code, 2, foreign.stdout);
-  t.match(foreign.stderr, /Unknown requirement "CHAT-001" in this run/);
+  t.match(
+    foreign.stderr,
+    /CHAT-001 is not part of this run: it is a requirement of a sandbox\. Remove it\./,
+  );
 });
 
 void t.test('check --area service: wrong usage, --list, and --dry-run', async (t) => {

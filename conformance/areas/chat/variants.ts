@@ -208,7 +208,7 @@ const requests: Variant[] = [
   variant('slow-but-in-time', 'Takes 2 s for each reply.', delay(chat, 2_000), {
     clockFactor: 20,
   }),
-  variant('once-slow', 'Takes 12 s for one reply.', delayOnce, { clockFactor: 40 }),
+  variant('once-slow', 'Takes 12 s for one reply.', delayOnce, { clockFactor: 10 }),
 ];
 
 function delayOnce(): ReturnType<TransformFactory> {

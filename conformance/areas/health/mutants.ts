@@ -170,7 +170,7 @@ const times: Mutant[] = [
     ['HEALTH-031'],
     delay(hasAccept, 12_000),
     {
-      clockFactor: 20,
+      clockFactor: 8,
     },
   ),
   mutant(
@@ -178,7 +178,7 @@ const times: Mutant[] = [
     'Takes 12 s for each response.',
     ['HEALTH-030', 'HEALTH-031'],
     delay(health, 12_000),
-    { clockFactor: 40 },
+    { clockFactor: 10 },
   ),
 ];
 

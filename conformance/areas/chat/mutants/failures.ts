@@ -127,7 +127,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'Never responds to a request with a system message.',
     ['CHAT-010', 'CHAT-015', 'CHAT-016'],
     delay(to('chat', hasText(/"role":"system"/)), HANG_MS),
-    { clockFactor: 30 },
+    { clockFactor: 15 },
   ),
   mutant(
     'slow',
@@ -137,7 +137,7 @@ export const chatFailureMutants: readonly Mutant[] = [
       to('chat', ({ json }) => isObject(json)),
       6_000,
     ),
-    { clockFactor: 40 },
+    { clockFactor: 15 },
   ),
   mutant(
     'dies-of-malformed-json',
@@ -150,7 +150,7 @@ export const chatFailureMutants: readonly Mutant[] = [
     'Never responds to a new session after a request that was not JSON.',
     ['CHAT-013', 'CHAT-016'],
     hangsAfterMalformedJson,
-    { clockFactor: 30 },
+    { clockFactor: 15 },
   ),
   {
     id: 'chat/plain-http',

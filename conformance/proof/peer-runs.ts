@@ -1,5 +1,10 @@
 import type { Area } from '../../src/contract/index.ts';
-import { scaledClock, skippingClock, systemClock, type Clock } from '../../src/platform/clock.ts';
+import {
+  createScaledClock,
+  createSkippingClock,
+  systemClock,
+  type Clock,
+} from '../../src/platform/clock.ts';
 import type { Judgment } from '../engine/judge/judge.ts';
 import { isServiceRun } from '../areas/index.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
@@ -134,8 +139,8 @@ function createClock({
   clockFactor,
   sleepMsMax,
 }: Pick<Distortion, 'clockFactor' | 'sleepMsMax'>): Clock {
-  if (sleepMsMax !== undefined) return skippingClock(sleepMsMax);
-  return clockFactor === undefined ? systemClock : scaledClock(clockFactor);
+  if (sleepMsMax !== undefined) return createSkippingClock(sleepMsMax);
+  return clockFactor === undefined ? systemClock : createScaledClock(clockFactor);
 }
 
 /**

@@ -69,7 +69,7 @@ export function formatRequirementReference(conformance: Conformance): string {
   return joinBlocks([
     GENERATED,
     '# Requirements',
-    'Each requirement states one rule of the interface specification, with the section that it comes from. `sandbox-kit explain ID` shows which faults it detects.',
+    'Each requirement states one rule of the interface specification, with the section that it comes from. `sandbox-kit explain ID` shows its probes and the mutants that it detects.',
     'A broken `must` makes a sandbox not conforming. A broken `should` or a missed `target` is a warning; with `--strict`, it is a failure. `may` and `extension` never fail a check.',
     ...areas.map((area) => formatArea(area, conformance)),
     '## Statements without a requirement',

@@ -23,13 +23,13 @@ export class DeadlinePassed extends Error {
 }
 
 /** The system clock. */
-export const systemClock: Clock = scaledClock(1);
+export const systemClock: Clock = createScaledClock(1);
 
 /**
  * Creates a clock that runs `factor` times as fast as the system clock. With it, the selftest proves
  * in a fraction of the time that slow peers are detected.
  */
-export function scaledClock(factor: number): Clock {
+export function createScaledClock(factor: number): Clock {
   const startedAtMs = Date.now();
   const origin = performance.now();
   const monotonicMs = (): number => (performance.now() - origin) * factor;
@@ -51,8 +51,8 @@ export function scaledClock(factor: number): Clock {
  * Creates a clock that shortens each sleep to `sleepMsMax`, and then advances as if the whole sleep
  * had passed.
  */
-export function skippingClock(sleepMsMax: number): Clock {
-  const clock = scaledClock(1);
+export function createSkippingClock(sleepMsMax: number): Clock {
+  const clock = createScaledClock(1);
   let skippedMs = 0;
   return {
     ...clock,

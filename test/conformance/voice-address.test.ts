@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { check, diagnose, type CheckOptions } from '../../conformance/index.ts';
 import type { Area, CheckReport } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { scaledClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 
 /** No server listens at this address. */
 const UNUSED_URL = 'ws://127.0.0.1:1/voice';
@@ -40,7 +40,7 @@ async function startSandbox(t: Test, url: string, claimsVoice: boolean): Promise
   t.teardown(() => agent.stop());
   return {
     ...{ target: agent.url, kitVersion: 'test', seed: 'address', voice: { url } },
-    clock: scaledClock(100),
+    clock: createScaledClock(100),
   };
 }
 

@@ -6,7 +6,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import { check, type CheckOptions } from '../../conformance/index.ts';
 import type { CheckReport, ExchangeRecord } from '../../src/contract/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
-import { scaledClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 
 /** Handles an open WebSocket. */
 type Serve = (socket: WebSocket) => void;
@@ -66,7 +66,7 @@ for (const [name, serve] of noises) {
     `a run gives up early on a sandbox that sends ${name} instead of a response to start_call`,
     async (t) => {
       const options = await startSandbox(t, serve);
-      const { report, transcript } = await check({ ...options, clock: scaledClock(100) });
+      const { report, transcript } = await check({ ...options, clock: createScaledClock(100) });
       const calls = transcript.exchanges.filter(
         ({ endpoint, call }: ExchangeRecord) => endpoint === 'voice' && call?.events.length,
       );
@@ -82,7 +82,7 @@ void t.test('a message of 100 kB is judged like any other', async (t) => {
     t,
     sendReady(() => {}, 'x'.repeat(100_000)),
   );
-  const { report } = await check({ ...options, clock: scaledClock(10) });
+  const { report } = await check({ ...options, clock: createScaledClock(10) });
   for (const id of ['VOICE-010', 'VOICE-014', 'VOICE-020', 'VOICE-023']) {
     t.equal(rowOf(report, id)?.verdict, 'pass', id);
   }
@@ -93,7 +93,7 @@ void t.test('a message above the size limit is reported as too large', async (t)
     t,
     sendReady(() => {}, 'x'.repeat(3_000_000)),
   );
-  const { report, transcript } = await check({ ...options, clock: scaledClock(10) });
+  const { report, transcript } = await check({ ...options, clock: createScaledClock(10) });
   const received = /^a message is larger than 1048576 bytes, the limit of sandbox-kit/;
   t.match(rowOf(report, 'VOICE-010'), { verdict: 'fail', received });
   t.not(rowOf(report, 'VOICE-014')?.verdict, 'fail', 'it is not reported as invalid JSON');
@@ -109,7 +109,7 @@ void t.test(
       t,
       sendReady((socket) => socket.send(JSON.stringify({ type: 'x', y: 'x'.repeat(3_000_000) }))),
     );
-    const { report } = await check({ ...options, clock: scaledClock(10) });
+    const { report } = await check({ ...options, clock: createScaledClock(10) });
     t.match(rowOf(report, 'VOICE-013'), { verdict: 'fail', received: /larger than 1048576 bytes/ });
   },
 );

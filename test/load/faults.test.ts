@@ -2,7 +2,7 @@
 import t, { type Test } from 'tap';
 import type { LoadOptions } from '../../load/index.ts';
 import type { LoadReport } from '../../src/contract/index.ts';
-import { scaledClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 import { withAgent } from '../helpers/agent.ts';
 import { callAfter, runLoad, findTarget, withTarget, type ReceivedChat } from '../helpers/load.ts';
 
@@ -139,7 +139,7 @@ void t.test('a single response with the id of another session fails the run', as
 
 void t.test('a request without a response counts with the deadline as its latency', async (t) => {
   // The clock runs 20 times as fast as real time: the deadline of 15 s passes in 750 ms.
-  const over = { clock: scaledClock(20), ratePerSecond: 5, windowMs: 40_000 };
+  const over = { clock: createScaledClock(20), ratePerSecond: 5, windowMs: 40_000 };
   const reports = await runBothEngines(t, () => (chat) => isTwentieth(chat) || chat.answer(), over);
   for (const report of reports) {
     const { chat, timeline } = report;

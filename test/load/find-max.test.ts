@@ -1,7 +1,7 @@
 /** The search for the maximum rate that a sandbox sustains, and its report. */
 import t from 'tap';
 import { searchRate, type Bracket } from '../../load/find-max/search.ts';
-import { scaledClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 import { runLoad, findTarget, withTarget, workers } from '../helpers/load.ts';
 
 const BOUNDS = { startPerSecond: 10, minPerSecond: 1, maxPerSecond: 2_000 };
@@ -55,7 +55,7 @@ void t.test(
     // The clock runs four times as fast as real time, so 25 ms of a worker count as 100 ms.
     const { url } = await withTarget(t, workers(3, 25));
     const report = await runLoad(url, {
-      clock: scaledClock(4),
+      clock: createScaledClock(4),
       windowMs: 8_000,
       findMax: { stepMs: 4_000 },
     });

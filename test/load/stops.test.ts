@@ -1,6 +1,6 @@
 /** Runs that end early, and their reports. */
 import t from 'tap';
-import { scaledClock } from '../../src/platform/clock.ts';
+import { createScaledClock } from '../../src/platform/clock.ts';
 import { load } from '../../load/index.ts';
 import { runLoad, loadOptions, findTarget, testedVerdicts, withTarget } from '../helpers/load.ts';
 
@@ -15,7 +15,7 @@ void t.test('a sandbox that is down aborts the run with the verdict FAIL', async
       target.server.close();
       target.server.closeAllConnections();
     });
-    const report = await runLoad(target.url, { ...fast, engine, clock: scaledClock(10) });
+    const report = await runLoad(target.url, { ...fast, engine, clock: createScaledClock(10) });
     t.equal(report.verdict, 'FAIL', report.sentence);
     t.match(
       report.aborted,
@@ -37,7 +37,7 @@ void t.test('an outage of several seconds is one incident with its duration', as
     if (nth >= 100 && nth < 130) response.writeHead(503).end('{}');
     else answer();
   });
-  const report = await runLoad(url, { ...fast, windowMs: 30_000, clock: scaledClock(10) });
+  const report = await runLoad(url, { ...fast, windowMs: 30_000, clock: createScaledClock(10) });
   t.match(report.chat, { offered: 300, ok: 270, errors: { server_error: 30 } });
   t.match(report.outages, { incidents: 1, longestMs: 3_000, seconds: 30, cleanSeconds: 27 });
   t.equal(findTarget(report, 'availability').verdict, 'FAIL');
@@ -48,7 +48,7 @@ void t.test('a key that is refused during the run ends the run without a verdict
     if (nth < 20) answer();
     else response.writeHead(401).end('{}');
   });
-  const report = await runLoad(target.url, { ...fast, clock: scaledClock(10) });
+  const report = await runLoad(target.url, { ...fast, clock: createScaledClock(10) });
   t.equal(report.verdict, 'INVALID RUN');
   t.match(report.blockedBy?.message, /^The sandbox refused the key during the run \(HTTP 401\)\.$/);
   t.ok(target.chats < 100, `${target.chats} requests in total`);

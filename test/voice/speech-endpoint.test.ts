@@ -1,7 +1,7 @@
 /** Speech from an OpenAI-compatible endpoint: requests, responses, and failures. */
 import t, { type Test } from 'tap';
 import { measureLevelDb } from '../../src/voice/activity/index.ts';
-import { scaledClock, skippingClock } from '../../src/platform/clock.ts';
+import { createScaledClock, createSkippingClock } from '../../src/platform/clock.ts';
 import { createDecoder, type Clip } from '../../src/voice/opus/index.ts';
 import {
   createSpeechSynthesizer,
@@ -135,7 +135,7 @@ void t.test('a response that is not speech is refused with the reason', async (t
 });
 
 void t.test('temporary failures are retried, within limits', async (t) => {
-  const { server, voice } = await withSynthesizer(t, { clock: skippingClock(5) });
+  const { server, voice } = await withSynthesizer(t, { clock: createSkippingClock(5) });
   const wav = speechResponses.wav(createToneWav(100, { rate: 24_000 }));
   server.respondWith(
     speechResponses.status(429, { 'retry-after': '7' }),
@@ -172,14 +172,14 @@ void t.test(
 );
 
 void t.test('a silent, endless, or unreachable endpoint fails in bounded time', async (t) => {
-  const { server, voice } = await withSynthesizer(t, { clock: scaledClock(200) });
+  const { server, voice } = await withSynthesizer(t, { clock: createScaledClock(200) });
   server.respondWith(speechResponses.none);
   await t.rejects(voice.speak('one'), { message: /did not respond within 30000 ms/ });
   const endless = await withSynthesizer(t);
   endless.server.respondWith(speechResponses.endless);
   await t.rejects(endless.voice.speak('two'), { message: /more than 33554432 bytes/ });
   const unreachable = await withSynthesizer(t, {
-    clock: skippingClock(5),
+    clock: createSkippingClock(5),
     endpoint: { baseUrl: 'http://127.0.0.1:1/v1' },
   });
   await t.rejects(unreachable.voice.speak('three'), { message: /speech endpoint is unreachable/ });

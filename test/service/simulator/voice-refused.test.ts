@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import t from 'tap';
 import type { EndReason } from '../../../src/contract/index.ts';
-import { scaledClock } from '../../../src/platform/clock.ts';
+import { createScaledClock } from '../../../src/platform/clock.ts';
 import { makeCallerScenario, failedSession, simulateSession } from '../../helpers/simulation.ts';
 import { until } from '../../helpers/until.ts';
 import {
@@ -55,7 +55,7 @@ const rows: [what: string, act: CallHandler, end: EndReason, message: RegExp][] 
 for (const [what, act, end, message] of rows) {
   void t.test(`A sandbox that ${what} ends the session with ${end}`, async (t) => {
     const double = await withVoiceDouble(t, act);
-    const clock = scaledClock(20);
+    const clock = createScaledClock(20);
     t.match(
       await simulateSession(t, double.url, makeCallerScenario('a'), { clock }),
       failedSession(end, message),

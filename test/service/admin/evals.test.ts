@@ -117,10 +117,10 @@ void t.test('Tool calls and times from spans are scored', async (t) => {
   await admin('PUT /settings', { evals: evals.map(([name]) => name.replaceAll(' ', '-')) });
   const traceId = 'ab'.repeat(16);
   const startMs = Date.UTC(2026, 10, 20, 9, 30);
-  const tool = (name: string, given: string, atMs: number) =>
+  const tool = (name: string, args: string, atMs: number) =>
     makeSpan({
       ...{ traceId, operation: 'execute_tool', startMs: startMs + atMs, endMs: startMs + atMs + 9 },
-      attributes: { 'gen_ai.tool.name': name, 'gen_ai.tool.call.arguments': given },
+      attributes: { 'gen_ai.tool.name': name, 'gen_ai.tool.call.arguments': args },
     });
   await trace(
     makeSpan({ traceId, startMs, endMs: startMs + 1_000 }),

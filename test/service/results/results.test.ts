@@ -168,14 +168,14 @@ void t.test('Filters select sessions', async (t) => {
 
 void t.test('Pages are stable and contain the total', async (t) => {
   const { simulations } = await withService(t, { seed });
-  const seen: string[] = [];
+  const startTimes: string[] = [];
   for (let skip = 0; ; skip += 1) {
     const { items, total } = await simulations(`?skip=${skip}&limit=1`);
     t.equal(total, 3);
-    seen.push(...items.map(({ started_at: at }) => at));
+    startTimes.push(...items.map(({ started_at: at }) => at));
     if (skip + items.length >= total) break;
   }
-  t.same(seen, [...seen].sort().reverse());
+  t.same(startTimes, [...startTimes].sort().reverse());
   t.equal((await simulations('?limit=501')).limit, 500, 'capped, not rejected');
   t.equal((await simulations('?limit=500')).limit, 500);
 });

@@ -96,9 +96,18 @@ function fillLines(words: readonly string[], width: number): string[] {
   return [...lines, line];
 }
 
+/** Breaks a word between characters as a reader sees them, so that an emoji stays whole. */
 function breakWord(word: string, width: number): string[] {
-  const count = Math.max(1, Math.ceil(word.length / width));
-  return Array.from({ length: count }, (_, index) =>
-    word.slice(index * width, (index + 1) * width),
-  );
+  const lines: string[] = [];
+  let line = '';
+  for (const { segment } of characters.segment(word)) {
+    if (line !== '' && line.length + segment.length > width) {
+      lines.push(line);
+      line = '';
+    }
+    line += segment;
+  }
+  return [...lines, line];
 }
+
+const characters = new Intl.Segmenter();

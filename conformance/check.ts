@@ -7,7 +7,7 @@ import type { Diagnosis } from './reports/diagnosis.ts';
 import { createReport } from './reports/report.ts';
 import type { JudgeOptions } from './engine/judge/judge.ts';
 import { sandboxSuite, suiteOf } from './areas/index.ts';
-import { createExchangeValidator } from './engine/judge/one-exchange.ts';
+import { createExchangeValidator } from './engine/judge/exchange-validator.ts';
 import { findClosedVoice } from './areas/voice/absence.ts';
 import { conversation } from './areas/voice/probes.ts';
 import type { Transcript } from './engine/transcript/transcript.ts';

@@ -18,8 +18,8 @@ export function listing(chosen: PlanOptions, options: TextLayout): string {
 /** Lists what `check` would send. */
 export function dryRun(chosen: PlanOptions, options: TextLayout): string {
   const plan = planCheck(chosen);
-  const otherwise = planCheck({ ...chosen, intrusive: !(chosen.intrusive ?? false) });
-  return dryRunText({ plan, otherwise, prompts: chosen.prompts ?? defaultPrompts }, options);
+  const alternative = planCheck({ ...chosen, intrusive: !(chosen.intrusive ?? false) });
+  return dryRunText({ plan, alternative, prompts: chosen.prompts ?? defaultPrompts }, options);
 }
 
 /**

@@ -16,7 +16,7 @@ export {
 export { SUITE, type Plan } from './engine/drive/run.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
-export type { BrokenMust } from './engine/judge/one-exchange.ts';
+export type { BrokenMust } from './engine/judge/exchange-validator.ts';
 export {
   selftest,
   selftestNeeds,

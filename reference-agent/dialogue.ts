@@ -5,7 +5,7 @@ import type { ToolUse } from './tools.ts';
 /** A conversation as its latest request shows it: the agent stores nothing between requests. */
 export interface Conversation {
   messages: readonly ChatMessage[];
-  /** The latest user message; empty when there is none yet. */
+  /** The latest user message; empty before the first one. */
   userText: string;
   /** Number of user messages, including the latest. */
   turn: number;
@@ -63,7 +63,7 @@ const OFFER = 'I can look up an order, refund it, or tell you our opening hours.
 const UPSET = /\b(?:angry|annoyed|terrible|unacceptable|ridiculous|frustrat|upset|complain)/i;
 const UPSET_PERSONA = /angry|annoyed|frustrated|impatient|upset/i;
 
-// Longer than anything that a person says at once. More text would only slow down the patterns.
+// Longer than any message that a person sends. More text would only slow down the patterns.
 const CHARACTERS_READ_MAX = 4_000;
 const MESSAGES_READ_MAX = 100;
 const ORDERS_PER_MESSAGE_MAX = 5;

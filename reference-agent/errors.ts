@@ -45,7 +45,7 @@ export function withStartError<Result>(check: () => Result): Result {
   }
 }
 
-/** Fastify's error codes that have a code of their own here. */
+/** Fastify's error codes that are not a `bad_request`. */
 const CODE_BY_FASTIFY_CODE: Record<string, AgentErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
 };

@@ -47,7 +47,7 @@ type TlsFiles = Extract<TlsOptions, { kind: 'files' }>;
 
 const tlsOptions = options.optionsObject<TlsFiles>(
   {
-    kind: options.enumOption(['made', 'files']),
+    kind: options.enumOption(['generated', 'files']),
     certFile: options.nonEmptyStringOption,
     keyFile: options.nonEmptyStringOption,
   },
@@ -66,7 +66,7 @@ const voiceOptions = options.optionsObject<VoiceOptions>({
   captions: options.booleanOption,
 });
 
-/** Schema of the options of `startAgent`. Faults and scripts have schemas of their own. */
+/** Schema of the options of `startAgent`. Faults and scripts are validated separately. */
 export const agentOptionsSchema = options.optionsObject<AgentOptions>({
   host: options.nonEmptyStringOption,
   port: options.portOption,

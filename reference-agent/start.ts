@@ -78,7 +78,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     customerName: users.nameOf,
     script: script ? createScriptPlayer(script) : undefined,
   };
-  const calls = createVoice(options, {
+  const voice = createVoice(options, {
     ...shared,
     chance: random.fork('voice'),
     chat: (request) => replyToChat(chatOptions, request),
@@ -88,9 +88,9 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     seed,
     users,
     journalBodies: options.journalBodies ?? false,
-    health: createHealthCheck({ clock, totals: journal.totals, hasVoice: calls !== undefined }),
+    health: createHealthCheck({ clock, totals: journal.totals, hasVoice: voice !== undefined }),
     script: chatOptions.script,
-    voice: calls,
+    voice,
     keyPair,
     pause: (ms) => sleepUnlessStopping(clock, ms, stopping.signal),
   });
@@ -100,14 +100,14 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     // Requests that wait for an injected latency respond now.
     stopping.abort();
     // The server also waits for the sockets of calls.
-    await Promise.all([calls?.stop(), closeServer(app, clock)]);
+    await Promise.all([voice?.stop(), closeServer(app, clock)]);
   };
   let stopped: Promise<void> | undefined;
   return {
     url,
-    voiceUrl: calls ? url.replace(/^http/, 'ws') + VOICE_PATH : null,
+    voiceUrl: voice ? url.replace(/^http/, 'ws') + VOICE_PATH : null,
     apiKey,
-    caPem: tls?.kind === 'made' && keyPair ? keyPair.cert : null,
+    caPem: tls?.kind === 'generated' && keyPair ? keyPair.cert : null,
     stop: () => (stopped ??= stop()),
   };
 }

@@ -3,7 +3,8 @@ import { StartError } from '../src/http-kit/errors.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
 
 /** The agent's certificate: generated for this machine, or read from PEM files. */
-export type TlsOptions = { kind: 'made' } | { kind: 'files'; certFile: string; keyFile: string };
+export type TlsOptions =
+  { kind: 'generated' } | { kind: 'files'; certFile: string; keyFile: string };
 
 /** A certificate and its private key, PEM. */
 export interface KeyPair {
@@ -14,7 +15,7 @@ export interface KeyPair {
 /** Loads or generates the certificate. @throws StartError when a file can't be read. */
 export async function loadKeyPair(tls: TlsOptions): Promise<KeyPair> {
   switch (tls.kind) {
-    case 'made':
+    case 'generated':
       return generateKeyPair();
     case 'files': {
       return { cert: await readPem(tls.certFile), key: await readPem(tls.keyFile) };

@@ -13,7 +13,7 @@ export interface Order {
   /** Euros. */
   price: number;
   status: 'processing' | 'shipped' | 'delivered' | 'cancelled';
-  /** What the customer is told in addition to the status. */
+  /** More information for the customer. */
   note: string;
 }
 
@@ -29,7 +29,7 @@ export const orders: ReadonlyMap<string, Order> = new Map<string, Order>([
   ],
   [
     'A-1003',
-    { item: 'set of bowls', price: 36.9, status: 'delivered', note: 'A neighbour signed for it.' },
+    { item: 'set of bowls', price: 36.9, status: 'delivered', note: 'A neighbor signed for it.' },
   ],
   [
     'A-1004',

@@ -18,8 +18,8 @@ export interface Step<Name extends string = string> {
   userId?: string;
   /** The key to send (default: the key of the run). */
   key?: 'none' | 'wrong' | { own: string };
-  /** `kept` reuses one keep-alive connection for all steps that set it. */
-  connection?: 'kept';
+  /** `keep-alive` reuses one connection for all steps that set it. */
+  connection?: 'keep-alive';
   /**
    * The session in `/v1/sessions/{path}/end`, the path and query of a results request, the path
    * below `/__admin`, or the path of a WebSocket (default: the path of the voice URL).
@@ -35,7 +35,7 @@ export interface Step<Name extends string = string> {
   call?: CallScript;
 }
 
-/** What every probe can do and knows. A suite adds the state that its probes share. */
+/** What every probe can use. A suite adds the state that its probes share. */
 export interface ProbeContext {
   /** Sends a request and repeats it after a 429. Returns undefined if nothing was sent. */
   send(step: Step): Promise<Exchange | undefined>;
@@ -48,7 +48,7 @@ export interface ProbeContext {
 /** When a probe runs. All probes of a phase finish before the next phase starts. */
 export type Phase = 'preflight' | 'accepted' | 'refused' | 'after' | 'cleanup' | 'last' | 'end';
 
-/** What a probe sends to a peer that never answers 429. */
+/** What a probe sends to a peer that never responds with 429. */
 export interface Cost {
   /** Requests in total. */
   requests: number;

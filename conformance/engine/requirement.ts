@@ -1,26 +1,26 @@
 import type { Area, Level } from '../../src/contract/index.ts';
 
-/** A row of the ledger that has a check. */
+/** One rule of the interface that has a check. */
 export interface Requirement {
   level: Level;
   /** Section of the specification, e.g. "2.8". */
   section: string;
   /** The numbered statements that it covers, e.g. "2.8.3". */
   statements: readonly string[];
-  /** What it asks, in one sentence of ours. */
+  /** The rule, in one sentence. */
   rule: string;
-  /** Why it matters to a simulation. */
+  /** What breaks for the user when the rule is broken. */
   reason: string;
-  /** How it can be seen: by ordinary requests, or only when something provokes it. */
+  /** Whether ordinary requests show a violation, or only requests that provoke it. */
   seen: 'black-box' | 'provoked';
-  /** It takes media, and mostly speech, to be seen: no single message shows it. */
+  /** A violation shows only in the media of a call, not in any single message. */
   inMedia?: true;
 }
 
-/** A row of the ledger that no check can have, with the reason. */
+/** Statements that no check can cover, with the reason. */
 export interface UntestableStatements {
   statements: readonly string[];
-  /** Why it can't be seen from outside a sandbox. */
+  /** Why a violation can't be observed from outside a sandbox. */
   reason: string;
 }
 

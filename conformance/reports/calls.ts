@@ -23,7 +23,7 @@ export function callsOf(transcript: Transcript): Pick<CheckReport, 'calls' | 'au
 function summaryOf(exchange: Exchange): CallSummary {
   const figures = measureCall(exchange);
   const sounds = eventsOf(exchange, 'sound');
-  const stated = sandboxMessagesOf(exchange, 'conversation_update')
+  const statedMs = sandboxMessagesOf(exchange, 'conversation_update')
     .map(({ json }) => resolvePointer(json, '/metadata/response_time_ms'))
     .filter((ms) => typeof ms === 'number');
   const close = eventsOf(exchange, 'close', 'sandbox')[0];
@@ -36,15 +36,15 @@ function summaryOf(exchange: Exchange): CallSummary {
     ...(isConnected(exchange) && {
       turnResponsesMs: (figures?.turnResponsesMs ?? []).map(roundMs),
     }),
-    ...(stated.length > 0 && { statedResponsesMs: stated }),
+    ...(statedMs.length > 0 && { statedResponsesMs: statedMs }),
     packets: figures?.stream.packets ?? 0,
     lost: figures?.stream.lost ?? 0,
-    ...measured('gapMaxMs', figures?.stream.intervalMaxMs),
-    ...measured('transitP99Ms', figures?.stream.transitP99Ms),
-    ...measured('roundTripP95Ms', figures?.roundTripP95Ms),
+    ...optionalNumber('gapMaxMs', figures?.stream.intervalMaxMs),
+    ...optionalNumber('transitP99Ms', figures?.stream.transitP99Ms),
+    ...optionalNumber('roundTripP95Ms', figures?.roundTripP95Ms),
     soundMs: roundMs(sounds.reduce((sum, { atMs, untilMs = atMs }) => sum + untilMs - atMs, 0)),
-    ...measured('kitLateMs', figures?.kitLateMs),
-    ...measured('closeCode', close?.code),
+    ...optionalNumber('kitLateMs', figures?.kitLateMs),
+    ...optionalNumber('closeCode', close?.code),
   };
 }
 
@@ -59,15 +59,15 @@ function setupOf(exchange: Exchange): Partial<CallSummary> {
   const since = (fromMs: number | undefined, toMs: number | undefined): number | undefined =>
     fromMs === undefined || toMs === undefined ? undefined : Math.max(0, toMs - fromMs);
   return {
-    ...measured('readyMs', since(startedMs, readyMs)),
-    ...measured('connectedMs', since(answeredMs, connectedMs)),
-    ...measured('firstPacketMs', since(connectedMs, packetMs)),
-    ...measured('firstSoundMs', since(connectedMs, soundMs)),
+    ...optionalNumber('readyMs', since(startedMs, readyMs)),
+    ...optionalNumber('connectedMs', since(answeredMs, connectedMs)),
+    ...optionalNumber('firstPacketMs', since(connectedMs, packetMs)),
+    ...optionalNumber('firstSoundMs', since(connectedMs, soundMs)),
   };
 }
 
-function measured(name: keyof CallSummary, ms: number | undefined): Partial<CallSummary> {
-  return ms === undefined ? {} : { [name]: roundMs(ms) };
+function optionalNumber(name: keyof CallSummary, value: number | undefined): Partial<CallSummary> {
+  return value === undefined ? {} : { [name]: roundMs(value) };
 }
 
 const roundMs = (ms: number): number => Math.round(ms * 100) / 100;

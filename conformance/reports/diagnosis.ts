@@ -27,9 +27,9 @@ export function diagnosisText(
   const lines = exchanges.map((exchange) => {
     const path = `${exchange.request.method} ${exchange.request.path}`;
     const request = shorten(path, requestWidth - 2).padEnd(Math.min(42, requestWidth));
-    const isRight =
+    const isExpected =
       exchange.response && (exchange.response.status < 400 || exchange.intent === 'open');
-    const color = isRight ? 'green' : 'yellow';
+    const color = isExpected ? 'green' : 'yellow';
     return `  ${request}${style(color, describeOutcome(exchange).padEnd(outcomeWidth))}${Math.round(durationMs(exchange))} ms`;
   });
   const ending = blockedBy

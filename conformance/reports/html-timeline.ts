@@ -60,9 +60,13 @@ export function timeline(report: CheckReport, transcript: Transcript, chosen: Ex
   const open = new Set([...byExchange.keys(), ...blockingIds(report)]);
   const budget = { left: BODIES_LENGTH_MAX };
   const shown = chosen.map(toVisible);
-  const rows: TimedRow[] = shown.map((one) => ({
-    atMs: one.startedMs,
-    row: entry(one, byExchange.get(one.id) ?? [], { endMs, budget, open: open.has(one.id) }),
+  const rows: TimedRow[] = shown.map((exchange) => ({
+    atMs: exchange.startedMs,
+    row: entry(exchange, byExchange.get(exchange.id) ?? [], {
+      endMs,
+      budget,
+      open: open.has(exchange.id),
+    }),
   }));
   const events = callRows(shown, {
     at: seconds,
@@ -89,24 +93,24 @@ interface Drawing {
   open: boolean;
 }
 
-function entry(one: Exchange, blame: readonly RequirementVerdict[], drawing: Drawing): Html {
-  const { id, step, probe, request, response, failure } = one;
+function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing: Drawing): Html {
+  const { id, step, probe, request, response, failure } = exchange;
   const { method, path } = request;
-  const kind = failure ? 'lost' : (response?.status ?? 0) >= 400 ? 'refused' : 'taken';
+  const kind = failure ? 'lost' : (response?.status ?? 0) >= 400 ? 'refused' : 'accepted';
   return html`<li id="e${id}">
     <details ${drawing.open ? 'open' : ''}>
       <summary>
         <a class="id" href="#e${id}">#${id}</a>
         <span class="request"
           >${method} ${cut(path, NAME_LENGTH_MAX)} &rarr;
-          <b class="${kind}">${describeOutcome(one)}</b></span
+          <b class="${kind}">${describeOutcome(exchange)}</b></span
         >
         <span class="soft"
           >${cut(probe, NAME_LENGTH_MAX)} "${cut(step, NAME_LENGTH_MAX)}", at
-          ${seconds(one.startedMs)}, ${Math.round(durationMs(one))} ms</span
+          ${seconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))} ms</span
         >
         ${blame.map((row) => html`<a class="mark ${row.verdict}" href="#${row.id}">${row.id}</a>`)}
-        ${bar(one, drawing.endMs)}
+        ${bar(exchange, drawing.endMs)}
       </summary>
       <h3>Sent</h3>
       ${message(request.headers, request.body, drawing.budget)}

@@ -28,7 +28,7 @@ export function htmlReport(original: CheckReport, transcript: Transcript): strin
       <a href="#timeline">Timeline</a>
     </nav>
     <main>
-      ${remarks(report)} ${filters(report)} ${findings(report, shown)} ${observed(report)}
+      ${remarks(report)} ${filters(report)} ${findings(report, shown)} ${observedSection(report)}
       ${timeline(report, transcript, exchanges)}
     </main>`;
   return renderPage({
@@ -53,7 +53,7 @@ function head(report: CheckReport): Html {
     </p>`;
 }
 
-/** Renders what concerns the whole run: why nothing was judged, and what to fix first. */
+/** Renders the remarks on the whole run: blocking cause, waivers, notices, and what to fix first. */
 function remarks(report: CheckReport): Html {
   const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
   const causes = openCauses(report);
@@ -89,7 +89,7 @@ function remarks(report: CheckReport): Html {
   }`;
 }
 
-function observed({ observedBehavior }: CheckReport): Html {
+function observedSection({ observedBehavior }: CheckReport): Html {
   const rows = Object.entries(observedBehavior).map(
     ([name, value]) =>
       html`<tr>

@@ -16,8 +16,8 @@ import {
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 
 /**
- * Summarizes a plan: "Sends 88 requests, of which 31 reach a model, and creates 9 users, which are deleted
- * at the end." For a service the counts are upper limits, because a probe stops when it is rate-limited.
+ * Summarizes a plan: "The run sends 88 requests, reaches a model 31 times, and creates 9 users and deletes
+ * them at the end." For a service the counts are upper limits, because a probe stops when it is rate-limited.
  */
 export const planSentence = (plan: Plan): string => summarizePlan(plan);
 
@@ -48,18 +48,18 @@ const CLOCK_SENTENCE =
 const isForService = ({ peer }: Plan): boolean => peer === 'service';
 
 /** Summarizes a plan; for a service also how many requests the opposite of `--intrusive` sends. */
-function planWithAlternative({ plan, otherwise }: DryRun): string {
+function planWithAlternative({ plan, alternative }: DryRun): string {
   if (!isForService(plan)) return summarizePlan(plan);
   const option = plan.probes.some(({ intrusive }) => intrusive)
     ? '--no-intrusive'
     : '--intrusive (the default for a service on this machine)';
-  return summarizePlan(plan, `; with ${option}, ${formatCount(otherwise.requests, 'request')}`);
+  return summarizePlan(plan, `; with ${option}, ${formatCount(alternative.requests, 'request')}`);
 }
 
 /** A plan, and the plan with the opposite of `--intrusive`. */
 export interface DryRun {
   plan: Plan;
-  otherwise: Plan;
+  alternative: Plan;
   prompts: readonly string[];
 }
 

@@ -30,29 +30,29 @@ export function createReport(
   options: JudgeOptions = {},
 ): CheckReport {
   const { run } = transcript;
-  const judgement = judgeTranscript(suite, transcript, options);
+  const judgment = judgeTranscript(suite, transcript, options);
   const waiver = findHttpWaiver(run.target, run.allowHttp);
-  const isBlocked = judgement.blockedBy !== undefined;
+  const isBlocked = judgment.blockedBy !== undefined;
   const notices = suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []);
   return {
-    verdict: judgement.verdict,
-    exitCode: judgement.exitCode,
+    verdict: judgment.verdict,
+    exitCode: judgment.exitCode,
     kitVersion: run.kitVersion,
     suite: run.suite,
     target: run.target,
     seed: run.seed,
     startedAt: run.startedAt,
     endedAt,
-    ...(judgement.blockedBy ? { blockedBy: blockedByOf(judgement.blockedBy) } : {}),
-    counts: { ...judgement.counts },
+    ...(judgment.blockedBy ? { blockedBy: blockedByOf(judgment.blockedBy) } : {}),
+    counts: { ...judgment.counts },
     ...(run.areas.includes('voice') && callsOf(transcript)),
-    observedBehavior: observe(suite, judgement.blockedBy?.before ?? transcript),
+    observedBehavior: observe(suite, judgment.blockedBy?.before ?? transcript),
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
-    requirements: [...judgement.requirements].map(([id, judged]) =>
-      row(suite, id, judged, transcript),
+    requirements: [...judgment.requirements].map(([id, result]) =>
+      rowOf(suite, id, result, transcript),
     ),
-    causes: findCauses(suite, transcript, judgement, options),
+    causes: findCauses(suite, transcript, judgment, options),
   };
 }
 
@@ -67,10 +67,10 @@ function observe({ areas }: Suite, transcript: Transcript): CheckReport['observe
   >;
 }
 
-function row(
+function rowOf(
   suite: Suite,
   id: RequirementId,
-  judged: RequirementResult,
+  result: RequirementResult,
   transcript: Transcript,
 ): RequirementVerdict {
   const { level, section, statements, rule } = requirementOf(suite, id);
@@ -80,22 +80,22 @@ function row(
     level,
     section,
     statements: [...statements],
-    verdict: judged.verdict,
+    verdict: result.verdict,
     rule,
-    ...('reason' in judged ? { reason: judged.reason } : {}),
-    ...findingFields(suite, id, judged, transcript),
-    evidence: 'evidence' in judged ? evidenceOf(judged) : [],
+    ...('reason' in result ? { reason: result.reason } : {}),
+    ...findingFields(suite, id, result, transcript),
+    evidence: 'evidence' in result ? evidenceOf(result) : [],
   };
 }
 
 function findingFields(
   suite: Suite,
   id: RequirementId,
-  judged: RequirementResult,
+  result: RequirementResult,
   transcript: Transcript,
 ): Partial<RequirementVerdict> {
-  if (!('findings' in judged)) return {};
-  const [first] = judged.findings;
+  if (!('findings' in result)) return {};
+  const [first] = result.findings;
   const exchange = transcript.exchanges.find(({ id }) => id === first.exchange);
   return {
     expected: first.expected,
@@ -103,7 +103,7 @@ function findingFields(
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
     ...(exchange ? { curl: reproduceCommand(suite, id, exchange, transcript.run) } : {}),
-    findings: judged.findings.length,
+    findings: result.findings.length,
   };
 }
 
@@ -120,12 +120,12 @@ function reproduceCommand(
 }
 
 /** Lists the failed exchanges first, then the others, up to the limit. */
-function evidenceOf(judged: Extract<RequirementResult, { evidence: unknown }>): EvidenceItem[] {
+function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): EvidenceItem[] {
   const failed = new Set(
-    'findings' in judged ? judged.findings.map(({ exchange }) => exchange) : [],
+    'findings' in result ? result.findings.map(({ exchange }) => exchange) : [],
   );
-  const first = judged.evidence.filter(({ id }) => failed.has(id));
-  const rest = judged.evidence.filter(({ id }) => !failed.has(id));
+  const first = result.evidence.filter(({ id }) => failed.has(id));
+  const rest = result.evidence.filter(({ id }) => !failed.has(id));
   return [...first, ...rest].slice(0, EVIDENCE_MAX).map(itemOf);
 }
 

@@ -32,23 +32,27 @@ export function drawCallFaults(faults: readonly AgentFault[], chance: Random): C
     faults.find((fault) => fault.kind === kind);
   const draw = (bounds: AgentFault['latency']): number =>
     bounds ? chance.integer(bounds.min_ms, bounds.max_ms) : 0;
-  const [held, drop] = [find('buffered_audio'), find('dropped_call')];
+  const [buffered, drop] = [find('buffered_audio'), find('dropped_call')];
   return {
     offerDelayMs: draw(find('latency')?.latency),
-    corruptOffer: find('wrong_codec') ? replaceOpus : find('bad_sdp') ? removeFingerprint : asItIs,
+    corruptOffer: find('wrong_codec')
+      ? replaceOpus
+      : find('bad_sdp')
+        ? removeFingerprint
+        : keepOffer,
     truncatesReady: find('malformed_body') !== undefined,
     media: find('no_media') ? 'none' : find('silent_media') ? 'silent' : 'good',
     drawJitterMs: () => draw(find('jitter')?.latency),
     drawReplyDelayMs: () => draw(find('late_reply')?.latency),
-    bufferedFrames: held
-      ? Math.round((draw(held.latency ?? BUFFERED_MS_DEFAULT) * 48) / FRAME_TICKS)
+    bufferedFrames: buffered
+      ? Math.round((draw(buffered.latency ?? BUFFERED_MS_DEFAULT) * 48) / FRAME_TICKS)
       : 0,
     isLate: (['jitter', 'late_reply', 'buffered_audio'] as const).some(find),
     dropAfterMs: drop && draw(drop.latency ?? DROP_AFTER_MS_DEFAULT),
   };
 }
 
-const asItIs = (sdp: string): string => sdp;
+const keepOffer = (sdp: string): string => sdp;
 
 /** Offers G.711 instead of Opus: a valid offer with the wrong codec. */
 function replaceOpus(sdp: string): string {

@@ -1,5 +1,5 @@
 /**
- * The life of one call as a table: what may happen in each state, and what follows. No IO, no time.
+ * The state machine of a call, as a table of transitions. It does no I/O and reads no clock.
  *
  *     waiting -> preparing -> offered -> connecting -> talking -> over
  */
@@ -10,20 +10,20 @@ export type CallState = 'waiting' | 'preparing' | 'offered' | 'connecting' | 'ta
 /** An event of a call. */
 export type CallEvent =
   /** The caller sent `start_call`, an answer, or `end_call`. */
-  | 'start_asked'
+  | 'start_requested'
   | 'answered'
-  | 'end_asked'
-  /** Our side is through with a step. */
-  | 'offer_made'
+  | 'end_requested'
+  /** The agent completed a step. */
+  | 'offer_created'
   | 'connected'
-  /** The time that the state has is over. */
-  | 'time_over'
+  /** The time limit of the state expired. */
+  | 'timed_out'
   | Ending;
 
 /** Why a call ended. */
 export type Ending =
   | 'hung_up'
-  | 'gone'
+  | 'disconnected'
   | 'out_of_turn'
   | 'not_text'
   | 'bad_message'
@@ -37,7 +37,7 @@ export type Ending =
   | 'broken';
 
 /** What to do after a transition; an ending is its own action. */
-export type CallAction = 'make_offer' | 'send_offer' | 'take_answer' | 'begin_talking' | Ending;
+export type CallAction = 'create_offer' | 'send_offer' | 'accept_answer' | 'start_media' | Ending;
 
 /** The result of an event: the next state and what to do. */
 export interface CallStep {
@@ -47,7 +47,7 @@ export interface CallStep {
 
 /** What the caller is sent when a call ends. */
 export interface EndingResponse {
-  /** WebSocket close code; undefined if the socket is gone or must be cut without a close frame. */
+  /** WebSocket close code; undefined if the socket is closed already or must be terminated without a close frame. */
   closeCode: number | undefined;
   /** The error message to send first, with one of the two codes of the specification. */
   error?: ErrorDetails;
@@ -64,7 +64,7 @@ const failed = (message: string): ErrorDetails => ({ code: 'connection_failed', 
 /** What the caller is sent for each ending (the specification defines no close codes). */
 export const endingResponses: Record<Ending, EndingResponse> = {
   hung_up: { closeCode: 1000 },
-  gone: { closeCode: undefined },
+  disconnected: { closeCode: undefined },
   dropped: { closeCode: undefined },
   stopping: { closeCode: 1001 },
   out_of_turn: {
@@ -86,36 +86,36 @@ export const endingResponses: Record<Ending, EndingResponse> = {
 
 const TRANSITIONS: Record<CallState, Partial<Record<CallEvent, CallStep>>> = {
   waiting: {
-    start_asked: { state: 'preparing', action: 'make_offer' },
-    time_over: { state: 'over', action: 'not_answered' },
+    start_requested: { state: 'preparing', action: 'create_offer' },
+    timed_out: { state: 'over', action: 'not_answered' },
   },
   preparing: {
-    offer_made: { state: 'offered', action: 'send_offer' },
-    time_over: { state: 'over', action: 'broken' },
+    offer_created: { state: 'offered', action: 'send_offer' },
+    timed_out: { state: 'over', action: 'broken' },
   },
   offered: {
-    answered: { state: 'connecting', action: 'take_answer' },
-    time_over: { state: 'over', action: 'not_answered' },
+    answered: { state: 'connecting', action: 'accept_answer' },
+    timed_out: { state: 'over', action: 'not_answered' },
   },
   connecting: {
-    connected: { state: 'talking', action: 'begin_talking' },
-    time_over: { state: 'over', action: 'connection_lost' },
+    connected: { state: 'talking', action: 'start_media' },
+    timed_out: { state: 'over', action: 'connection_lost' },
   },
   talking: {
-    time_over: { state: 'over', action: 'hung_up' },
+    timed_out: { state: 'over', action: 'hung_up' },
   },
   over: {},
 };
 
 /** Messages that are valid in one state only; in any other state they are out of turn. */
-const ORDERED_EVENTS: ReadonlySet<CallEvent> = new Set<CallEvent>(['start_asked', 'answered']);
+const ORDERED_EVENTS: ReadonlySet<CallEvent> = new Set<CallEvent>(['start_requested', 'answered']);
 
 /** Returns the transition for an event; undefined if the event is ignored. */
 export function nextStep(state: CallState, event: CallEvent): CallStep | undefined {
   if (state === 'over') return undefined;
   const step = TRANSITIONS[state][event];
   if (step) return step;
-  if (event === 'end_asked') return { state: 'over', action: 'hung_up' };
+  if (event === 'end_requested') return { state: 'over', action: 'hung_up' };
   if (ORDERED_EVENTS.has(event)) return { state: 'over', action: 'out_of_turn' };
   return isEnding(event) ? { state: 'over', action: event } : undefined;
 }

@@ -24,7 +24,7 @@ import {
   createTurnUpdate,
   createGreetingUpdate,
   hasOpus,
-  explainWrongCall,
+  findIdMismatch,
   readMessage,
   readStart,
   createErrorMessage,
@@ -60,13 +60,13 @@ export class Call {
   readonly #socket: WebSocket;
   readonly #parts: CallParts;
   readonly #faults: CallFaults;
-  /** Aborts when the call ends, which ends everything that still waits. */
+  /** Aborts when the call ends, and with it every pending wait. */
   readonly #life = new AbortController();
   #state: CallState = 'waiting';
   #limit: Deadline | undefined;
-  #asked: CallRequest | undefined;
+  #request: CallRequest | undefined;
   #peer: Peer | undefined;
-  #sound: MediaModules | undefined;
+  #modules: MediaModules | undefined;
   #media: Media | undefined;
   #captions: CaptionDialogue | undefined;
   #messages = 0;
@@ -82,7 +82,7 @@ export class Call {
     socket.on('error', () => undefined);
     this.over = new Promise((resolve) => {
       socket.on('close', () => {
-        this.#step('gone');
+        this.#step('disconnected');
         void Promise.resolve(this.#peer?.close()).then(resolve);
       });
     });
@@ -110,29 +110,32 @@ export class Call {
     const { action } = step;
     if (isEnding(action)) {
       this.#finish(action, detail);
-    } else if (action === 'make_offer') {
-      void this.#makeOffer().catch((error: unknown) => this.#fail(error));
+    } else if (action === 'create_offer') {
+      void this.#createOffer().catch((error: unknown) => this.#fail(error));
     } else if (action === 'send_offer') {
       this.#sendOffer(detail);
-    } else if (action === 'take_answer') {
-      void this.#takeAnswer(detail).catch((error: unknown) => this.#fail(error));
+    } else if (action === 'accept_answer') {
+      void this.#acceptAnswer(detail).catch((error: unknown) => this.#fail(error));
     } else {
-      this.#beginTalking();
+      this.#startMedia();
     }
   }
 
   #receive(data: RawData, isBinary: boolean): void {
     this.#messages += 1;
     if (this.#messages > this.#parts.limits.messagesMax) {
-      this.#step('too_many_messages', `a call has ${this.#parts.limits.messagesMax} at most`);
+      this.#step(
+        'too_many_messages',
+        `a call may have at most ${this.#parts.limits.messagesMax} messages`,
+      );
     } else if (isBinary) {
-      this.#step('not_text', 'messages are JSON in text frames; this was a binary one');
+      this.#step('not_text', 'expected JSON in a text frame, got a binary frame');
     } else {
       // ws has verified that a text frame is UTF-8, and passes it as one Buffer.
       const text = (data as Buffer).toString('utf8');
       const read = readMessage(text, this.#parts.captions !== undefined);
       if (read.kind === 'message') this.#take(read.message);
-      else if (read.kind === 'wrong') this.#step('bad_message', read.wrong);
+      else if (read.kind === 'invalid') this.#step('bad_message', read.problem);
       else this.record.unknownMessages += 1;
     }
   }
@@ -141,56 +144,57 @@ export class Call {
     switch (message.type) {
       case 'start_call': {
         if (this.#state !== 'waiting') {
-          this.#step('start_asked');
+          this.#step('start_requested');
           return;
         }
-        this.#asked = readStart(message);
-        this.record.sessionId = this.#asked.sessionId;
-        this.record.isEcho = this.#asked.isEcho;
+        this.#request = readStart(message);
+        this.record.sessionId = this.#request.sessionId;
+        this.record.isEcho = this.#request.isEcho;
         this.#captions = createCaptionDialogue(
           this.#parts.captions,
-          this.#asked,
+          this.#request,
           this.#life.signal,
         );
-        if (this.#asked.rejection !== undefined) this.#step('codec_refused', this.#asked.rejection);
+        if (this.#request.rejection !== undefined)
+          this.#step('codec_refused', this.#request.rejection);
         else if (!this.#parts.hasRoom())
           this.#step('too_many_calls', 'try again when a call has ended');
-        else this.#step('start_asked');
+        else this.#step('start_requested');
         return;
       }
       case 'webrtc_answer': {
-        const wrong = explainWrongCall(message, this.#ids);
+        const mismatch = findIdMismatch(message, this.#ids);
         const { sdp } = message.webrtc_answer;
-        if (wrong !== undefined) this.#step('bad_message', wrong);
+        if (mismatch !== undefined) this.#step('bad_message', mismatch);
         else if (!hasOpus(sdp)) this.#step('codec_refused', 'The answer does not include Opus.');
         else this.#step('answered', sdp);
         return;
       }
       case 'ice_candidate':
-        if (explainWrongCall(message, this.#ids) === undefined) {
+        if (findIdMismatch(message, this.#ids) === undefined) {
           void this.#peer?.addCandidate(message.candidate.candidate);
         }
         return;
       case 'caption': {
-        const wrong = explainWrongCall(message, this.#ids);
-        if (wrong !== undefined) this.#step('bad_message', wrong);
+        const mismatch = findIdMismatch(message, this.#ids);
+        if (mismatch !== undefined) this.#step('bad_message', mismatch);
         else this.#captions?.add(message.text);
         this.record.captions += 1;
         return;
       }
       case 'end_call':
-        this.#step('end_asked');
+        this.#step('end_requested');
     }
   }
 
-  async #makeOffer(): Promise<void> {
+  async #createOffer(): Promise<void> {
     const { clock, network, loadMediaModules } = this.#parts;
     if (this.#faults.offerDelayMs > 0) {
       await clock.sleep(this.#faults.offerDelayMs, this.#life.signal);
     }
-    this.#sound = await loadMediaModules();
+    this.#modules = await loadMediaModules();
     if (this.#life.signal.aborted) return;
-    this.#peer = this.#sound.createPeer({
+    this.#peer = this.#modules.createPeer({
       clock,
       network,
       onPacket: (packet) => this.#hear(packet),
@@ -200,7 +204,7 @@ export class Call {
           this.#step('connection_lost', 'the other side is no longer reachable');
       },
     });
-    this.#step('offer_made', await this.#peer.createOffer());
+    this.#step('offer_created', await this.#peer.createOffer());
   }
 
   #sendOffer(sdp: string): void {
@@ -211,9 +215,9 @@ export class Call {
     this.#send(this.#faults.truncatesReady ? text.slice(0, text.length / 2) : text);
   }
 
-  async #takeAnswer(sdp: string): Promise<void> {
-    const [peer, sound] = [this.#peer, this.#sound];
-    if (!peer || !sound) return;
+  async #acceptAnswer(sdp: string): Promise<void> {
+    const [peer, modules] = [this.#peer, this.#modules];
+    if (!peer || !modules) return;
     try {
       await peer.acceptAnswer(sdp);
     } catch (error) {
@@ -221,23 +225,23 @@ export class Call {
       return;
     }
     await peer.waitUntilConnected(this.#life.signal);
-    this.#media = await this.#makeMedia(peer, sound);
+    this.#media = await this.#createMedia(peer, modules);
     if (this.#life.signal.aborted) this.#media.close();
     else this.#step('connected');
   }
 
-  /** The media that the caller asked for: a conversation, or an echo. */
-  async #makeMedia(peer: Peer, { createDecoder, repertoire }: MediaModules): Promise<Media> {
-    const [captions, asked, faults, record] = [
+  /** Creates the media that the caller requested: a conversation, or an echo. */
+  async #createMedia(peer: Peer, { createDecoder, repertoire }: MediaModules): Promise<Media> {
+    const [captions, request, faults, record] = [
       this.#captions,
-      this.#asked,
+      this.#request,
       this.#faults,
       this.record,
     ];
     const send: SendPacket = (payload, timestamp) => {
       if (peer.send(payload, timestamp)) record.packetsSent += 1;
     };
-    if (asked?.isEcho) return new Echo(faults.media === 'none' ? () => {} : send, faults);
+    if (request?.isEcho) return new Echo(faults.media === 'none' ? () => {} : send, faults);
     const sendUpdate = (update: ConversationUpdate): void => this.#send(JSON.stringify(update));
     return new Conversation({
       clock: this.#parts.clock,
@@ -245,18 +249,19 @@ export class Call {
       faults,
       repertoire,
       record,
-      scenarioId: asked?.scenarioId ?? '',
+      scenarioId: request?.scenarioId ?? '',
       hangOverMs: this.#parts.limits.hangOverMs,
       send,
       captions,
       onTurn: (turn) => sendUpdate(createTurnUpdate(this.#ids, turn)),
       onGreeting: (greeting) => {
-        if (captions && asked?.wantsCaptions) sendUpdate(createGreetingUpdate(this.#ids, greeting));
+        if (captions && request?.wantsCaptions)
+          sendUpdate(createGreetingUpdate(this.#ids, greeting));
       },
     });
   }
 
-  #beginTalking(): void {
+  #startMedia(): void {
     const { clock, pacer } = this.#parts;
     this.record.connectedMs = clock.monotonicMs();
     if (this.#media) pacer.add(this.#media);
@@ -312,7 +317,7 @@ export class Call {
     const extraMs = state === 'preparing' ? this.#faults.offerDelayMs : 0;
     this.#limit = clock.deadline(limits.stateMsMax[state] + extraMs);
     this.#limit.signal.addEventListener('abort', () => {
-      this.#step('time_over', `the call was ${state} for too long`);
+      this.#step('timed_out', `the call was ${state} for too long`);
     });
   }
 

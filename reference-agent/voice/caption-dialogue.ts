@@ -7,13 +7,13 @@ import type { CallRequest, CaptionedReply } from './messages.ts';
 
 /** What calls with captions share. */
 export interface CaptionServices {
-  /** Answers like the chat endpoint. */
+  /** Replies like the chat endpoint. */
   chat: (request: ChatRequest) => ReadyReply;
   speech: Speech;
   log: Log;
 }
 
-/** Longer captions are cut, just as speech is. */
+/** Longer captions are truncated, just as speech is. */
 const CAPTION_CHARACTERS_MAX = 2_000;
 
 /** Further captions of a turn are ignored. */
@@ -28,10 +28,10 @@ const HISTORY_CHARACTERS_MAX = 100_000;
  */
 export function createCaptionDialogue(
   parts: CaptionServices | undefined,
-  asked: CallRequest,
+  request: CallRequest,
   signal: AbortSignal,
 ): CaptionDialogue | undefined {
-  return parts && !asked.isEcho ? new CaptionDialogue(parts, asked, signal) : undefined;
+  return parts && !request.isEcho ? new CaptionDialogue(parts, request, signal) : undefined;
 }
 
 /**
@@ -40,28 +40,28 @@ export function createCaptionDialogue(
  */
 export class CaptionDialogue {
   readonly #parts: CaptionServices;
-  readonly #asked: CallRequest;
+  readonly #request: CallRequest;
   readonly #signal: AbortSignal;
-  readonly #waiting: string[] = [];
+  readonly #captions: string[] = [];
   readonly #history: ChatMessage[] = [];
   #characters = 0;
 
-  constructor(parts: CaptionServices, asked: CallRequest, signal: AbortSignal) {
+  constructor(parts: CaptionServices, request: CallRequest, signal: AbortSignal) {
     this.#parts = parts;
-    this.#asked = asked;
+    this.#request = request;
     this.#signal = signal;
   }
 
   /** Adds a caption for the turn that is starting, or has started. */
   add(text: string): void {
-    if (this.#waiting.length < CAPTIONS_PER_TURN_MAX) this.#waiting.push(text);
+    if (this.#captions.length < CAPTIONS_PER_TURN_MAX) this.#captions.push(text);
   }
 
-  /** Returns the reply to the captions since the previous turn; undefined if there were none. */
+  /** Returns the reply to the captions since the previous turn; undefined without captions. */
   reply(): CaptionedReply | undefined {
-    const caption = this.#waiting.splice(0).join(' ').slice(0, CAPTION_CHARACTERS_MAX);
+    const caption = this.#captions.splice(0).join(' ').slice(0, CAPTION_CHARACTERS_MAX);
     if (caption.trim() === '') return undefined;
-    const { sessionId, userId, metadata } = this.#asked;
+    const { sessionId, userId, metadata } = this.#request;
     this.#remember({ role: 'user', content: caption });
     const { delayMs, createResponse } = this.#parts.chat({
       messages: [...this.#history],

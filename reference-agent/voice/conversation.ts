@@ -11,7 +11,7 @@ import type { TurnReport } from './messages.ts';
 import { SpeechOutput, type SpokenFrame } from './speech-output.ts';
 import type { Repertoire } from './replies.ts';
 
-/** What a conversation works with, and its callbacks. */
+/** Dependencies and callbacks of a conversation. */
 export interface ConversationOptions {
   clock: Clock;
   decoder: Decoder;
@@ -37,7 +37,7 @@ const LATE_MS_MAX = 200;
 /** Turns of a call that are recorded. */
 const TURNS_MAX = 1_000;
 
-/** A turn that is being answered. */
+/** A turn whose reply is not finished. */
 interface PendingReply {
   heard: HeardTurn;
   /** Undefined until the reply is ready. */
@@ -52,17 +52,17 @@ type Frame = SpokenFrame & { answers?: TurnRecord };
 /** A voice conversation: greets, listens, replies, and sends silence in between. */
 export class Conversation implements Media {
   readonly #options: ConversationOptions;
-  readonly #mouth = new SpeechOutput();
+  readonly #output = new SpeechOutput();
   readonly #listener: TurnListener;
   /** Frames that the fault `buffered_audio` holds back; its length is constant. */
-  readonly #line: Frame[];
+  readonly #buffer: Frame[];
   readonly #startMs: number;
   #nth = 0;
   #jitterMs = 0;
   #turns = 0;
-  #answering: PendingReply | undefined;
+  #pendingReply: PendingReply | undefined;
   /** The reply to a caption that the caller interrupted. */
-  #cutOff: CaptionedReply | undefined;
+  #interruptedReply: CaptionedReply | undefined;
   #isGreeted = false;
 
   constructor(options: ConversationOptions) {
@@ -72,12 +72,12 @@ export class Conversation implements Media {
       decoder,
       hangOverMs,
       clipOf: (packet) => repertoire.clipOf(packet),
-      onSpeaking: () => this.#yield(),
+      onSpeaking: () => this.#interruptReply(),
       onTurn: (turn) => this.#answer(turn),
     });
-    this.#line = Array.from({ length: faults.bufferedFrames }, () => ({ payload: silentFrame }));
+    this.#buffer = Array.from({ length: faults.bufferedFrames }, () => ({ payload: silentFrame }));
     this.#startMs = clock.monotonicMs();
-    this.#mouth.speak(repertoire.greeting, this.#startMs);
+    this.#output.speak(repertoire.greeting, this.#startMs);
   }
 
   get dueMs(): number {
@@ -91,11 +91,11 @@ export class Conversation implements Media {
   runDue(nowMs: number): void {
     this.#listener.checkIdle(nowMs);
     if (nowMs - this.dueMs > LATE_MS_MAX) this.#nth += Math.floor((nowMs - this.dueMs) / FRAME_MS);
-    const frame: Frame = this.#mouth.nextFrame(nowMs);
+    const frame: Frame = this.#output.nextFrame(nowMs);
     const atMs = this.#options.clock.monotonicMs();
     if (frame.audibleFromMs !== undefined) this.#speak(frame, atMs + frame.audibleFromMs);
-    this.#line.push(frame);
-    const due = this.#line.shift();
+    this.#buffer.push(frame);
+    const due = this.#buffer.shift();
     if (due) this.#put(due, atMs);
     this.#nth += 1;
     this.#jitterMs = this.#options.faults.drawJitterMs();
@@ -114,13 +114,13 @@ export class Conversation implements Media {
   }
 
   /** Stops speaking, because the caller speaks. */
-  #yield(): void {
-    const answering = this.#answering;
-    if (this.#mouth.isSpeaking && answering) answering.record.isInterrupted = true;
-    if (this.#mouth.isSpeaking || answering?.reply === undefined)
-      this.#cutOff = answering?.captioned;
-    this.#mouth.stop();
-    this.#answering = undefined;
+  #interruptReply(): void {
+    const pending = this.#pendingReply;
+    if (this.#output.isSpeaking && pending) pending.record.isInterrupted = true;
+    if (this.#output.isSpeaking || pending?.reply === undefined)
+      this.#interruptedReply = pending?.captioned;
+    this.#output.stop();
+    this.#pendingReply = undefined;
   }
 
   /**
@@ -130,8 +130,8 @@ export class Conversation implements Media {
   #answer(heard: HeardTurn): void {
     const { repertoire, scenarioId, record, captions } = this.#options;
     this.#turns += 1;
-    const captioned = captions?.reply() ?? this.#cutOff;
-    this.#cutOff = undefined;
+    const captioned = captions?.reply() ?? this.#interruptedReply;
+    this.#interruptedReply = undefined;
     const turn: TurnRecord = {
       heardClip: heard.clipId,
       speechStartMs: heard.startMs,
@@ -143,32 +143,32 @@ export class Conversation implements Media {
       isInterrupted: false,
     };
     if (record.turns.push(turn) > TURNS_MAX) record.turns.shift();
-    const answering: PendingReply = { heard, reply: undefined, record: turn, captioned };
-    this.#answering = answering;
+    const pending: PendingReply = { heard, reply: undefined, record: turn, captioned };
+    this.#pendingReply = pending;
     const clip = repertoire.replyTo(heard.clipId, scenarioId, this.#turns);
-    if (!captioned) this.#say(answering, clip);
-    else void captioned.clip.then((spoken) => this.#say(answering, spoken ?? clip));
+    if (!captioned) this.#say(pending, clip);
+    else void captioned.clip.then((spoken) => this.#say(pending, spoken ?? clip));
   }
 
-  #say(answering: PendingReply, reply: Clip): void {
+  #say(pending: PendingReply, reply: Clip): void {
     // The caller spoke again before the reply was ready.
-    if (answering !== this.#answering) return;
+    if (pending !== this.#pendingReply) return;
     const { clock, faults } = this.#options;
-    answering.reply = reply;
-    answering.record.replyClip = reply.id;
-    const waitMs = faults.drawReplyDelayMs() + (answering.captioned?.delayMs ?? 0);
-    this.#mouth.speak(reply, clock.monotonicMs() + waitMs);
+    pending.reply = reply;
+    pending.record.replyClip = reply.id;
+    const waitMs = faults.drawReplyDelayMs() + (pending.captioned?.delayMs ?? 0);
+    this.#output.speak(reply, clock.monotonicMs() + waitMs);
   }
 
   /** Reports a reply, or the greeting, when it becomes audible. */
   #speak(frame: Frame, audibleMs: number): void {
-    const answering = this.#answering;
-    if (!answering?.reply) {
+    const pending = this.#pendingReply;
+    if (!pending?.reply) {
       if (!this.#isGreeted) this.#options.onGreeting(this.#options.repertoire.greeting);
       this.#isGreeted = true;
       return;
     }
-    const { heard, reply, record, captioned } = answering;
+    const { heard, reply, record, captioned } = pending;
     const responseMs = audibleMs - heard.endMs;
     frame.answers = record;
     record.responseMs = responseMs;

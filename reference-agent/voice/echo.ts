@@ -3,7 +3,7 @@ import type { AudioPacket } from '../../src/voice/peer/index.ts';
 import type { CallFaults } from './call-faults.ts';
 import type { Media, SendPacket } from './media.ts';
 
-interface Held {
+interface DelayedPacket {
   dueMs: number;
   payload: Buffer;
   timestamp: number;
@@ -15,14 +15,14 @@ const DELAYED_PACKETS_MAX = 5_000;
 /** How often the echo checks for due packets, so that none is sent later than its fault says. */
 const POLL_MS = 2;
 
-/** Sends every packet back unchanged: immediately, or as late as the faults of the call say. */
+/** Sends every packet back unchanged: immediately, or delayed by the faults of the call. */
 export class Echo implements Media {
   readonly #send: SendPacket;
   readonly #faults: CallFaults;
-  readonly #held: Held[] = [];
+  readonly #delayed: DelayedPacket[] = [];
   #first: number | undefined;
   #lastDueMs = 0;
-  #lookMs = 0;
+  #nextPollMs = 0;
 
   constructor(send: SendPacket, faults: CallFaults) {
     this.#send = send;
@@ -30,33 +30,33 @@ export class Echo implements Media {
   }
 
   get dueMs(): number {
-    return this.#held[0]?.dueMs ?? (this.#faults.isLate ? this.#lookMs : Infinity);
+    return this.#delayed[0]?.dueMs ?? (this.#faults.isLate ? this.#nextPollMs : Infinity);
   }
 
-  hear({ payload: heard, timestamp: at, arrivedAtMs }: AudioPacket): void {
+  hear({ payload: received, timestamp: at, arrivedAtMs }: AudioPacket): void {
     const { media, bufferedFrames, drawJitterMs, drawReplyDelayMs } = this.#faults;
     this.#first ??= at;
     const timestamp = (at - this.#first) >>> 0;
-    const payload = media === 'silent' ? silentFrame : heard;
+    const payload = media === 'silent' ? silentFrame : received;
     const waitMs = drawReplyDelayMs() + drawJitterMs() + (bufferedFrames * FRAME_TICKS) / 48;
     if (waitMs === 0) {
       this.#send(payload, timestamp);
-    } else if (this.#held.length < DELAYED_PACKETS_MAX) {
+    } else if (this.#delayed.length < DELAYED_PACKETS_MAX) {
       this.#lastDueMs = Math.max(this.#lastDueMs, arrivedAtMs + waitMs);
-      this.#held.push({ dueMs: this.#lastDueMs, payload, timestamp });
+      this.#delayed.push({ dueMs: this.#lastDueMs, payload, timestamp });
     }
   }
 
   runDue(nowMs: number): void {
     // Timers have a resolution of 1 ms.
-    for (let held = this.#held[0]; held && held.dueMs < nowMs + 1; held = this.#held[0]) {
-      this.#send(held.payload, held.timestamp);
-      this.#held.shift();
+    for (let next = this.#delayed[0]; next && next.dueMs < nowMs + 1; next = this.#delayed[0]) {
+      this.#send(next.payload, next.timestamp);
+      this.#delayed.shift();
     }
-    this.#lookMs = nowMs + POLL_MS;
+    this.#nextPollMs = nowMs + POLL_MS;
   }
 
   close(): void {
-    this.#held.length = 0;
+    this.#delayed.length = 0;
   }
 }

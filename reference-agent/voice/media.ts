@@ -19,11 +19,11 @@ export interface MediaModules {
   repertoire: Repertoire;
 }
 
-let parts: Promise<MediaModules> | undefined;
+let modules: Promise<MediaModules> | undefined;
 
 /** Loads the modules once for all agents of the process. */
 export function loadMediaModules(): Promise<MediaModules> {
-  return (parts ??= load());
+  return (modules ??= load());
 }
 
 async function load(): Promise<MediaModules> {

@@ -35,12 +35,12 @@ export interface CaptionedReply {
 /** A message from the caller. */
 export type CallerMessage = StartCall | WebrtcAnswer | IceCandidate | Caption | EndCall;
 
-/** A parsed message; `wrong` says what is wrong with it. */
+/** A parsed message, or the problem with it. */
 export type ReadMessage =
   | { kind: 'message'; message: CallerMessage }
-  /** Of a type that this agent does not know; others may. */
+  /** A type that this agent does not know; the message is ignored. */
   | { kind: 'unknown' }
-  | { kind: 'wrong'; wrong: string };
+  | { kind: 'invalid'; problem: string };
 
 const SCHEMA_BY_TYPE: Readonly<Record<string, MessageName>> = {
   start_call: 'StartCall',
@@ -53,18 +53,24 @@ const SCHEMA_BY_TYPE: Readonly<Record<string, MessageName>> = {
 const CAPTION_TYPE = 'caption';
 
 /** Parses a message (spec 6). Accepts any text. */
-export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
+export function readMessage(text: string, supportsCaptions: boolean): ReadMessage {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return { kind: 'wrong', wrong: 'the message is not JSON; it must be an object with a type' };
+    return {
+      kind: 'invalid',
+      problem: 'the message is not JSON; it must be an object with a type',
+    };
   }
   const type = typeof value === 'object' && value !== null && 'type' in value && value.type;
   if (typeof type !== 'string') {
-    return { kind: 'wrong', wrong: 'the message has no type; it must be an object with a type' };
+    return {
+      kind: 'invalid',
+      problem: 'the message has no type; it must be an object with a type',
+    };
   }
-  const isCaption = takesCaptions && type === CAPTION_TYPE;
+  const isCaption = supportsCaptions && type === CAPTION_TYPE;
   const name = isCaption
     ? 'Caption'
     : Object.hasOwn(SCHEMA_BY_TYPE, type)
@@ -72,7 +78,7 @@ export function readMessage(text: string, takesCaptions: boolean): ReadMessage {
       : undefined;
   if (name === undefined) return { kind: 'unknown' };
   if (isMessage(name, value)) return { kind: 'message', message: value as CallerMessage };
-  return { kind: 'wrong', wrong: `not a ${type}: ${explainViolations(name, value)}` };
+  return { kind: 'invalid', problem: `not a ${type}: ${explainViolations(name, value)}` };
 }
 
 function explainViolations(name: MessageName, value: unknown): string {
@@ -113,10 +119,10 @@ const SAMPLE_RATES: readonly number[] = [8_000, 12_000, 16_000, 24_000, 48_000];
 export function readStart(start: StartCall): CallRequest {
   const { session_id, user_id, metadata, audio_config } = start;
   const { codec = 'opus', sampleRate = 48_000 } = audio_config ?? metadata?.audio_config ?? {};
-  const asked = JSON.stringify(codec.slice(0, 60));
+  const received = JSON.stringify(codec.slice(0, 60));
   const rejection =
     codec.toLowerCase() !== 'opus'
-      ? `The codec ${asked} is not supported. Supported: opus.`
+      ? `The codec ${received} is not supported. Supported: opus.`
       : SAMPLE_RATES.includes(sampleRate)
         ? undefined
         : `Opus has no sample rate ${sampleRate}. It has ${SAMPLE_RATES.join(', ')}.`;
@@ -132,7 +138,7 @@ export function readStart(start: StartCall): CallRequest {
 }
 
 /** Returns why a message does not belong to this call; undefined if it does. */
-export function explainWrongCall(
+export function findIdMismatch(
   { call_id, session_id }: WebrtcAnswer | IceCandidate | Caption,
   { callId, sessionId }: CallIds,
 ): string | undefined {
@@ -152,10 +158,10 @@ const idsOf = ({ callId, sessionId }: CallIds): { session_id?: string; call_id: 
 });
 
 /**
- * Creates `call_ready` with the offer. The media path is not known yet, so its quality is not
- * either.
+ * Creates `call_ready` with the offer. The media path does not exist yet, so its quality is
+ * unknown.
  */
-export function createCallReady(ids: CallIds, sdp: string, takesCaptions: boolean): CallReady {
+export function createCallReady(ids: CallIds, sdp: string, supportsCaptions: boolean): CallReady {
   return {
     type: 'call_ready',
     ...idsOf(ids),
@@ -164,7 +170,7 @@ export function createCallReady(ids: CallIds, sdp: string, takesCaptions: boolea
       agent_ready: true,
       audio_codec: 'opus',
       estimated_setup_time: '200 ms',
-      ...(takesCaptions && { captions: true }),
+      ...(supportsCaptions && { captions: true }),
     },
     evaluation_metadata: {
       connection_quality: 'not measured yet',

@@ -20,7 +20,7 @@ export interface Repertoire {
    * Returns the reply to a recognized clip, or else a reply by scenario and turn. The result is the
    * same in every call.
    */
-  replyTo(said: string | undefined, scenarioId: string, turn: number): Clip;
+  replyTo(heardClipId: string | undefined, scenarioId: string, turn: number): Clip;
   /** Returns the user's clip that contains a packet. */
   clipOf(packet: Buffer): string | undefined;
   /** Returns the text of a clip. */
@@ -31,9 +31,9 @@ export interface Repertoire {
 export function createRepertoire(clips: readonly Clip[]): Repertoire {
   const byId = new Map(clips.map((clip) => [clip.id, clip]));
   const clip = (id: string): Clip => {
-    const found = byId.get(id);
-    if (!found) throw new Error(`there is no clip ${id}`);
-    return found;
+    const result = byId.get(id);
+    if (!result) throw new Error(`Unknown clip ${id}.`);
+    return result;
   };
   const clipByPacket = new Map<string, string>();
   for (const { id, speaker, packets } of clips) {
@@ -42,9 +42,9 @@ export function createRepertoire(clips: readonly Clip[]): Repertoire {
   }
   return {
     greeting: clip(GREETING_ID),
-    replyTo(said, scenarioId, turn) {
-      const known = said === undefined ? undefined : REPLY_BY_CLIP[said];
-      if (known !== undefined) return clip(known);
+    replyTo(heardClipId, scenarioId, turn) {
+      const replyId = heardClipId === undefined ? undefined : REPLY_BY_CLIP[heardClipId];
+      if (replyId !== undefined) return clip(replyId);
       const first = Buffer.from(scenarioId).reduce((sum, byte) => sum + byte, 0);
       return clip(DEFAULT_REPLIES[(first + turn - 1) % DEFAULT_REPLIES.length] ?? GREETING_ID);
     },

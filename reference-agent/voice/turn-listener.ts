@@ -19,7 +19,7 @@ export interface HeardTurn extends Speech {
   lost: number;
 }
 
-/** What a listener works with, and its callbacks. */
+/** Dependencies and callbacks of a listener. */
 export interface TurnListenerOptions {
   decoder: Decoder;
   /** Silence that ends a turn, in milliseconds. */
@@ -110,7 +110,7 @@ export class TurnListener {
     if (event?.kind === 'speaking') this.#options.onSpeaking();
     if (event?.kind === 'ended') {
       const { packets, lost, clips } = this.#tally;
-      const [best] = [...clips].sort(([, one], [, other]) => other - one);
+      const [best] = [...clips].sort(([, left], [, right]) => right - left);
       const share = (best?.[1] ?? 0) / Math.max(1, packets);
       const isRecognized = share >= RECOGNIZED_SHARE_MIN;
       this.#options.onTurn({

@@ -25,13 +25,14 @@ function isForVoice({ headers, url = '' }: IncomingMessage): boolean {
 }
 
 /**
- * Verifies that the request names the subprotocol. @throws RequestError `bad_request` if it does
- * not.
+ * Verifies that the request names the subprotocol.
+ *
+ * @throws RequestError `bad_request` if it does not.
  */
 export function assertSubprotocol({ headers }: IncomingMessage): void {
-  const named = headers['sec-websocket-protocol'] ?? '';
-  if (named.split(',').some((name) => name.trim() === VOICE_PROTOCOL)) return;
-  const received = named === '' ? 'nothing' : JSON.stringify(named.slice(0, 80));
+  const protocols = headers['sec-websocket-protocol'] ?? '';
+  if (protocols.split(',').some((name) => name.trim() === VOICE_PROTOCOL)) return;
+  const received = protocols === '' ? 'nothing' : JSON.stringify(protocols.slice(0, 80));
   throw new RequestError(
     'bad_request',
     `Sec-WebSocket-Protocol must name ${VOICE_PROTOCOL}, got ${received}`,

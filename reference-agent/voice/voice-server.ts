@@ -42,7 +42,7 @@ export interface VoiceServerOptions {
   faults: FaultInjector;
   journal: AgentJournal;
   settings: VoiceSettings;
-  /** Answers a caption as a chat request. */
+  /** Replies to a caption like the chat endpoint. */
   chat: (request: ChatRequest) => ReadyReply;
   /** Where the media can be reached. */
   network: PeerNetwork;
@@ -68,7 +68,7 @@ export function createVoiceServer(parts: VoiceServerOptions): VoiceServer {
 class WebSocketVoiceServer implements VoiceServer {
   readonly #options: VoiceServerOptions;
   readonly #callParts: CallParts;
-  readonly #book = createCallHistory();
+  readonly #history = createCallHistory();
   readonly #calls = new Set<Call>();
   readonly #sockets: WebSocketServer;
   #speech: Speech | undefined;
@@ -84,9 +84,9 @@ class WebSocketVoiceServer implements VoiceServer {
       limits,
       network,
       pacer: createPacer(clock),
-      hasRoom: () => this.#underWay() < limits.callsMax,
+      hasRoom: () => this.#countActiveCalls() < limits.callsMax,
       loadMediaModules,
-      captions: this.#captionParts(),
+      captions: this.#createCaptionServices(),
     };
     this.#sockets = new WebSocketServer({
       noServer: true,
@@ -104,11 +104,11 @@ class WebSocketVoiceServer implements VoiceServer {
   }
 
   calls(): object {
-    return this.#book.view();
+    return this.#history.view();
   }
 
   clear(): void {
-    this.#book.clear();
+    this.#history.clear();
   }
 
   async stop(): Promise<void> {
@@ -119,7 +119,7 @@ class WebSocketVoiceServer implements VoiceServer {
   }
 
   /** An agent that can't speak its replies does not support captions. */
-  #captionParts(): CaptionServices | undefined {
+  #createCaptionServices(): CaptionServices | undefined {
     const { settings, chat, log } = this.#options;
     if (settings.captions === false) return undefined;
     if (!isSynthesizerInstalled()) {
@@ -132,7 +132,7 @@ class WebSocketVoiceServer implements VoiceServer {
     return { chat, speech: this.#speech, log };
   }
 
-  #underWay(): number {
+  #countActiveCalls(): number {
     return [...this.#calls].filter(({ state }) => state !== 'waiting' && state !== 'over').length;
   }
 
@@ -143,17 +143,17 @@ class WebSocketVoiceServer implements VoiceServer {
       const faults = this.#check(request);
       if (faults.some(({ kind }) => kind === 'dropped_connection')) {
         socket.destroy();
-        this.#note(request, 0, startedMs);
+        this.#recordRequest(request, 0, startedMs);
         return;
       }
       this.#sockets.handleUpgrade(request, socket, head, (webSocket) => {
-        this.#note(request, 101, startedMs);
+        this.#recordRequest(request, 101, startedMs);
         this.#begin(webSocket, faults);
       });
     } catch (error) {
       const refusal = toRequestError(error);
       rejectUpgrade(socket, refusal);
-      this.#note(request, refusal.status, startedMs);
+      this.#recordRequest(request, refusal.status, startedMs);
     }
   }
 
@@ -167,28 +167,34 @@ class WebSocketVoiceServer implements VoiceServer {
       throw new RequestError('rate_limit_exceeded', 'too many WebSockets are open');
     }
     const header = request.headers[FAULT_HEADER];
-    const isHeeded = header !== undefined && authentication.mayInjectFault(request);
-    const suffered = faults.injectIntoCall(isHeeded ? parseFault(String(header)) : undefined);
-    const refusal = suffered.map(requestErrorOf).find((found) => found !== undefined);
+    const isAllowed = header !== undefined && authentication.mayInjectFault(request);
+    const injectedFaults = faults.injectIntoCall(
+      isAllowed ? parseFault(String(header)) : undefined,
+    );
+    const refusal = injectedFaults.map(requestErrorOf).find((error) => error !== undefined);
     if (refusal) throw refusal;
-    return suffered;
+    return injectedFaults;
   }
 
-  #begin(socket: WebSocket, suffered: readonly AgentFault[]): void {
+  #begin(socket: WebSocket, injectedFaults: readonly AgentFault[]): void {
     const { clock, chance } = this.#options;
     const callId = `call_${chance.id(12)}`;
     const record = createCallRecord(callId, clock.nowMs(), clock.monotonicMs());
-    const faults = drawCallFaults(suffered, chance.fork(callId));
+    const faults = drawCallFaults(injectedFaults, chance.fork(callId));
     const call = new Call(socket, this.#callParts, faults, record);
     this.#calls.add(call);
-    this.#book.open(record);
+    this.#history.open(record);
     void call.over.then(() => {
       this.#calls.delete(call);
-      this.#book.close(record);
+      this.#history.close(record);
     });
   }
 
-  #note({ method = '', url = '' }: IncomingMessage, status: number, startedMs: number): void {
+  #recordRequest(
+    { method = '', url = '' }: IncomingMessage,
+    status: number,
+    startedMs: number,
+  ): void {
     const { clock, journal } = this.#options;
     journal.record({
       method,

@@ -10,7 +10,7 @@ import t, { type Test } from 'tap';
 import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
-import { run, type Ran } from '../helpers/command.ts';
+import { run, type CommandResult } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
@@ -39,7 +39,7 @@ function parseReport(t: Test, text: string): CheckReport {
 }
 
 /** Asserts that the output contains no terminal escape codes. */
-const assertPlain = (t: Test, { stdout, stderr }: Ran): boolean =>
+const assertPlain = (t: Test, { stdout, stderr }: CommandResult): boolean =>
   t.notOk((stdout + stderr).includes('\u001B'), 'no escape codes in a pipe');
 
 void t.test(
@@ -283,7 +283,7 @@ void t.test(
   async (t) => {
     const url = await startTestAgent(t);
     const main = join(ROOT, 'src/cli/main.ts');
-    const shell = async (script: string): Promise<Ran> => {
+    const shell = async (script: string): Promise<CommandResult> => {
       const { PATH = '' } = process.env;
       const child = spawn('bash', ['--norc', '-c', script], { env: { PATH } });
       const [stdout, stderr, [code]] = await Promise.all([

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { run, type Ran, type RunOptions } from '../helpers/command.ts';
+import { run, type CommandResult, type RunOptions } from '../helpers/command.ts';
 import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 
 /** The output of `--json`. */
@@ -33,7 +33,7 @@ async function lint(t: Test, bytes: Uint8Array | string, options: string[] = [])
   return withDiagnosis(await run(['lint-traces', file, '--json', '-', ...options]));
 }
 
-function withDiagnosis(ran: Ran): Ran & { diagnosis: Diagnosis } {
+function withDiagnosis(ran: CommandResult): CommandResult & { diagnosis: Diagnosis } {
   return { ...ran, diagnosis: JSON.parse(ran.stdout) as Diagnosis };
 }
 

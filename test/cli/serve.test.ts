@@ -3,7 +3,13 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
-import { assertUsageError, run, start, type RunOptions, type Started } from '../helpers/command.ts';
+import {
+  assertUsageError,
+  run,
+  start,
+  type RunOptions,
+  type RunningCommand,
+} from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { until } from '../helpers/until.ts';
 
@@ -15,7 +21,7 @@ interface FirstLine {
   adminUrl: string;
 }
 
-type Served = Started & { introduction: FirstLine };
+type Served = RunningCommand & { introduction: FirstLine };
 
 async function serve(t: Test, args: string[] = [], options: RunOptions = {}): Promise<Served> {
   const started = await start(t, ['serve', '--port', '0', '--json', ...args], options);

@@ -8,7 +8,7 @@ import {
   type CheckReport,
   type SimulationReport,
 } from '../../src/contract/index.ts';
-import { run, start, type Ran } from '../helpers/command.ts';
+import { run, start, type CommandResult } from '../helpers/command.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
 import { until } from '../helpers/until.ts';
@@ -26,7 +26,7 @@ const read = (path: string): SimulationReport => {
   return report;
 };
 /** Asserts lines of at most 80 columns without escape codes. */
-const assertPlain = ({ stdout, stderr }: Ran): void => {
+const assertPlain = ({ stdout, stderr }: CommandResult): void => {
   const lines = `${stdout}${stderr}`.split('\n');
   t.same(
     lines.filter((line) => line.length > 80),
@@ -252,7 +252,7 @@ void t.test('the transcript of the first failed session is printed', async (t) =
 
 void t.test('the preflight names the same cause as check, and no session starts', async (t) => {
   const agent = await startAgent({ apiKey: 'right' });
-  const tlsAgent = await startAgent({ tls: { kind: 'made' } });
+  const tlsAgent = await startAgent({ tls: { kind: 'generated' } });
   t.teardown(() => Promise.all([agent.stop(), tlsAgent.stop()]));
   for (const [url, message, cure] of [
     ['http://127.0.0.1:1', /Nothing accepts connections at http/, /Start the sandbox, or check/],

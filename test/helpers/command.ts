@@ -8,7 +8,7 @@ import { ROOT } from './repository.ts';
 
 const MAIN = join(ROOT, 'src/cli/main.ts');
 /** Node's compile cache, shared by all processes that the tests start. */
-const COMPILED = join(ROOT, 'node_modules/.cache/compiled');
+const COMPILE_CACHE = join(ROOT, 'node_modules/.cache/compiled');
 
 /** How to run a command. */
 export interface RunOptions {
@@ -24,7 +24,7 @@ export interface RunOptions {
 }
 
 /** The result of a command. */
-export interface Ran {
+export interface CommandResult {
   /** Null if a signal ended it. */
   code: number | null;
   stdout: string;
@@ -32,7 +32,10 @@ export interface Ran {
 }
 
 /** Runs a command of the kit from its sources until it exits. */
-export async function run(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
+export async function run(
+  args: readonly string[],
+  options: RunOptions = {},
+): Promise<CommandResult> {
   const child = launch(args, options);
   child.stdin.end(options.input ?? '');
   using deadline = systemClock.deadline(options.timeoutMs ?? 300_000);
@@ -46,7 +49,11 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
 }
 
 /** Asserts wrong usage: exit code 2, nothing on stdout, one line on stderr. */
-export function assertUsageError(t: Test, { code, stdout, stderr }: Ran, message: RegExp): void {
+export function assertUsageError(
+  t: Test,
+  { code, stdout, stderr }: CommandResult,
+  message: RegExp,
+): void {
   t.equal(code, 2);
   t.equal(stdout, '');
   t.match(stderr, message);
@@ -54,7 +61,7 @@ export function assertUsageError(t: Test, { code, stdout, stderr }: Ran, message
 }
 
 /** A running server command; it is killed after the test. */
-export interface Started {
+export interface RunningCommand {
   firstLine: string;
   child: ChildProcessWithoutNullStreams;
   /** Its whole stderr; resolves when the command has ended. */
@@ -70,7 +77,7 @@ export async function start(
   t: Test,
   args: readonly string[],
   options: RunOptions = {},
-): Promise<Started> {
+): Promise<RunningCommand> {
   const child = launch(args, options);
   let stderrSoFar = '';
   child.stderr.on('data', (text: string) => (stderrSoFar += text));
@@ -103,7 +110,7 @@ function launch(args: readonly string[], options: RunOptions): ChildProcessWitho
   const command = ['-u', 'NODE_OPTIONS', '-u', 'NODE_V8_COVERAGE', process.execPath, MAIN, ...args];
   const { fileBytesMax } = options;
   if (fileBytesMax === undefined) {
-    const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILED, ...options.env };
+    const env = { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...options.env };
     return spawn('env', command, { cwd, env });
   }
   const settings = { cwd, env: { PATH, HOME, ...options.env } };

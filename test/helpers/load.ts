@@ -27,10 +27,10 @@ export interface LoadTargetServer {
   server: Server;
 }
 
-/** Starts a conforming sandbox whose chat requests go to `treat`, and stops it after the test. */
+/** Starts a conforming sandbox whose chat requests go to `handleChat`, and stops it after the test. */
 export async function withTarget(
   t: Test,
-  treat: (chat: ReceivedChat) => void = ({ answer }) => answer(),
+  handleChat: (chat: ReceivedChat) => void = ({ answer }) => answer(),
 ): Promise<LoadTargetServer> {
   let chats = 0;
   const server = createServer((request, response) => {
@@ -43,13 +43,13 @@ export async function withTarget(
       else if (request.url?.startsWith('/users')) sendJson(response, userResponse(request, body));
       else {
         const session = sessionIn(body);
-        treat({
+        handleChat({
           nth: chats++,
           session,
           atMs,
           request,
           response,
-          answer: (named = session, headers = {}) => sendJson(response, reply(named), headers),
+          answer: (echoed = session, headers = {}) => sendJson(response, reply(echoed), headers),
         });
       }
     });

@@ -7,7 +7,7 @@ const LATE_P99_MS_MAX = 5;
 const LATE_MS_MAX = 10;
 
 /** The result of a measurement: whether it is as expected, and the measured values. */
-type Measurement = [isRight: boolean, values: string];
+type Measurement = [isExpected: boolean, values: string];
 
 /**
  * Asserts a measurement that must be accurate to a few milliseconds. A wrong or failed measurement
@@ -21,13 +21,13 @@ export async function onQuietMachine(
 ): Promise<void> {
   for (let nth = 0; nth < ATTEMPTS_MAX; nth += 1) {
     const stopMonitor = monitorLocalDelay();
-    const [isRight, values] = await measure().catch(toMeasurement);
+    const [isExpected, values] = await measure().catch(toMeasurement);
     const { loopLateP99Ms, loopLateMaxMs } = stopMonitor();
     const late = [loopLateP99Ms, loopLateMaxMs].map((ms) => ms.toFixed(1)).join(', at most ');
     const shown = `${what}: ${values} (this process was ${late} ms late)`;
     const wasQuiet = loopLateP99Ms <= LATE_P99_MS_MAX && loopLateMaxMs <= LATE_MS_MAX;
-    if (isRight || wasQuiet) {
-      t.ok(isRight, shown);
+    if (isExpected || wasQuiet) {
+      t.ok(isExpected, shown);
       return;
     }
     t.comment(shown);

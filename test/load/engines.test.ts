@@ -80,7 +80,7 @@ void t.test('both engines give the same verdicts and counts for the same sandbox
 void t.test(
   'TLS: the open engine verifies certificates and accepts a custom CA; autocannon does not verify',
   async (t) => {
-    const { agent } = await withAgent(t, { tls: { kind: 'made' } });
+    const { agent } = await withAgent(t, { tls: { kind: 'generated' } });
     const ca = agent.caPem ?? '';
     t.match(ca, /BEGIN CERTIFICATE/);
     const over = { ratePerSecond: 30, windowMs: 1_000 };

@@ -251,7 +251,7 @@ void t.test('a stop completes the requests in flight and closes idle connections
 });
 
 void t.test('a generated certificate is its own CA', async (t) => {
-  const { agent, send } = await withAgent(t, { tls: { kind: 'made' } });
+  const { agent, send } = await withAgent(t, { tls: { kind: 'generated' } });
   t.match(agent.url, /^https:/);
   assertResponse(t, await send('GET /health'), 200, 'Health');
   await t.rejects(fetch(`${agent.url}/health`), 'a client without the CA does not trust it');

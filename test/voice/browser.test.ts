@@ -94,7 +94,7 @@ void t.test('a browser and the agent hear each other without gaps', async (t) =>
   const findEndedCall = async () =>
     (await fetchCalls(agent.url)).find(({ ended_ms }) => ended_ms !== null);
   await until('the call has ended', async () => (await findEndedCall()) !== undefined);
-  t.match(await findEndedCall(), { state: 'over', ending: 'gone' });
+  t.match(await findEndedCall(), { state: 'over', ending: 'disconnected' });
 });
 
 const SHOW_ADDRESSES = '--disable-features=WebRtcHideLocalIpsWithMdns';

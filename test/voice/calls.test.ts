@@ -237,8 +237,8 @@ void t.test('concurrent calls are independent', async (t) => {
 void t.test('closing the WebSocket or sending end_call stops the media', async (t) => {
   const { url, calls } = await withVoice(t);
   const hangUps: [string, (call: ConnectedCall) => void, string][] = [
-    ['close', ({ socket }) => socket.close(1000), 'gone'],
-    ['cut', ({ socket }) => socket.terminate(), 'gone'],
+    ['close', ({ socket }) => socket.close(1000), 'disconnected'],
+    ['cut', ({ socket }) => socket.terminate(), 'disconnected'],
     ['end_call', ({ send, callId }) => send({ type: 'end_call', call_id: callId }), 'hung_up'],
   ];
   for (const [name, hangUp, ending] of hangUps) {

@@ -124,7 +124,7 @@ void t.test('an upgrade header on another route is ignored', async (t) => {
 });
 
 void t.test('--tls: the WebSocket uses TLS', async (t) => {
-  const { agent, send } = await withAgent(t, { tls: { kind: 'made' } });
+  const { agent, send } = await withAgent(t, { tls: { kind: 'generated' } });
   t.match(agent.voiceUrl, /^wss:/);
   const { socket, messages, next } = await openSignaling(agent.voiceUrl ?? '', { ca: agent.caPem });
   socket.send(JSON.stringify({ type: 'start_call', audio_config: { codec: 'opus' } }));

@@ -143,7 +143,7 @@ const connection: ChatProbe = {
   cost: cost(2, 2),
   async run(context) {
     for (const step of ['first on a connection', 'second on a connection'] as const) {
-      await context.send({ ...valid(step, fullRequest(context)), connection: 'kept' });
+      await context.send({ ...valid(step, fullRequest(context)), connection: 'keep-alive' });
     }
   },
 };

@@ -116,7 +116,7 @@ async function beginCall(call: Call, context: SandboxContext): Promise<boolean> 
   if (connection === 'flows') context.voice.media = 'flows';
   if (connection === 'none' && context.voice.media === 'unknown') context.voice.media = 'none';
   if (connection !== 'flows') return false;
-  if (await call.waitUntilHeard(GREETING_MS_MAX)) await call.waitUntilSilent(SPEECH_MS_MAX);
+  if (await call.waitUntilAudible(GREETING_MS_MAX)) await call.waitUntilSilent(SPEECH_MS_MAX);
   return true;
 }
 
@@ -134,7 +134,7 @@ async function takeTurn(call: Call, context: SandboxContext, id: string): Promis
   const clip = (await context.voice.clips()).find((candidate: Clip) => candidate.id === id);
   if (!clip) throw new Error(`There is no clip ${id}.`);
   await call.speak(clip);
-  const hasReply = await call.waitUntilHeard(REPLY_MS_MAX);
+  const hasReply = await call.waitUntilAudible(REPLY_MS_MAX);
   if (hasReply) await call.waitUntilSilent(SPEECH_MS_MAX);
   await call.waitForMessage(['conversation_update'], UPDATE_MS_MAX);
   return hasReply && call.isOpen;

@@ -18,8 +18,8 @@ export interface Outgoing {
 
 /** Sends requests to one peer. Returns failures as values and never rejects. */
 export interface HttpClient {
-  /** Sends a request on a new connection, or on the keep-alive connection if it is `kept`. */
-  send(outgoing: Outgoing, deadlineMs: number, connection?: 'kept'): Promise<Outcome>;
+  /** Sends a request on a new connection, or on the shared one for `keep-alive`. */
+  send(outgoing: Outgoing, deadlineMs: number, connection?: 'keep-alive'): Promise<Outcome>;
   close(): Promise<void>;
 }
 
@@ -44,7 +44,7 @@ export function createHttpClient({ target, clock, ca }: HttpClientOptions): Http
     bodyTimeout: 0,
     connect: createConnector(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
   };
-  const kept = new Agent({ ...agentOptions, pipelining: 1, connections: 1 });
+  const keepAliveAgent = new Agent({ ...agentOptions, pipelining: 1, connections: 1 });
   const base = target.replace(/\/+$/, '');
   const sendWith = async (
     agent: Agent,
@@ -79,14 +79,14 @@ export function createHttpClient({ target, clock, ca }: HttpClientOptions): Http
   };
   return {
     async send(outgoing, deadlineMs, connection) {
-      if (connection !== 'kept') return sendAlone(outgoing, deadlineMs);
-      const outcome = await sendWith(kept, outgoing, deadlineMs);
+      if (connection !== 'keep-alive') return sendAlone(outgoing, deadlineMs);
+      const outcome = await sendWith(keepAliveAgent, outgoing, deadlineMs);
       // The peer may have closed the idle connection just before it got the request.
       const { failure } = outcome;
       const isClosed = failure?.kind === 'reset' && failure.status === undefined;
       return isClosed ? sendAlone(outgoing, deadlineMs) : outcome;
     },
-    close: () => kept.destroy(),
+    close: () => keepAliveAgent.destroy(),
   };
 }
 
@@ -113,11 +113,11 @@ function createConnector(tls: { ca?: string[] }): buildConnector.connector {
         callback(error, null);
         return;
       }
-      secure({ ...options, httpSocket: socket }, (failed, encrypted) => {
-        if (failed) {
+      secure({ ...options, httpSocket: socket }, (tlsError, encrypted) => {
+        if (tlsError) {
           socket.destroy();
-          const { code } = failed as NodeJS.ErrnoException;
-          callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new TlsTimeoutError() : failed, null);
+          const { code } = tlsError as NodeJS.ErrnoException;
+          callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new TlsTimeoutError() : tlsError, null);
         } else callback(null, encrypted);
       });
     });
@@ -235,8 +235,8 @@ function codeOf(error: unknown): string {
 }
 
 function kindOf(code: string, message: string): FailureKind {
-  const known = kindByCode[code];
-  if (known) return known;
+  const kind = kindByCode[code];
+  if (kind) return kind;
   if (code.startsWith('HPE_') || code.startsWith('UND_ERR_RES')) return 'protocol';
   if (/wrong version number|packet length too long/i.test(message)) return 'plain_http';
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO|EPROTO/.test(code)) return 'tls';

@@ -32,7 +32,7 @@ function encodingsOf(secret: string): string[] {
 }
 
 /** Creates a case-insensitive pattern that matches any of the texts; for an empty list, nothing. */
-function matchAny(texts: readonly string[]): RegExp {
+function createPattern(texts: readonly string[]): RegExp {
   const longestFirst = [...new Set(texts)].sort((a, b) => b.length - a.length);
   const escaped = longestFirst.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
   return new RegExp(escaped.join('|') || '(?!)', 'gi');
@@ -45,7 +45,7 @@ function matchAny(texts: readonly string[]): RegExp {
 export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): Recorder {
   const exchanges: Exchange[] = [];
   const longSecrets = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
-  const pattern = matchAny(longSecrets.flatMap(encodingsOf));
+  const pattern = createPattern(longSecrets.flatMap(encodingsOf));
   const redact = (text: string): string => text.replaceAll(pattern, REDACTED);
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
@@ -92,7 +92,7 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
   };
 }
 
-/** Of a longer body only the start and the size are recorded. */
+/** Only the start and the size of a longer body are recorded. */
 const BODY_BYTES_MAX = 262_144;
 const START_LENGTH = 200;
 

@@ -117,11 +117,11 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   const { startedAt } = run;
   const { state, secrets } = suite.createState({ clock, seed, startedAt, intrusive, signal });
   const key = options.apiKey === undefined ? [] : [options.apiKey];
-  const records = createRecorder(
+  const recorder = createRecorder(
     [...key, ...secrets],
     options.apiKeyHeader ?? SERVICE_API_KEY_HEADER,
   );
-  const send = await createRunSender(suite, options, { client, records, isInterrupted });
+  const send = await createRunSender(suite, options, { client, recorder, isInterrupted });
   const start = (probe: Probe): Promise<void> =>
     probe.run({
       send: (step: Step) => send(probe, step),
@@ -133,21 +133,21 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     const { probes } = planRun(suite, options);
     for (const phase of phases) {
       await Promise.all(probes.filter((probe) => probe.phase === phase).map(start));
-      const transcript = { run, exchanges: records.exchanges };
+      const transcript = { run, exchanges: recorder.exchanges };
       if (phase === 'preflight' && findBlockingCause(suite, transcript)) break;
     }
   } finally {
     await client.close();
   }
   const interrupted = isInterrupted() ? { interrupted: true } : {};
-  return { run: { ...run, ...interrupted }, exchanges: records.exchanges };
+  return { run: { ...run, ...interrupted }, exchanges: recorder.exchanges };
 }
 
 /** Creates the sender of a run, with a caller if the run places calls. */
 async function createRunSender(
   suite: Suite,
   options: RunOptions,
-  run: { client: HttpClient; records: Recorder; isInterrupted: () => boolean },
+  run: { client: HttpClient; recorder: Recorder; isInterrupted: () => boolean },
 ): Promise<Sender> {
   const {
     clock,
@@ -166,7 +166,7 @@ async function createRunSender(
       ...(ratePerSecond === undefined ? {} : { ratePerSecond }),
     }),
     callLimiter: createRequestLimiter({ clock, concurrency: CONCURRENT_CALLS_MAX }),
-    recorder: run.records,
+    recorder: run.recorder,
     settings: {
       apiKey,
       authorize: (key) => suite.authorize(key, apiKeyHeader),

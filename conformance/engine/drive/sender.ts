@@ -52,7 +52,7 @@ export function createSender(options: SenderOptions): Sender {
   const kindOf = ({ endpoint }: Step): 'calls' | 'requests' =>
     endpoint === 'voice' ? 'calls' : 'requests';
   const countTimeouts = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
-  const isGivenUp = (step: Step): boolean =>
+  const hasGivenUp = (step: Step): boolean =>
     countTimeouts(step) >= TIMEOUTS_IN_A_ROW_MAX ||
     refusedInARow[kindOf(step)] >= REFUSED_IN_A_ROW_MAX;
 
@@ -96,7 +96,7 @@ export function createSender(options: SenderOptions): Sender {
     const limiter = step.endpoint === 'voice' ? options.callLimiter : options.requestLimiter;
     for (let attempts = 1; ; attempts++) {
       const exchange = await limiter.pass(async () =>
-        options.isStopped(probe) || isGivenUp(step) ? undefined : attempt(probe, step),
+        options.isStopped(probe) || hasGivenUp(step) ? undefined : attempt(probe, step),
       );
       if (!exchange || !isRateLimited(exchange) || step.once || attempts === ATTEMPTS_MAX) {
         return exchange;

@@ -78,7 +78,7 @@ function createRequirementJudge(
       return { verdict: 'not_selected', reason: `The run checked only ${areas.join(', ')}.` };
     }
     if (!blockedBy) return applyCheck(id, transcript);
-    // A breach that was seen before the peer became unreachable remains a breach.
+    // A breach from before the peer became unreachable remains a breach.
     const before = blockedBy.before && applyCheck(id, blockedBy.before);
     const isBreach = before?.verdict === 'fail' || before?.verdict === 'warn';
     return isBreach ? before : { verdict: 'blocked', reason: blockedBy.message };
@@ -97,7 +97,7 @@ function judgeByCheck(
     const [finding, ...others] = check.judge([...evidence], transcript);
     if (!finding) return { verdict: 'pass', evidence };
     const findings: [Finding, ...Finding[]] = [finding, ...others];
-    const isNote = findings.every((one) => one.isNote);
+    const isNote = findings.every((candidate) => candidate.isNote);
     return { verdict: isNote ? 'note' : breach, evidence, findings };
   } catch (error) {
     return { verdict: 'error', reason: errorMessage(error) };

@@ -23,7 +23,7 @@ export function where(key: string, is: (value: unknown) => boolean): When {
   return ({ json }) => isObject(json) && Object.hasOwn(json, key) && is(json[key]);
 }
 
-/** Returns all messages of a chat request as one text, whatever their shape. */
+/** Returns all messages of a chat request as one JSON text. */
 export function messagesTextOf({ json }: ProxyRequest): string {
   return isObject(json) ? JSON.stringify(json['messages'] ?? '') : '';
 }
@@ -64,8 +64,8 @@ export const isEmptyBody: When = ({ body }) => body === '';
 export const isJsonArray: When = ({ json }) => Array.isArray(json);
 
 /** The body is not a JSON object. */
-export const isNotJsonObject: When = (asked) =>
-  isNotJson(asked) || isEmptyBody(asked) || isJsonArray(asked);
+export const isNotJsonObject: When = (request) =>
+  isNotJson(request) || isEmptyBody(request) || isJsonArray(request);
 
 /** Recognizes a malformed request; `name` is part of the ids of the mutants that accept it. */
 export interface MalformedRequest {

@@ -11,7 +11,7 @@ export interface MediaHandlers {
   /** Handles a packet of the sandbox; `nth` counts from 0. */
   toKit?(packet: AudioPacket, send: SendPacket, nth: number): void;
   /** Drops the audio of the kit. */
-  isDeaf?: boolean;
+  dropsKitAudio?: boolean;
   /** Keeps sending packets for this many milliseconds after the hang-up. */
   sendAfterHangUpMs?: number;
 }
@@ -65,7 +65,7 @@ class Relay implements CallHandlers {
     const outer = createPeer({
       clock,
       onPacket: ({ payload, timestamp }) => {
-        if (!this.#handlers.isDeaf) inner.send(payload, timestamp);
+        if (!this.#handlers.dropsKitAudio) inner.send(payload, timestamp);
       },
       onState: (state) => {
         if (state === 'failed') this.#fail();
@@ -106,7 +106,7 @@ class Relay implements CallHandlers {
 
   async #acceptAnswer(answer: string): Promise<string> {
     if (!this.#toSandboxPeer || !this.#toKitPeer)
-      throw new Error('The answer came before the offer.');
+      throw new Error('The answer arrived before the offer.');
     await this.#toKitPeer.acceptAnswer(answer);
     return this.#toSandboxPeer.createAnswer(this.#offer);
   }

@@ -35,7 +35,7 @@ export interface BlockingCause {
   before?: Transcript;
 }
 
-/** The preflight of a run: of each request that was repeated after a 429, the last exchange. */
+/** The preflight of a run. For a request that was repeated after a 429, only the last exchange. */
 export interface Preflight {
   run: RunRecord;
   exchanges: readonly Exchange[];

@@ -152,7 +152,7 @@ function findKeyRefusal(preflight: Preflight, suite: Suite): BlockingCause | und
 }
 
 const rateLimitTexts = (peer: Suite['peer']): [message: string, cure: string] => [
-  `The ${peer} answers 429 for longer than the kit retries.`,
+  `The ${peer} responds with 429 for longer than the kit retries.`,
   `Raise the rate limit of the ${peer} for this key, or send fewer requests with --rate.`,
 ];
 

@@ -143,8 +143,8 @@ export function sandboxCloseOf(exchange: Exchange): CallEvent | undefined {
  * operational, only a refusal with a response counts.
  */
 export function isVoiceAbsent(exchanges: readonly Exchange[]): boolean {
-  const how = findUnknownPathRefusal(exchanges);
-  return how === 'answered' || (how === 'unanswered' && !exchanges.some(claimsVoice));
+  const refusal = findUnknownPathRefusal(exchanges);
+  return refusal === 'answered' || (refusal === 'unanswered' && !exchanges.some(claimsVoice));
 }
 
 /** Returns whether a health response says that voice is operational. */

@@ -193,7 +193,7 @@ function voiceOptionsOf(flags: AgentFlags): NonNullable<AgentOptions['voice']> {
 }
 
 function tlsOptionsOf({ tls, cert, key }: AgentFlags): NonNullable<AgentOptions['tls']> | null {
-  if (cert === undefined && key === undefined) return tls ? { kind: 'made' } : null;
+  if (cert === undefined && key === undefined) return tls ? { kind: 'generated' } : null;
   if (cert === undefined || key === undefined) {
     throw new UsageError('--cert and --key must be used together.');
   }

@@ -51,12 +51,12 @@ export class VoiceActivityDetector {
     this.#payloadType = type;
   }
 
-  /** Arrival time of the last packet with speech in it; -Infinity if there was none. */
+  /** Arrival time of the last packet with speech in it; -Infinity before the first one. */
   get lastSpeechAtMs(): number {
     return this.#lastSpeechAtMs;
   }
 
-  /** Arrival time of the last packet, audible or not; -Infinity if there was none. */
+  /** Arrival time of the last packet, audible or not; -Infinity before the first one. */
   get lastPacketAtMs(): number {
     return this.#lastPacketAtMs;
   }

@@ -98,7 +98,7 @@ export class CallSignaling {
     return this.#ids;
   }
 
-  /** The last error that the sandbox sent; empty if there was none. */
+  /** The last error that the sandbox sent; empty if it sent none. */
   get error(): string {
     return this.#error;
   }

@@ -14,7 +14,7 @@ export function parseMessage(text: string): CallMessage | undefined {
   }
 }
 
-/** Returns the SDP offer of a `call_ready` message; undefined if there is none. */
+/** Returns the SDP offer of a `call_ready` message; undefined without one. */
 export function readOffer({ webrtc_offer: offer }: CallMessage): string | undefined {
   const sdp = isObject(offer) ? offer['sdp'] : undefined;
   return typeof sdp === 'string' ? sdp : undefined;

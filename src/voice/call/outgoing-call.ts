@@ -51,7 +51,7 @@ export class OutgoingCall {
     return this.#payloadType;
   }
 
-  /** The last error that the sandbox sent; empty if there was none. */
+  /** The last error that the sandbox sent; empty if it sent none. */
   get error(): string {
     return this.#signaling.error;
   }

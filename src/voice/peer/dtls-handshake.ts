@@ -1,7 +1,7 @@
 /**
  * Makes the DTLS handshake of werift robust when responses are slow. A flight without a response is
- * sent again after 500 ms, so it may be answered twice. werift, as the client, takes a second
- * response to its first flight for the end of the connection. That breaks handshakes on a busy
+ * sent again after 500 ms, so it may be answered twice. werift, as the client, treats a second
+ * response to its first flight as the end of the connection. That breaks handshakes on a busy
  * machine or with a latency of 250 ms.
  */
 import type { RTCDtlsTransport } from 'werift';

@@ -20,7 +20,7 @@ export interface PeerOptions {
   onState?: (state: PeerState) => void;
   /**
    * How long to wait for a candidate after a description without any (default: 5000 ms). A
-   * candidate may follow in a message of its own, or the other side may connect first.
+   * candidate may follow in a separate message, or the other side may connect first.
    */
   candidateMsMax?: number;
 }
@@ -74,7 +74,7 @@ export interface Peer {
   createAnswer(offer: string): Promise<string>;
   /** Accepts the answer to our own offer. @throws PeerError. */
   acceptAnswer(answer: string): Promise<void>;
-  /** Adds a candidate that arrived in a message of its own; an unusable one is ignored. */
+  /** Adds a candidate that arrived in a separate message; an unusable one is ignored. */
   addCandidate(candidate: string): Promise<void>;
   /** Resolves when media can flow. @throws PeerError, or the signal's reason. */
   waitUntilConnected(signal: AbortSignal): Promise<void>;

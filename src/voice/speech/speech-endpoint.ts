@@ -47,12 +47,12 @@ export async function fetchLine(line: FetchLine): Promise<Uint8Array> {
   const { clock, signal } = line;
   const endsAtMs = clock.monotonicMs() + LINE_MS_MAX;
   for (let tries = 1; ; tries += 1) {
-    const fetched = await fetchOnce(line);
-    if (fetched.ok) return fetched.file;
-    const waitMs = Math.max(0, fetched.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
+    const result = await fetchOnce(line);
+    if (result.ok) return result.file;
+    const waitMs = Math.max(0, result.afterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
     const isLast = tries >= ATTEMPTS_MAX || clock.monotonicMs() + waitMs >= endsAtMs;
-    if (!fetched.isTemporary || isLast || signal.aborted) {
-      throw new SpeechError(tries > 1 ? `${fetched.why} in ${tries} attempts` : fetched.why);
+    if (!result.isTemporary || isLast || signal.aborted) {
+      throw new SpeechError(tries > 1 ? `${result.why} in ${tries} attempts` : result.why);
     }
     // If the signal aborts, the next request fails.
     await clock.sleep(waitMs, signal).catch(() => undefined);

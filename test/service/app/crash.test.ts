@@ -11,7 +11,7 @@ import t, { type Test } from 'tap';
 import type { ProductionSession, ProductionSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom, type Random } from '../../../src/platform/random.ts';
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
-import { start, type Started } from '../../helpers/command.ts';
+import { start, type RunningCommand } from '../../helpers/command.ts';
 import {
   sendConversation,
   planConversation,
@@ -39,7 +39,7 @@ const SEED_FILE = JSON.stringify({
   settings: { evals: evals.map(({ id }) => id) },
 });
 
-interface Running extends Pick<Started, 'end'> {
+interface Running extends Pick<RunningCommand, 'end'> {
   url: string;
   apiKey: string;
   adminUrl: string;

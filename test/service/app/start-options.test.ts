@@ -123,7 +123,7 @@ void t.test('The package exports the types of all options', async (t) => {
     apiKey: 'k',
     open: false,
     seed: 's',
-    tls: { kind: 'made' },
+    tls: { kind: 'generated' },
     faults: [{ kind: 'unhealthy' }],
     script: { rules: [] },
     voice: { hangOverMs: 200, ports: [40_000, 40_400] },

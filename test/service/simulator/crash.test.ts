@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Simulation, SimulationSessionPage } from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
-import { start, type Started } from '../../helpers/command.ts';
+import { start, type RunningCommand } from '../../helpers/command.ts';
 import { reply, withSandboxDouble } from '../../helpers/sandbox-double.ts';
 import { makeUserScenario } from '../../helpers/simulation.ts';
 
@@ -25,7 +25,7 @@ const scenario = makeUserScenario(
 /** Enough that sessions are left for the last round, which waits for up to 40 requests. */
 const SESSIONS_COUNT = Math.max(60, ROUNDS * 14);
 
-interface Running extends Started {
+interface Running extends RunningCommand {
   url: string;
   apiKey: string;
   adminUrl: string;
@@ -33,7 +33,7 @@ interface Running extends Started {
 
 async function serve(t: Test, folder: string): Promise<Running> {
   const started = await start(t, ['serve', '--port', '0', '--json', '--data', folder]);
-  return { ...started, ...(JSON.parse(started.firstLine) as Omit<Running, keyof Started>) };
+  return { ...started, ...(JSON.parse(started.firstLine) as Omit<Running, keyof RunningCommand>) };
 }
 
 async function request<Body>(url: string, key: string, body?: unknown): Promise<Body> {

@@ -18,14 +18,20 @@ const states: CallState[] = ['waiting', 'preparing', 'offered', 'connecting', 't
 const endings = Object.keys(endingResponses) as Ending[];
 
 void t.test('a successful call passes through every state in order', (t) => {
-  const events: CallEvent[] = ['start_asked', 'offer_made', 'answered', 'connected', 'end_asked'];
+  const events: CallEvent[] = [
+    'start_requested',
+    'offer_created',
+    'answered',
+    'connected',
+    'end_requested',
+  ];
   let state: CallState = 'waiting';
   const actions = events.map((event) => {
     const step = nextStep(state, event);
     state = step?.state ?? state;
     return step?.action;
   });
-  t.same(actions, ['make_offer', 'send_offer', 'take_answer', 'begin_talking', 'hung_up']);
+  t.same(actions, ['create_offer', 'send_offer', 'accept_answer', 'start_media', 'hung_up']);
   t.equal(state, 'over');
   t.end();
 });
@@ -35,10 +41,16 @@ void t.test('a call can end for any reason in any state, and then stays over', (
     for (const ending of endings) {
       t.same(nextStep(state, ending), { state: 'over', action: ending }, `${state}: ${ending}`);
     }
-    t.equal(nextStep(state, 'time_over')?.state, 'over', `${state} has a time limit`);
+    t.equal(nextStep(state, 'timed_out')?.state, 'over', `${state} has a time limit`);
   }
-  const steps: CallEvent[] = ['start_asked', 'answered', 'offer_made', 'connected', 'time_over'];
-  for (const event of [...steps, 'end_asked' as const, ...endings]) {
+  const steps: CallEvent[] = [
+    'start_requested',
+    'answered',
+    'offer_created',
+    'connected',
+    'timed_out',
+  ];
+  for (const event of [...steps, 'end_requested' as const, ...endings]) {
     t.equal(nextStep('over', event), undefined, event);
   }
   t.end();
@@ -46,13 +58,13 @@ void t.test('a call can end for any reason in any state, and then stays over', (
 
 void t.test('an out-of-turn message ends the call; a late step of the agent does not', (t) => {
   for (const state of states.slice(1, -1)) {
-    t.equal(nextStep(state, 'start_asked')?.action, 'out_of_turn', `start_call while ${state}`);
+    t.equal(nextStep(state, 'start_requested')?.action, 'out_of_turn', `start_call while ${state}`);
   }
   for (const state of ['waiting', 'preparing', 'connecting', 'talking'] as const) {
     t.equal(nextStep(state, 'answered')?.action, 'out_of_turn', `webrtc_answer while ${state}`);
   }
   t.equal(nextStep('talking', 'connected'), undefined);
-  t.equal(nextStep('offered', 'offer_made'), undefined);
+  t.equal(nextStep('offered', 'offer_created'), undefined);
   t.end();
 });
 
@@ -65,7 +77,7 @@ void t.test('endings use the two error codes of the specification and valid clos
     }
     t.ok(isEnding(ending));
   }
-  t.notOk(isEnding('make_offer'));
+  t.notOk(isEnding('create_offer'));
   t.notOk(isEnding('toString' as never));
   t.end();
 });

@@ -258,7 +258,7 @@ const mediaMutants: Mutant[] = [
     'deaf',
     'Ignores the audio of the kit.',
     'VOICE-077',
-    changeMedia(() => ({ isDeaf: true })),
+    changeMedia(() => ({ dropsKitAudio: true })),
   ),
   voiceMutant(
     'goes-on',

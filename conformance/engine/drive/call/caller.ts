@@ -33,7 +33,7 @@ export interface CallPlacement {
   /** Converts a time of the clock to milliseconds since the start of the run. */
   sinceRunMs: (atMs: number) => number;
   /** Sends the WebSocket request when the request limiter allows it. */
-  pass: <Result>(go: () => Promise<Result>) => Promise<Result>;
+  pass: <Result>(send: () => Promise<Result>) => Promise<Result>;
 }
 
 /** Places calls to one sandbox. */
@@ -59,8 +59,11 @@ export function createCaller(options: CallerOptions): Caller {
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
       const request = { url, headers, ca: options.ca, deadlineMs };
-      const requested = await pass(() => requestSocket(request, options.clock, listenerOf(call)));
-      const { socket, localAddress: socketAddress = '', ...outcome } = requested;
+      const {
+        socket,
+        localAddress: socketAddress = '',
+        ...outcome
+      } = await pass(() => requestSocket(request, options.clock, listenerOf(call)));
       if (!socket) return outcome;
       localAddress = socketAddress;
       call.start(socket);

@@ -50,7 +50,11 @@ export class MediaConnection {
     });
   }
 
-  /** Returns the SDP answer to an offer. @throws PeerError if the offer is unusable. */
+  /**
+   * Returns the SDP answer to an offer.
+   *
+   * @throws {PeerError} The offer is unusable.
+   */
   async answer(offer: string): Promise<string> {
     const answer = await this.#peer.createAnswer(offer);
     this.#payloadType = readOpusPayloadType(answer) ?? -1;

@@ -15,13 +15,13 @@ export interface VoiceOptions {
 /** Fills in the defaults for a sandbox (spec 4.9). */
 export function resolveVoiceOptions(
   target: string,
-  given: Partial<VoiceOptions> = {},
+  overrides: Partial<VoiceOptions> = {},
 ): VoiceOptions {
   return {
     url: deriveVoiceUrl(target),
     answerForm: defaultAnswerForm,
     mediaAddress: undefined,
     onAudio: () => {},
-    ...given,
+    ...overrides,
   };
 }

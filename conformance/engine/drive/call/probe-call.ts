@@ -77,7 +77,7 @@ export class ProbeCall implements Call, SocketListener {
     return this.#closeCode === NO_CLOSE_CODE && !this.#hasHungUp;
   }
 
-  /** Describes the message that exceeded the size limit; undefined if there was none. */
+  /** Describes the message that exceeded the size limit; undefined unless one did. */
   get tooLargeMessage(): string | undefined {
     return this.#tooLargeMessage;
   }
@@ -193,11 +193,11 @@ export class ProbeCall implements Call, SocketListener {
     this.#push({ atMs, from: 'kit', kind: 'speech', detail: clip.id, untilMs });
   }
 
-  async waitUntilHeard(waitMs: number): Promise<boolean> {
+  async waitUntilAudible(waitMs: number): Promise<boolean> {
     const fromMs = this.#nowMs();
-    const isHeard = (): boolean => (this.#media?.sounds.at(-1)?.untilMs ?? -Infinity) > fromMs;
-    await this.#waitUntil(isHeard, waitMs);
-    return isHeard();
+    const isAudible = (): boolean => (this.#media?.sounds.at(-1)?.untilMs ?? -Infinity) > fromMs;
+    await this.#waitUntil(isAudible, waitMs);
+    return isAudible();
   }
 
   async waitUntilSilent(waitMs: number): Promise<boolean> {

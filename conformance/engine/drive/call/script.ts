@@ -29,7 +29,7 @@ export interface Call {
   /** Plays a clip; resolves when its speech ends. */
   speak(clip: Clip): Promise<void>;
   /** Waits until the sandbox is audible again; returns false if the time runs out. */
-  waitUntilHeard(waitMs: number): Promise<boolean>;
+  waitUntilAudible(waitMs: number): Promise<boolean>;
   /** Waits until the sandbox is silent; returns false if the time runs out. */
   waitUntilSilent(waitMs: number): Promise<boolean>;
   /** Closes the WebSocket, and keeps recording media for `listenMs`. */

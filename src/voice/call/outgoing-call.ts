@@ -77,8 +77,7 @@ export class OutgoingCall {
     if (readOpusPayloadType(offer) === undefined) {
       throw new CallError('bad_offer', 'the offer does not include Opus');
     }
-    // WebRTC takes a moment to load, so it is loaded only for a call with an offer.
-    const { createPeer } = await import('../peer/index.ts');
+    const { createPeer } = await loadWebRtc();
     if (this.#life.signal.aborted) throw createEndedError();
     const address =
       target.mediaAddress ?? (await findLocalAddress(this.#signaling.localAddress, offer));
@@ -127,3 +126,9 @@ export class OutgoingCall {
 const createEndedError = (): CallError => new CallError('local', 'the call is over');
 const createPathLostError = (): CallError =>
   new CallError('path_lost', 'the media connection was lost');
+
+/**
+ * WebRTC takes a moment to load, so it is loaded only for a call with an offer. A function of its own,
+ * because the compiler keeps the extension `.ts` of an import in a function with `using`.
+ */
+const loadWebRtc = () => import('../peer/index.ts');

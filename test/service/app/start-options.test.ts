@@ -56,7 +56,7 @@ const agentRows: Row[] = [
   [{ apikey: 'x' }, /Unknown option "apikey"\. Did you mean apiKey\?/],
   [{ faults: { kind: 'latency' } }, /faults must be an array, got an object/],
   [{ tls: true }, /tls must be an object, got true/],
-  [{ tls: { kind: 'other' } }, /tls\.kind must be one of made, files, got a string/],
+  [{ tls: { kind: 'other' } }, /tls\.kind must be one of generated, files, got a string/],
   [{ voice: { hangOver: 1 } }, /Unknown option "voice\.hangOver"\. Did you mean hangOverMs\?/],
   [{ voice: { ports: [1, 'x'] } }, /voice\.ports\[1\] must be an integer/],
   [{ open: 'yes' }, /open must be true or false, got a string/],

@@ -171,8 +171,8 @@ const rows: Record<string, Row> = {
     expected: {
       verdict: 'passed',
       notes: [
-        "In 1 of 2 turns the agent's transcript of the user differs from what was spoken: " +
-          'it did not understand them.',
+        'In 1 of 2 turns the agent misunderstood the user: its transcript of the user differs ' +
+          'from what was spoken.',
       ],
     },
   },

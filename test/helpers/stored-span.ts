@@ -27,7 +27,7 @@ export function makeStoredSpan(sketch: StoredSpanSketch): StoredSpan {
     operation: 'chat',
     name: 'chat',
     startNs,
-    endNs: startNs + BigInt(forMs) * 1_000_000n,
+    endNs: startNs + BigInt(Math.round(forMs * 1e6)),
     failed: false,
     inputMessages: textOf(input),
     outputMessages: textOf(output),

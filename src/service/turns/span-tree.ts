@@ -24,7 +24,7 @@ export class SpanTree {
 
   constructor(spans: readonly StoredSpan[]) {
     for (const span of spans) this.#byId.set(makeKey(span.traceId, span.spanId), span);
-    for (const span of spans.toSorted(compareStartThenLength)) {
+    for (const span of spans.toSorted(compareWrappers)) {
       if (span.operation === 'invoke_agent' && this.#locate(span).top === span) {
         this.#addWrapper(span);
       }
@@ -83,9 +83,20 @@ export class SpanTree {
   }
 }
 
-function compareStartThenLength(a: StoredSpan, b: StoredSpan): number {
-  return Number(a.startNs - b.startNs) || Number(b.endNs - a.endNs);
+/** Compares by start. Of two that start together, a root or else the longer one contains the other. */
+function compareWrappers(a: StoredSpan, b: StoredSpan): number {
+  return (
+    Number(a.startNs - b.startNs) ||
+    Number(a.parentSpanId !== undefined) - Number(b.parentSpanId !== undefined) ||
+    Number(b.endNs - a.endNs)
+  );
 }
+
+/**
+ * SDKs round the start of a span down to a millisecond but measure its duration exactly, so computed
+ * ends differ from real ones by less than this.
+ */
+const END_ERROR_NS_MAX = 1_000_000n;
 
 /**
  * Returns whether a model call is separate from the model call above it. If they overlap, they are one
@@ -93,7 +104,8 @@ function compareStartThenLength(a: StoredSpan, b: StoredSpan): number {
  */
 function isSeparateCall(top: StoredSpan, span: StoredSpan): boolean {
   if (top.operation !== 'chat' || span.operation !== 'chat') return false;
-  return top.endNs <= span.startNs || span.endNs <= top.startNs;
+  if (top.endNs <= span.startNs || span.endNs <= top.startNs) return true;
+  return top.endNs - span.startNs <= END_ERROR_NS_MAX && span.endNs - top.endNs > END_ERROR_NS_MAX;
 }
 
 /** Returns whether a span can start a turn. */
@@ -102,7 +114,9 @@ function canStartTurn({ operation }: StoredSpan): boolean {
 }
 
 function contains(wrapper: StoredSpan, span: StoredSpan): boolean {
-  return wrapper !== span && wrapper.startNs <= span.startNs && span.endNs <= wrapper.endNs;
+  if (wrapper === span || wrapper.startNs > span.startNs) return false;
+  const hasOverlap = span.startNs < wrapper.endNs || span.endNs <= wrapper.endNs;
+  return hasOverlap && span.endNs - wrapper.endNs <= END_ERROR_NS_MAX;
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { StoredSpan } from '../store/store.ts';
-import { isToolResponse, readMessages } from './messages.ts';
+import { isToolResponse, readMessages, unwrapJson } from './messages.ts';
 import { countStartedBy, SpanTree } from './span-tree.ts';
 import type { Step } from './tool-calls.ts';
 
@@ -178,8 +178,7 @@ function isWaiting({ chats }: TurnSpans): boolean {
 }
 
 function asksForTools({ span, output }: Step): boolean {
-  const reasons = span.attributes['gen_ai.response.finish_reasons'];
-  const hasToolReason =
-    Array.isArray(reasons) && reasons.some((reason) => /^tool/i.test(String(reason)));
+  const reasons = unwrapJson(span.attributes['gen_ai.response.finish_reasons']);
+  const hasToolReason = [reasons].flat().some((reason) => /^tool/i.test(String(reason)));
   return hasToolReason || output.some(({ stopsForTools }) => stopsForTools);
 }

@@ -189,6 +189,46 @@ void t.test('Sibling wrappers are separate turns', (t) => {
   t.end();
 });
 
+void t.test(
+  'A step may end up to 1 ms after its wrapper, because SDKs round start times down',
+  (t) => {
+    const inside = (endsLateByMs: number): string[] =>
+      formatTurns(
+        turnsOf([
+          invoke({ id: 'a', parent: 'lost', forMs: 100, input: [user('Hi')] }),
+          {
+            id: 'b',
+            parent: 'missing',
+            atMs: 1,
+            forMs: 99 + endsLateByMs,
+            output: [agent('Hello')],
+          },
+        ]),
+      );
+    t.strictSame(inside(0.999), ['Hi > Hello']);
+    t.strictSame(inside(1), ['Hi > Hello']);
+    t.strictSame(inside(1.001), ['Hi > ', ' > Hello']);
+    const sameStart = turnsOf([
+      invoke({ id: 'a', forMs: 100, input: [user('outer')] }),
+      invoke({ id: 'b', parent: 'missing', forMs: 100.9, input: [user('inner')] }),
+    ]);
+    t.strictSame(formatTurns(sameStart), ['outer > '], 'a root contains the longer one');
+    t.end();
+  },
+);
+
+void t.test('Chained model calls that overlap by up to 1 ms are consecutive', (t) => {
+  const chain = (first: number, second: number): number =>
+    turnsOf([
+      { id: 'a', forMs: first, input: [user('One')], output: [agent('1')] },
+      { id: 'b', parent: 'a', atMs: 10, forMs: second, input: [user('Two')], output: [agent('2')] },
+    ]).length;
+  t.equal(chain(10.9, 20), 2);
+  t.equal(chain(11.1, 20), 1, 'a longer overlap is the same call recorded twice');
+  t.equal(chain(10.9, 0.5), 1, 'a short call inside another one, too');
+  t.end();
+});
+
 void t.test('A model call nested in a model call is the same call recorded twice', (t) => {
   const spans = ['a', 'b'].map((id) => ({
     id,

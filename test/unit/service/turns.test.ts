@@ -185,12 +185,14 @@ void t.test('A tool response without a preceding tool call starts a turn', (t) =
 });
 
 void t.test('If tool calls are not recorded, the finish reason shows that there were any', (t) => {
-  const attributes = { 'gen_ai.response.finish_reasons': ['tool_calls'] };
-  const turns = turnsOf([
-    { id: 'a', input: [user('Hi')], attributes },
-    { id: 'b', atMs: 2000, input: [makeToolResultMessage('r', 'x')], output: [agent('Done')] },
-  ]);
-  t.strictSame(formatTurns(turns), ['1 Hi > Done']);
+  for (const reasons of [['tool_calls'], '["tool_calls"]', 'tool_calls', ['stop', 'toolUse']]) {
+    const attributes = { 'gen_ai.response.finish_reasons': reasons };
+    const turns = turnsOf([
+      { id: 'a', input: [user('Hi')], attributes },
+      { id: 'b', atMs: 2000, input: [makeToolResultMessage('r', 'x')], output: [agent('Done')] },
+    ]);
+    t.strictSame(formatTurns(turns), ['1 Hi > Done'], JSON.stringify(reasons));
+  }
   t.end();
 });
 

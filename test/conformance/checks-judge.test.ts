@@ -188,7 +188,7 @@ void t.test('a probe sends exactly the requests that its cost declares', async (
         probe === id &&
         (area === 'users'
           ? !/chat|health|voice/.test(endpoint)
-          : endpoint === area || id === 'voice/after'),
+          : endpoint === area || id === 'voice/after' || id === 'chat/overlap'),
     );
     const declared = cost(prompts);
     const chats = own.filter(({ endpoint, intent }) => endpoint === 'chat' && intent !== 'refuse');

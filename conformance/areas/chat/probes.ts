@@ -18,6 +18,7 @@ import {
 } from './requests.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
+import { createSessionUser } from '../users/create.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import type { MalformedChatStep } from './steps.ts';
@@ -148,18 +149,20 @@ const connection: ChatProbe = {
   },
 };
 
-const CONCURRENT_SESSIONS = 8;
+const CONCURRENT_SESSIONS = 6;
 
-/** Concurrent sessions, each with a reference number that no other session sends. */
+const createMarker = ({ random }: SandboxContext): string => `SK${random.id(10).toUpperCase()}`;
+
+/** Concurrent sessions, each of its own user and with a reference number that no other session sends. */
 const overlap: ChatProbe = {
   id: 'chat/overlap',
   area: 'chat',
   phase: 'accepted',
   exercises: ['CHAT-014', 'CHAT-030', 'CHAT-050'],
-  cost: cost(CONCURRENT_SESSIONS, CONCURRENT_SESSIONS),
+  cost: cost(2 * CONCURRENT_SESSIONS, CONCURRENT_SESSIONS, CONCURRENT_SESSIONS),
   async run(context) {
     const requests = Array.from({ length: CONCURRENT_SESSIONS }, (_, index) => {
-      const marker = `SK${context.random.id(10).toUpperCase()}`;
+      const marker = createMarker(context);
       const opening = user(`${REFERENCE_PHRASE} ${marker}.`);
       const thanks: ChatMessage = { role: 'assistant', content: 'Thank you.' };
       const messages =
@@ -168,7 +171,30 @@ const overlap: ChatProbe = {
           : [opening, thanks, user(`And where is my order, ${marker}?`)];
       return { ...fullRequest(context), messages };
     });
-    await Promise.all(requests.map((request) => context.send(valid('overlap', request))));
+    // Memory per user is legal, so only sessions of different users show a mix-up.
+    const users = await Promise.all(requests.map(() => createSessionUser(context)));
+    await Promise.all(
+      requests.map((request, index) => {
+        const userId = users[index];
+        const named = userId === undefined ? request : { ...request, user_id: userId };
+        return context.send(valid('overlap', named));
+      }),
+    );
+  },
+};
+
+/** Two callers without a user and a session, one after the other; the second asks what the first said. */
+const anonymous: ChatProbe = {
+  id: 'chat/anonymous',
+  area: 'chat',
+  phase: 'accepted',
+  exercises: ['CHAT-002', 'CHAT-050'],
+  cost: cost(2, 2),
+  async run(context) {
+    const note = user(`Please note: my voucher is ${createMarker(context)}.`);
+    await context.send(valid('anonymous', { messages: [note] }));
+    const question = user('Which voucher did I mention before?');
+    await context.send(valid('next anonymous', { messages: [question] }));
   },
 };
 
@@ -318,6 +344,7 @@ export const chatProbes: readonly ChatProbe[] = [
   conversation,
   connection,
   overlap,
+  anonymous,
   prompts,
   refusals,
   silences,

@@ -379,8 +379,9 @@ export const chatRequirements = {
     level: 'must',
     section: '2.8',
     statements: ['2.8.12', '2.7.7', '2.8.2'],
-    rule: 'A reply contains nothing that only another session sent.',
-    reason: 'A conversation that leaks into another one makes both scores worthless.',
+    rule: 'A reply contains nothing that only another session sent, unless both sessions have the same user.',
+    reason:
+      'A conversation that leaks into another one makes both scores worthless. Requests without a session must not share a conversation either.',
     seen: 'black-box',
   },
   'CHAT-051': {

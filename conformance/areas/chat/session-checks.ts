@@ -12,6 +12,11 @@ function sentSessionOf({ sent }: Exchange): unknown {
   return isObject(sent) ? sent['session_id'] : undefined;
 }
 
+/** The user of a request. */
+function userOf({ sent }: Exchange): unknown {
+  return isObject(sent) ? sent['user_id'] : undefined;
+}
+
 /** The session id of a reply. */
 function repliedSessionOf({ json }: Exchange): unknown {
   return isObject(json) ? json['session_id'] : undefined;
@@ -78,7 +83,10 @@ export function checkSessionIdPresence(unjudged: Check['unjudged']): Check {
  */
 const MARKERS = /\b(?:sk_[A-Za-z0-9]{12}|SK[0-9A-Z]{10})\b/g;
 
-/** Requires that no reply contains a marker of another session. CHAT-030 judges the echo in `session_id`. */
+/**
+ * Requires that no reply contains a marker of another session, except of the same user: a sandbox may
+ * remember users. CHAT-030 judges the echo in `session_id`.
+ */
 export function checkLeaks(unjudged: Check['unjudged']): Check {
   return checkEach(
     (exchange, { exchanges }) =>
@@ -88,15 +96,18 @@ export function checkLeaks(unjudged: Check['unjudged']): Check {
       const reply = { ...(exchange.json as object), session_id: undefined };
       return [...new Set(markersIn(JSON.stringify(reply)))].flatMap((marker): Finding[] => {
         if (own.has(marker)) return [];
-        const source = exchanges.find(({ request }) => request.body?.includes(marker));
-        if (!source) return [];
+        const sources = exchanges.filter(({ request }) => request.body?.includes(marker));
+        const [source] = sources;
+        if (!source || !sources.every((other) => isOtherSession(exchange, other))) return [];
         return [
           {
             exchange: exchange.id,
             pointer: '',
             expected: 'nothing from another session',
             received: `"${marker}", which only exchange ${source.id} sent`,
-            hint: 'Look for state that requests share, such as a global variable or a cache.',
+            hint: hasSession(exchange)
+              ? 'Look for state that requests share, such as a global variable or a cache.'
+              : 'Start an empty conversation for every request without a session id.',
           },
         ];
       });
@@ -109,8 +120,14 @@ function markersIn(text: string): string[] {
   return text.match(MARKERS) ?? [];
 }
 
+/** Returns whether another chat request is neither the same request nor one of the same user. */
 function isOtherSession(exchange: Exchange, other: Exchange): boolean {
-  return other.endpoint === 'chat' && other.request.body !== exchange.request.body;
+  const user = userOf(exchange);
+  return (
+    other.endpoint === 'chat' &&
+    other.request.body !== exchange.request.body &&
+    (user === undefined || userOf(other) !== user)
+  );
 }
 
 /** Reports a `chat_id` that two sessions share; the specification doesn't forbid it. */

@@ -9,6 +9,8 @@ export const validChatSteps = {
   'first on a connection': 'CHAT-001',
   'second on a connection': 'CHAT-001',
   minimal: 'CHAT-002',
+  anonymous: 'CHAT-002',
+  'next anonymous': 'CHAT-002',
   'without user_id': 'CHAT-003',
   'without session_id': 'CHAT-004',
   'without metadata': 'CHAT-005',

@@ -29,6 +29,7 @@ import {
   where,
 } from '../../engine/mutants/requests.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { rememberBy } from './mutants/sessions.ts';
 
 const variant = createVariantFactory('chat');
 
@@ -132,6 +133,11 @@ const sessions: Variant[] = [
     'chat-id-constant',
     'Sends the same `chat_id` in every reply.',
     editChat(set('/chat_id', 'chat')),
+  ),
+  variant(
+    'memory-per-user',
+    'Repeats what the same user said in any session.',
+    rememberBy((request) => stringAt('user_id', request) ?? stringAt('session_id', request)),
   ),
   variant(
     'repeats',

@@ -4,14 +4,14 @@ import {
   type UserCreateRequest,
 } from '../../../src/contract/index.ts';
 import type { UsersRequirementId } from './requirements.ts';
-import type { DeleteStep, OpenCreateStep, RefusedCreateStep, ValidCreateStep } from './steps.ts';
+import { create, createDeletion, createUserId } from './create.ts';
+import type { OpenCreateStep, RefusedCreateStep } from './steps.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
 import {
   type Exchange,
   PREFLIGHT,
   isAccepted,
-  errorOf,
   isNotFound,
 } from '../../engine/transcript/reading.ts';
 
@@ -30,37 +30,6 @@ const profile = {
   tier: 'gold',
   location: 'Zurich',
 };
-
-const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
-
-/** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
-async function create(
-  context: SandboxContext,
-  step: ValidCreateStep,
-  request: UserCreateRequest,
-): Promise<Exchange | undefined> {
-  const sent: Step<ValidCreateStep> = {
-    endpoint: 'create',
-    step,
-    intent: 'valid',
-    body: { json: request },
-  };
-  let exchange = await context.send(sent);
-  if (exchange && errorOf(exchange)?.code === 'user_exists') {
-    await context.send(createDeletion('left over', 'open', request.user_id));
-    exchange = await context.send(sent);
-  }
-  if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
-  return exchange;
-}
-
-function createDeletion(
-  step: DeleteStep,
-  intent: Step['intent'],
-  userId: string,
-): Step<DeleteStep> {
-  return { endpoint: 'delete', step, intent, userId };
-}
 
 const preflight: UsersProbe = {
   id: PREFLIGHT,
@@ -254,7 +223,7 @@ export const cleanup: UsersProbe = {
   alsoFor: ['chat', 'voice'],
   cleansUp: true,
   exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081'],
-  cost: cost(16),
+  cost: cost(22),
   async run(context) {
     const { existing, wronglyAccepted } = context.users;
     await Promise.all([

@@ -7,6 +7,7 @@ export const validCreateSteps = {
   control: 'USERS-001',
   'to be deleted': 'USERS-001',
   minimal: 'USERS-002',
+  'for a session': 'USERS-002',
   'with profile': 'USERS-003',
   'with a name': 'USERS-003',
   'with metadata': 'USERS-004',

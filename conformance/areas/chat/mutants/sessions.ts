@@ -20,6 +20,7 @@ const mutant = createMutantFactory('chat');
 
 const CONTENT = '/choices/0/message/content';
 const sessionOf = (request: ProxyRequest): string | undefined => stringAt('session_id', request);
+const userOf = (request: ProxyRequest): string | undefined => stringAt('user_id', request);
 
 /** Edits only replies to requests with a session id. */
 const inSession =
@@ -64,6 +65,22 @@ function shareState(
 interface Latest {
   request: ProxyRequest | undefined;
   response: ProxyResponse | undefined;
+}
+
+/** Repeats what requests with the same key said before; a request without a key is forgotten. */
+export function rememberBy(keyOf: (request: ProxyRequest) => string | undefined): TransformFactory {
+  return () => {
+    const memory = new Map<string, string[]>();
+    return async (request, forward) => {
+      const response = await forward(request);
+      if (request.endpoint !== 'chat' || !isAccepted(response)) return response;
+      const key = keyOf(request);
+      if (key === undefined) return response;
+      const before = memory.get(key) ?? [];
+      memory.set(key, [...before, `${lastMessageOf(request)} ${sessionOf(request) ?? ''}`]);
+      return editBody(response, request, set(CONTENT, `You said: ${before.join(' ')}`));
+    };
+  };
 }
 
 const changesSessionId = (
@@ -164,6 +181,12 @@ export const chatSessionMutants: readonly Mutant[] = [
         return reply;
       };
     },
+  ),
+  mutant(
+    'callers-without-session-share-memory',
+    'Keeps one memory for all requests without `user_id` and `session_id`.',
+    ['CHAT-050'],
+    rememberBy((request) => userOf(request) ?? sessionOf(request) ?? 'default'),
   ),
   mutant('leaks-a-session-id', 'Sends the session id of another session.', ['CHAT-050'], () => {
     let before = 'none';

@@ -1,0 +1,51 @@
+import type { UserCreateRequest } from '../../../src/contract/index.ts';
+import type { Step } from '../../engine/probe.ts';
+import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
+import type { SandboxContext } from '../sandbox-state.ts';
+import type { DeleteStep, ValidCreateStep } from './steps.ts';
+
+/** Returns a new user id in the shape that the service generates (spec 2.9). */
+export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
+
+/** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
+export async function create(
+  context: SandboxContext,
+  step: ValidCreateStep,
+  request: UserCreateRequest,
+): Promise<Exchange | undefined> {
+  const sent: Step<ValidCreateStep> = {
+    endpoint: 'create',
+    step,
+    intent: 'valid',
+    body: { json: request },
+  };
+  let exchange = await context.send(sent);
+  if (exchange && errorOf(exchange)?.code === 'user_exists') {
+    await context.send(createDeletion('left over', 'open', request.user_id));
+    exchange = await context.send(sent);
+  }
+  if (exchange && isAccepted(exchange)) context.users.existing.add(request.user_id);
+  return exchange;
+}
+
+/** Returns a step that deletes a user. */
+export function createDeletion(
+  step: DeleteStep,
+  intent: Step['intent'],
+  userId: string,
+): Step<DeleteStep> {
+  return { endpoint: 'delete', step, intent, userId };
+}
+
+/**
+ * Creates a user for one session, so that memory per user can't carry text into another session.
+ * Returns the user of the run if the sandbox doesn't create this one, and undefined without users.
+ */
+export async function createSessionUser(context: SandboxContext): Promise<string | undefined> {
+  const { users } = context;
+  const id = createUserId(context);
+  if (users.isUnsupported) return id;
+  if (users.chatAs === undefined) return undefined;
+  const exchange = await create(context, 'for a session', { user_id: id });
+  return exchange && isAccepted(exchange) ? id : users.chatAs;
+}

@@ -5,7 +5,8 @@ import { createHttpServer, logRequestFailure } from '../../http-kit/server.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import {
-  diskErrorCode,
+  DATABASE_EVENTS,
+  findDatabaseProblem,
   RequestError,
   toRequestError,
   type ServiceErrorCode,
@@ -32,9 +33,9 @@ export function createServiceServer(log: Log): FastifyInstance {
     },
     sendError,
     logServerError(method, error) {
-      const code = diskErrorCode(error);
-      if (code === undefined) logRequestFailure(log, method, error);
-      else log.error('disk_write_failed', { method, code });
+      const problem = findDatabaseProblem(error);
+      if (!problem) logRequestFailure(log, method, error);
+      else log.error(DATABASE_EVENTS[problem.kind], { method, code: problem.code });
     },
   });
   // Fastify appends a charset to the type of serialized responses.

@@ -24,6 +24,7 @@ export const SERVICE_ERROR_STATUS = {
   headers_too_large: 431,
   failed: 500,
   busy: 503,
+  locked: 503,
   unwritable: 503,
 } as const satisfies Record<string, number>;
 
@@ -92,19 +93,50 @@ const CODE_BY_FASTIFY_CODE: Record<string, ServiceErrorCode> = {
 const DISK_RETRY_AFTER_SECONDS = 5;
 
 /** Returns the error for a request that was not stored because the disk can't be written to. */
-export function diskWriteError(): RequestError {
+function diskWriteError(): RequestError {
   const message = "The service can't write to its disk. Nothing was stored. Try again later.";
   return new RequestError('unwritable', message, {
     'retry-after': String(DISK_RETRY_AFTER_SECONDS),
   });
 }
 
-/** Returns SQLite's code of an error that the disk caused; undefined for any other error. */
-export function diskErrorCode(error: unknown): string | undefined {
+// The programs that lock a database for seconds are backups and consoles.
+const LOCK_RETRY_AFTER_SECONDS = 2;
+
+/** Returns the error for a request that was not stored because the database stayed locked. */
+function databaseLockedError(): RequestError {
+  const message =
+    'Another program has locked the database of the service. Nothing was stored. Send the request again.';
+  return new RequestError('locked', message, {
+    'retry-after': String(LOCK_RETRY_AFTER_SECONDS),
+  });
+}
+
+/** A problem of the database file that a retry can solve, with SQLite's code. */
+export interface DatabaseProblem {
+  kind: 'locked' | 'unwritable';
+  code: string;
+}
+
+/** Returns the problem of the database that an error shows; undefined for any other error. */
+export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
   if (!(error instanceof Error && 'code' in error)) return undefined;
   const code = String(error.code);
-  return /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code) ? code : undefined;
+  if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: 'locked', code };
+  if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return { kind: 'unwritable', code };
+  return undefined;
 }
+
+/** Returns the error to respond with for a problem of the database. */
+export function databaseError({ kind }: Pick<DatabaseProblem, 'kind'>): RequestError {
+  return kind === 'locked' ? databaseLockedError() : diskWriteError();
+}
+
+/** The events under which the log of the service shows the problems of the database. */
+export const DATABASE_EVENTS = {
+  locked: 'database_locked',
+  unwritable: 'disk_write_failed',
+} as const satisfies Record<DatabaseProblem['kind'], string>;
 
 /**
  * Returns the error to respond with for anything that was thrown. Errors that Fastify blames on the
@@ -112,7 +144,8 @@ export function diskErrorCode(error: unknown): string | undefined {
  */
 export function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
-  if (diskErrorCode(error) !== undefined) return diskWriteError();
+  const problem = findDatabaseProblem(error);
+  if (problem) return databaseError(problem);
   const clientError = asFastifyClientError(error);
   if (!clientError) return new RequestError('failed', 'The service failed to respond.');
   const { code, message } = clientError;

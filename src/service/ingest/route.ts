@@ -2,7 +2,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { INGEST_BODY_BYTES_MAX, INGEST_REQUESTS_PER_MINUTE_MAX } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
-import { RequestError, diskWriteError, type ServiceErrorCode } from '../domain/errors.ts';
+import {
+  databaseError,
+  DATABASE_EVENTS,
+  RequestError,
+  type ServiceErrorCode,
+} from '../domain/errors.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
@@ -53,8 +58,8 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
       if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.
         deps.log.error('span_write_failed', { owner: caller.ownerId, reason: result.message });
-      } else if (result.kind === 'unwritable') {
-        deps.log.error('disk_write_failed', {
+      } else if (result.kind === 'unwritable' || result.kind === 'locked') {
+        deps.log.error(DATABASE_EVENTS[result.kind], {
           owner: caller.ownerId,
           code: result.message,
         });
@@ -151,8 +156,9 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
       throw new RequestError('too_large', result.message);
     case 'busy':
       throw busyError();
+    case 'locked':
     case 'unwritable':
-      throw diskWriteError();
+      throw databaseError(result);
     case 'failed':
       throw new RequestError(
         'failed',
@@ -161,8 +167,8 @@ function respond(reply: FastifyReply, format: BodyFormat, result: IngestResult):
   }
 }
 
-/** The ingest thread logs the first one itself; the other could not be written to the log. */
-const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable'];
+/** The ingest thread logs the first one itself; the others could not be written to the log. */
+const UNLOGGED_CODES: readonly ServiceErrorCode[] = ['no_conversation_id', 'unwritable', 'locked'];
 
 /** Logs a rejected request where its owner looks for missing spans: in the ingest log. */
 async function logRejection(

@@ -28,6 +28,8 @@ export type IngestResult =
   | { kind: 'too_large'; message: string }
   /** Too many bytes are in flight; the request was not processed. */
   | { kind: 'busy'; message: string }
+  /** The database stayed locked by another program; SQLite's code is in `message`. */
+  | { kind: 'locked'; message: string }
   /** Writing to the disk failed with the SQLite code in `message`. The client should retry. */
   | { kind: 'unwritable'; message: string }
   /** Not stored, or not known to be stored. The client should retry, which is safe. */

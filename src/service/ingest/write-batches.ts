@@ -9,7 +9,7 @@
  *   earlier task of the same batch brings, the batch is written first. That is rare.
  */
 import { receiveMessageOnPort, type MessagePort } from 'node:worker_threads';
-import { diskErrorCode } from '../domain/errors.ts';
+import { findDatabaseProblem } from '../domain/errors.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
@@ -142,8 +142,8 @@ function toResult(decoded: Decoded, inserted: InsertResult | Error | undefined):
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
   if (inserted === undefined) return { kind: 'failed', message: 'the span writer gave no result' };
   if (inserted instanceof Error) {
-    const diskCode = diskErrorCode(inserted);
-    if (diskCode !== undefined) return { kind: 'unwritable', message: diskCode };
+    const problem = findDatabaseProblem(inserted);
+    if (problem) return { kind: problem.kind, message: problem.code };
     return { kind: 'failed', message: describeOrigin(inserted) };
   }
   return { kind: 'stored', result: inserted, logEntries: decoded.rows.logEntries.length };

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import Sqlite, { type Database } from 'better-sqlite3';
 import {
   Kysely,
@@ -40,7 +41,8 @@ export interface StoreFile {
  * are two writers on each file: this write connection and the span writer in the ingest thread.
  * Waiting for the write lock inside SQLite would block the main thread, so this connection has no
  * busy timeout. Instead, it takes the lock at the start of each transaction and retries from the
- * event loop until the lock is free. Kysely runs the transactions of one connection one by one.
+ * event loop until the lock is free. Kysely runs the transactions of one connection one by one, so
+ * the wait counts from the call of `write`: transactions that queue up wait only once.
  */
 export function connect({ file, isTemporary }: StoreFile): Connections {
   const forWrites = openFile(file, { busyMs: 0, isTemporary });
@@ -56,7 +58,8 @@ export function connect({ file, isTemporary }: StoreFile): Connections {
   });
   return {
     reader,
-    write: (change) => writer.transaction().execute(change),
+    write: (change) =>
+      requestedAtMs.run(systemClock.monotonicMs(), () => writer.transaction().execute(change)),
     async close() {
       await reader.destroy();
       await writer.destroy();
@@ -106,6 +109,9 @@ class ImmediateDialect extends SqliteDialect {
   }
 }
 
+/** When the transaction was requested, on the monotonic clock. */
+const requestedAtMs = new AsyncLocalStorage<number>();
+
 /** Starts transactions with `begin immediate`, so none can fail halfway for lack of the lock. */
 class ImmediateDriver extends SqliteDriver {
   readonly #file: Database;
@@ -121,7 +127,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const giveUpAtMs = systemClock.monotonicMs() + LOCK_WAIT_MS_MAX;
+    const giveUpAtMs = (requestedAtMs.getStore() ?? systemClock.monotonicMs()) + LOCK_WAIT_MS_MAX;
     for (;;) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'));

@@ -11,8 +11,14 @@ const PAGE_BYTES = 4096;
 /** Size of the WAL, in pages, at which a checkpoint merges it into the file: 32 MiB. */
 export const CHECKPOINT_PAGES = (32 * 2 ** 20) / PAGE_BYTES;
 
-/** How long a write waits for the writes of other connections before it fails. */
-export const LOCK_WAIT_MS_MAX = 10_000;
+/** How long opening a file waits for other connections before it fails. */
+const OPEN_WAIT_MS_MAX = 10_000;
+
+/**
+ * How long a write waits for the writes of other connections before it fails. Exporters wait 10 s
+ * for a response; a later one would not reach them.
+ */
+export const LOCK_WAIT_MS_MAX = 5_000;
 
 /** Pause between two attempts to get the lock. */
 const LOCK_RETRY_MS = 5;
@@ -36,7 +42,7 @@ export function openFile(file: string, { busyMs, isTemporary = false }: FileOpti
   // The file holds conversations and API keys, so only its owner may read it. The WAL file gets the
   // same mode.
   closeSync(openSync(file, 'a', 0o600));
-  const db = new Sqlite(file, { timeout: LOCK_WAIT_MS_MAX });
+  const db = new Sqlite(file, { timeout: OPEN_WAIT_MS_MAX });
   try {
     assertStoreFile(db);
     // Has no effect once a table exists.
@@ -70,7 +76,7 @@ function retryWhileLocked(change: () => void): void {
       change();
       return;
     } catch (error) {
-      if (!isBusy(error) || waitedMs >= LOCK_WAIT_MS_MAX) throw error;
+      if (!isBusy(error) || waitedMs >= OPEN_WAIT_MS_MAX) throw error;
       Atomics.wait(sleeper, 0, 0, LOCK_RETRY_MS);
     }
   }

@@ -12,7 +12,7 @@
 import type { Database } from 'better-sqlite3';
 import { toError } from '../../platform/error-origin.ts';
 import { ENTRIES_PER_OWNER_MAX, toEntryRows } from './ingest-log-rows.ts';
-import { openFile } from './open-file.ts';
+import { isBusy, LOCK_WAIT_MS_MAX, openFile } from './open-file.ts';
 import { prepareStatements, type SpanWriterStatements } from './span-statements.ts';
 import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './store.ts';
 
@@ -33,12 +33,15 @@ export interface SpanWriterOptions {
   file: string;
   /** The file is deleted on shutdown, so commits need not survive a power failure. */
   isTemporary?: boolean;
-  /** How long it blocks its thread to wait for the write lock (default: 10 s). */
+  /** How long it blocks its thread to wait for the write lock (default: 5 s). */
   lockWaitMsMax?: number;
 }
 
 /** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
 export const TAGS_PER_CONVERSATION_MAX = 256;
+
+/** How long the writer waits for a lock for which it already waited in vain. */
+const RETRY_WAIT_MS = 100;
 
 /** The largest integer in SQLite; a wrong client clock can exceed it. */
 const NS_MAX = 2n ** 63n - 1n;
@@ -47,12 +50,23 @@ const NS_MAX = 2n ** 63n - 1n;
 export function openSpanWriter({
   file,
   isTemporary = false,
-  lockWaitMsMax = 10_000,
+  lockWaitMsMax = LOCK_WAIT_MS_MAX,
 }: SpanWriterOptions): SpanWriter {
   const db = openFile(file, { busyMs: lockWaitMsMax, isTemporary });
   const statements = prepareStatements(db);
+  let isLocked = false;
   return {
-    insert: (requests) => insertBatch(db, statements, requests),
+    insert(requests) {
+      const results = insertBatch(db, statements, requests);
+      // Requests that arrived during a wait must not wait again, one batch after the other.
+      if (isLocked !== results.some(isBusy)) {
+        isLocked = !isLocked;
+        db.pragma(
+          `busy_timeout = ${isLocked ? Math.min(RETRY_WAIT_MS, lockWaitMsMax) : lockWaitMsMax}`,
+        );
+      }
+      return results;
+    },
     findConversations(ownerId, traceIds) {
       const conversationIds = new Map<string, string>();
       for (const traceId of traceIds) {

@@ -1,5 +1,6 @@
 import type { StoredSpan } from '../store/store.ts';
 import { findLastUserIndex, unwrapJson, type CallPart, type Message } from './messages.ts';
+import type { Segment, Step } from './turn-parts.ts';
 
 /** A tool call of a turn. `arguments` and `result` are null if they were not recorded. */
 export interface ToolCall {
@@ -8,18 +9,10 @@ export interface ToolCall {
   result: unknown;
 }
 
-/** A span with its messages. */
-export interface Step {
-  span: StoredSpan;
-  input: Message[];
-  output: Message[];
-}
-
 /** The spans from which the tool calls of a turn are read. */
 export interface CallSources {
-  /** Model calls, in the order of their start times. */
-  chats: readonly Step[];
-  wrapper: Step | undefined;
+  /** Model calls in the order of their start times, by the wrapper that contains them. */
+  segments: readonly Segment[];
   /** `execute_tool` spans, in the order of their start times. */
   tools: readonly StoredSpan[];
 }
@@ -31,13 +24,13 @@ const CALLS_PER_TURN_MAX = 1000;
  * Collects the tool calls of a turn, in order, from `execute_tool` spans and from messages. A call that
  * occurs in both is returned once with the details of both. Returns at most 1000 calls.
  */
-export function collectToolCalls({ chats, wrapper, tools }: CallSources): ToolCall[] {
+export function collectToolCalls({ segments, tools }: CallSources): ToolCall[] {
   const collector = new ToolCallCollector();
-  if (chats.length > 0) {
+  for (const { wrapper, chats } of segments) {
+    const before = collector.count;
     for (const step of chats) collector.readStep(step);
-    if (wrapper) collector.readSummary(wrapper);
-  } else if (wrapper) {
-    collector.readStep(wrapper);
+    if (wrapper && chats.length === 0) collector.readStep(wrapper);
+    else if (wrapper) collector.readSummary(wrapper, collector.count === before);
   }
   for (const span of tools) collector.readTool(span);
   return collector.list();
@@ -52,6 +45,10 @@ interface Entry extends ToolCall {
 
 class ToolCallCollector {
   readonly #entries: Entry[] = [];
+
+  get count(): number {
+    return this.#entries.length;
+  }
 
   list(): ToolCall[] {
     return this.#entries
@@ -95,9 +92,8 @@ class ToolCallCollector {
     }
   }
 
-  /** Reads the wrapper's output, which repeats the calls of its steps if the steps recorded any. */
-  readSummary({ span, output }: Step): void {
-    const isAllNew = this.#entries.length === 0;
+  /** Reads a wrapper's output. It repeats the calls of its steps, unless they recorded none. */
+  readSummary({ span, output }: Step, isAllNew: boolean): void {
     for (const { calls, responses } of output) {
       for (const call of calls) {
         const isNew = call.id === undefined ? isAllNew : !this.#findLatest(call.id);

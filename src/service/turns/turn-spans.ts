@@ -1,134 +1,104 @@
 import type { StoredSpan } from '../store/store.ts';
-import { isToolResponse, readMessages, unwrapJson } from './messages.ts';
+import { findLastUserIndex, readMessages } from './messages.ts';
 import { countStartedBy, SpanTree } from './span-tree.ts';
-import type { Step } from './tool-calls.ts';
-
-/** The spans of one turn. */
-export interface TurnSpans {
-  /** The `invoke_agent` span that contains the turn, if there is one. */
-  wrapper: Step | undefined;
-  /** Model calls. A call inside another call is the same call recorded twice, and is left out. */
-  chats: Step[];
-  /** `execute_tool` spans. */
-  tools: StoredSpan[];
-  /** All other spans, including nested agents and model calls; the first span of the turn is first. */
-  spans: StoredSpan[];
-}
+import { ToolLoops } from './tool-loops.ts';
+import type { Segment, Step, TurnSpans } from './turn-parts.ts';
 
 /**
  * Groups the spans of a conversation by turn (spec 2.1). A turn is an `invoke_agent` span with
- * everything inside it or, without one, a `chat` span with the later calls of its tool loop.
+ * everything inside it or, without one, a `chat` span; the later calls of a tool loop, and wrappers
+ * that only continue it, belong to the turn that began it.
  *
- * Turns, and the model calls and tools of a turn, are ordered by start time, then by position in
- * `spans`. With millisecond clocks, many spans start at the same time; then the order of arrival,
- * which is the order in which spans ended, is the best available.
+ * The order in which spans arrived does not matter, because exporters split, delay, and repeat spans.
  */
 export function groupSpansByTurn(spans: readonly StoredSpan[]): TurnSpans[] {
-  const ordered = spans.toSorted(compareStarts);
+  const ordered = spans.toSorted(compareSpans);
   const tree = new SpanTree(ordered);
   const turns = new TurnGrouper();
-  const rest: { span: StoredSpan; owner: StoredSpan | undefined }[] = [];
-  for (const span of ordered) {
-    const owner = tree.findOwner(span);
-    if (owner === span) turns.begin(span);
-    else rest.push({ span, owner });
-  }
-  // Children come last, because a child may start before its parent if the clocks of machines differ.
-  for (const { span, owner } of rest) turns.add(span, owner);
-  return turns.finish();
+  // By owner, because a child may start before its parent if the clocks of machines differ.
+  const groups = Map.groupBy(ordered, (span) => tree.findOwner(span));
+  const parts = ordered.flatMap((span) => {
+    const group = groups.get(span);
+    return group && tree.findOwner(span) === span ? { owner: span, group } : [];
+  });
+  for (const { owner, group } of parts.sort(compareParts)) turns.add(owner, group);
+  return turns.finish(groups.get(undefined) ?? []);
 }
 
-function compareStarts(a: StoredSpan, b: StoredSpan): number {
-  return a.startNs < b.startNs ? -1 : Number(a.startNs > b.startNs);
+interface TurnPart {
+  owner: StoredSpan;
+  /** All spans of the owner, including itself. */
+  group: StoredSpan[];
+}
+
+/** Compares like `compareSpans`; the history of a wrapper is that of its first model call. */
+function compareParts(a: TurnPart, b: TurnPart): number {
+  return (
+    compareTimes(a.owner, b.owner) ||
+    measureHistory(a) - measureHistory(b) ||
+    compareIds(a.owner, b.owner)
+  );
+}
+
+function measureHistory({ owner, group }: TurnPart): number {
+  const span = [owner, ...group].find(({ inputMessages }) => inputMessages !== undefined);
+  return span?.inputMessages?.length ?? 0;
+}
+
+/**
+ * Compares by start. With millisecond clocks, many spans start at the same time; then the one that
+ * ended first or that has less history is first, and the ids decide the rest.
+ */
+function compareSpans(a: StoredSpan, b: StoredSpan): number {
+  return (
+    compareTimes(a, b) ||
+    (a.inputMessages?.length ?? 0) - (b.inputMessages?.length ?? 0) ||
+    compareIds(a, b)
+  );
+}
+
+function compareTimes(a: StoredSpan, b: StoredSpan): number {
+  return Number(a.startNs - b.startNs) || Number(a.endNs - b.endNs);
+}
+
+function compareIds(a: StoredSpan, b: StoredSpan): number {
+  return `${a.traceId}/${a.spanId}` < `${b.traceId}/${b.spanId}` ? -1 : 1;
 }
 
 class TurnGrouper {
   readonly #turns: TurnSpans[] = [];
-  readonly #bySpan = new Map<StoredSpan, TurnSpans>();
-  /** The latest turn with a tool call of this id. */
-  readonly #byCall = new Map<string, TurnSpans>();
-  /** Turns whose last model call requested tools, by trace; the latest is last. */
-  readonly #openLoops = new Map<string, TurnSpans[]>();
-  readonly #orphans: StoredSpan[] = [];
+  readonly #loops = new ToolLoops();
 
-  /** Adds a top-level span: it starts a turn or continues a tool loop. */
-  begin(span: StoredSpan): void {
-    const step = toStep(span);
-    if (span.operation === 'invoke_agent') {
-      this.#open(span, { wrapper: step, chats: [], tools: [], spans: [span] });
-      return;
+  /** Adds a top-level span with the spans that it owns: a new turn, or the next part of a tool loop. */
+  add(owner: StoredSpan, group: readonly StoredSpan[]): void {
+    const segment = toSegment(owner, group);
+    const tools = group.filter(({ operation }) => operation === 'execute_tool');
+    const inner = group.filter((span) => span !== owner && TURN_OPERATIONS.has(span.operation));
+    const first = findContinuingStep(segment);
+    let turn = first && this.#loops.findTurn(first);
+    if (!turn) {
+      turn = { segments: [], tools: [], spans: [] };
+      this.#turns.push(turn);
     }
-    const loop = this.#findLoop(step);
-    if (loop) {
-      loop.spans.push(span);
-      loop.chats.push(step);
-      this.#bySpan.set(span, loop);
-    } else {
-      this.#open(span, { wrapper: undefined, chats: [step], tools: [], spans: [span] });
-    }
-    this.#indexToolCalls(step);
+    turn.segments.push(segment);
+    turn.tools.push(...tools);
+    turn.spans.push(owner, ...inner);
+    this.#loops.add(turn, listSteps(segment));
   }
 
-  /** Adds a span below a top-level span, or a tool whose turn is found later. */
-  add(span: StoredSpan, owner: StoredSpan | undefined): void {
-    const turn = owner && this.#bySpan.get(owner);
-    if (span.operation === 'execute_tool') {
-      if (turn) turn.tools.push(span);
-      else this.#orphans.push(span);
-    } else if (turn && (span.operation === 'chat' || span.operation === 'invoke_agent')) {
-      turn.spans.push(span);
-      if (span.operation !== 'chat' || owner.operation === 'chat') return;
-      this.#bySpan.set(span, turn);
-      const step = toStep(span);
-      turn.chats.push(step);
-      this.#indexToolCalls(step);
+  /** Adds the spans outside all top-level spans and returns the turns. */
+  finish(orphans: readonly StoredSpan[]): TurnSpans[] {
+    for (const span of orphans) {
+      if (span.operation === 'execute_tool') this.#findTurnOfTool(span)?.tools.push(span);
     }
-  }
-
-  finish(): TurnSpans[] {
-    for (const tool of this.#orphans) this.#findTurnOfTool(tool)?.tools.push(tool);
-    for (const { tools } of this.#turns) tools.sort(compareStarts);
+    for (const { tools } of this.#turns) tools.sort(compareSpans);
     return this.#turns;
-  }
-
-  #open(span: StoredSpan, turn: TurnSpans): void {
-    this.#turns.push(turn);
-    this.#bySpan.set(span, turn);
-  }
-
-  /** Finds the turn that a model call continues, if its last input message is a tool response. */
-  #findLoop({ span, input }: Step): TurnSpans | undefined {
-    const last = input.at(-1);
-    if (!last || !isToolResponse(last)) return undefined;
-    // Without an enclosing span, each model call may be a trace of its own.
-    const turnsById = last.responses.map(({ id }) => id !== undefined && this.#byCall.get(id));
-    const turnById = turnsById.find((turn) => turn);
-    if (turnById) return turnById;
-    const openLoops = this.#openLoops.get(span.traceId) ?? [];
-    let latest = openLoops.pop();
-    while (latest && !isWaiting(latest)) latest = openLoops.pop();
-    return latest;
-  }
-
-  #indexToolCalls(step: Step): void {
-    const { span, output } = step;
-    const turn = this.#bySpan.get(span);
-    if (!turn) return;
-    for (const { calls } of output) {
-      for (const { id } of calls) if (id !== undefined) this.#byCall.set(id, turn);
-    }
-    if (!asksForTools(step)) return;
-    const openLoops = this.#openLoops.get(span.traceId);
-    if (openLoops) openLoops.push(turn);
-    else this.#openLoops.set(span.traceId, [turn]);
   }
 
   /** Finds the turn of a tool by its call id, else by its start time in its trace, else in any trace. */
   #findTurnOfTool({ attributes, traceId, startNs }: StoredSpan): TurnSpans | undefined {
-    const id = attributes['gen_ai.tool.call.id'];
-    const turnById = typeof id === 'string' ? this.#byCall.get(id) : undefined;
     return (
-      turnById ??
+      this.#loops.findByCall(attributes['gen_ai.tool.call.id']) ??
       findLatestStarted(this.#listStartsOfTrace(traceId), startNs) ??
       findLatestStarted(this.#listStarts(), startNs)
     );
@@ -151,6 +121,28 @@ class TurnGrouper {
   }
 }
 
+const TURN_OPERATIONS: ReadonlySet<string> = new Set(['chat', 'invoke_agent']);
+
+function toSegment(owner: StoredSpan, group: readonly StoredSpan[]): Segment {
+  if (owner.operation === 'chat') return { wrapper: undefined, chats: [toStep(owner)] };
+  const chats = group.filter(({ operation }) => operation === 'chat').map(toStep);
+  return { wrapper: toStep(owner), chats };
+}
+
+/** Returns the model calls of a segment; the wrapper if no model call was recorded. */
+function listSteps({ wrapper, chats }: Segment): Step[] {
+  return chats.length > 0 || !wrapper ? chats : [wrapper];
+}
+
+/**
+ * Returns the step that shows whether a segment continues a tool loop. Some SDKs open a wrapper for
+ * each model call; such a wrapper has no user message of its own, or repeats the tool response.
+ */
+function findContinuingStep(segment: Segment): Step | undefined {
+  const { wrapper } = segment;
+  return wrapper && findLastUserIndex(wrapper.input) >= 0 ? wrapper : listSteps(segment)[0];
+}
+
 interface TurnStart {
   turn: TurnSpans;
   /** The first span of the turn. */
@@ -169,16 +161,4 @@ function toStep(span: StoredSpan): Step {
     input: readMessages(span.inputMessages),
     output: readMessages(span.outputMessages),
   };
-}
-
-/** Returns whether the last model call requested tools, so that another call follows. */
-function isWaiting({ chats }: TurnSpans): boolean {
-  const last = chats.at(-1);
-  return last !== undefined && asksForTools(last);
-}
-
-function asksForTools({ span, output }: Step): boolean {
-  const reasons = unwrapJson(span.attributes['gen_ai.response.finish_reasons']);
-  const hasToolReason = [reasons].flat().some((reason) => /^tool/i.test(String(reason)));
-  return hasToolReason || output.some(({ stopsForTools }) => stopsForTools);
 }

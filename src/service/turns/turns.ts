@@ -1,8 +1,9 @@
 import type { JsonObject, StoredSpan } from '../store/store.ts';
-import { groupSpansByTurn, type TurnSpans } from './turn-spans.ts';
 import { collectHints } from './evaluation-hints.ts';
 import { findAgentText, findLastUserIndex } from './messages.ts';
-import { collectToolCalls, type Step, type ToolCall } from './tool-calls.ts';
+import { collectToolCalls, type ToolCall } from './tool-calls.ts';
+import type { Segment, Step, TurnSpans } from './turn-parts.ts';
+import { groupSpansByTurn } from './turn-spans.ts';
 
 export type { ToolCall } from './tool-calls.ts';
 
@@ -29,21 +30,32 @@ export interface Turn {
 
 /**
  * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). A tool loop is
- * one turn, and so is an agent invocation with everything inside it. Never throws, whatever the
+ * one turn, and so is an agent invocation with everything inside it. If any turn has text, turns that
+ * show nothing are left out: instrumentations also record empty wrappers. Never throws, whatever the
  * messages contain.
  */
 export function buildTurns(spans: readonly StoredSpan[]): Turn[] {
-  return groupSpansByTurn(spans).map((turnSpans, index) => buildTurn(turnSpans, index + 1));
+  const turns = groupSpansByTurn(spans).map(buildTurn);
+  const visible = turns.some(hasText) ? turns.filter(showsAnything) : turns;
+  return visible.map((turn, index) => ({ ...turn, sequence: index + 1 }));
 }
 
-function buildTurn(turnSpans: TurnSpans, sequence: number): Turn {
-  const { wrapper, chats, tools, spans } = turnSpans;
+function hasText({ userInput, agentResponse }: Turn): boolean {
+  return userInput !== '' || agentResponse !== '';
+}
+
+function showsAnything(turn: Turn): boolean {
+  return hasText(turn) || turn.toolCalls.length > 0 || turn.failed;
+}
+
+function buildTurn(turnSpans: TurnSpans): Turn {
+  const { segments, tools, spans } = turnSpans;
   const evaluationMetadata = collectHints([...spans, ...tools]);
   return {
-    sequence,
+    sequence: 0,
     userInput: findUserInput(turnSpans),
     agentResponse: findAgentResponse(turnSpans),
-    toolCalls: collectToolCalls({ wrapper, chats, tools }),
+    toolCalls: collectToolCalls({ segments, tools }),
     models: listModels(turnSpans),
     inputTokens: sumTokens(turnSpans, 'gen_ai.usage.input_tokens'),
     outputTokens: sumTokens(turnSpans, 'gen_ai.usage.output_tokens'),
@@ -53,32 +65,36 @@ function buildTurn(turnSpans: TurnSpans, sequence: number): Turn {
   };
 }
 
-/** Returns the user message of the wrapper, else of the first model call that has one. */
-function findUserInput({ wrapper, chats }: TurnSpans): string {
-  for (const { input } of [...toList(wrapper), ...chats]) {
+/** Returns the first user message: in each segment, the wrapper's or else that of a model call. */
+function findUserInput({ segments }: TurnSpans): string {
+  for (const { input } of segments.flatMap(listSteps)) {
     const text = input[findLastUserIndex(input)]?.text;
     if (text !== undefined && text !== '') return text;
   }
   return '';
 }
 
-/** Returns the output text of the wrapper, else of the last model call that has one. */
-function findAgentResponse({ wrapper, chats }: TurnSpans): string {
-  for (const { output } of [...chats, ...toList(wrapper)].reverse()) {
-    const text = findAgentText(output);
-    if (text !== '') return text;
+/** Returns the last output text: in each segment, the wrapper's or else that of a model call. */
+function findAgentResponse({ segments }: TurnSpans): string {
+  for (const { wrapper, chats } of segments.toReversed()) {
+    for (const { output } of listSteps({ wrapper, chats: chats.toReversed() })) {
+      const text = findAgentText(output);
+      if (text !== '') return text;
+    }
   }
   return '';
 }
 
-function toList(wrapper: Step | undefined): Step[] {
-  return wrapper ? [wrapper] : [];
+function listSteps({ wrapper, chats }: Segment): Step[] {
+  return wrapper ? [wrapper, ...chats] : chats;
 }
 
 /** Groups the spans with model data, best source first: wrappers repeat the data of model calls. */
-function groupModelSpans({ wrapper, chats, spans }: TurnSpans): StoredSpan[][] {
+function groupModelSpans({ segments, spans }: TurnSpans): StoredSpan[][] {
+  const chats = segments.flatMap((segment) => segment.chats);
+  const wrappers = segments.flatMap(({ wrapper }) => wrapper ?? []);
   const nested = spans.filter((span) => span.operation === 'invoke_agent');
-  return [chats.map(({ span }) => span), toList(wrapper).map(({ span }) => span), nested];
+  return [chats.map(({ span }) => span), wrappers.map(({ span }) => span), nested];
 }
 
 function listModels(turnSpans: TurnSpans): string[] {
@@ -107,8 +123,9 @@ function toTokenCount(value: unknown): number | undefined {
   return typeof count === 'number' && Number.isFinite(count) && count >= 0 ? count : undefined;
 }
 
-function measureTimes({ wrapper, chats }: TurnSpans): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
-  const spans = wrapper ? [wrapper.span] : chats.map(({ span }) => span);
+function measureTimes({ segments }: TurnSpans): Pick<Turn, 'startedAtMs' | 'latencyMs'> {
+  const steps = segments.flatMap(({ wrapper, chats }) => wrapper ?? chats);
+  const spans = steps.map(({ span }) => span);
   const startNs = spans[0]?.startNs ?? 0n;
   const endNs = spans.reduce(
     (latest, span) => (span.endNs > latest ? span.endNs : latest),

@@ -59,13 +59,28 @@ void t.test('No turns come from an empty list or from spans that make no turn', 
   t.end();
 });
 
-void t.test('Turns are sorted by start, then by arrival', (t) => {
-  const turns = turnsOf([
-    { id: 'c', trace: '3', atMs: 10, input: [user('last')] },
-    { id: 'b', trace: '2', input: [user('first')] },
-    { id: 'a', trace: '1', input: [user('second')] },
+void t.test('Turns are sorted by start, end, and history, regardless of arrival', (t) => {
+  const spans: StoredSpanSketch[] = [
+    { id: 'd', trace: '4', atMs: 10, input: [user('last')] },
+    { id: 'a', trace: '1', input: [user('second'), agent('1'), user('third')] },
+    { id: 'b', trace: '2', input: [user('second')] },
+    { id: 'c', trace: '3', forMs: 900, input: [user('first')] },
+  ];
+  const expected = ['1 first > ', '2 second > ', '3 third > ', '4 last > '];
+  t.strictSame(formatTurns(turnsOf(spans)), expected);
+  t.strictSame(formatTurns(turnsOf(spans.toReversed())), expected);
+  t.end();
+});
+
+void t.test('Turns that show nothing are left out if others have text', (t) => {
+  const empty = { operation: 'invoke_agent', atMs: 5000 };
+  const chat = { id: 'a', input: [user('Hi')], output: [agent('Hello')] };
+  const failed = { id: 'd', trace: 'u', failed: true, atMs: 9000 };
+  t.strictSame(formatTurns(turnsOf([chat, { id: 'b', ...empty }, { id: 'c', trace: 'v' }])), [
+    '1 Hi > Hello',
   ]);
-  t.strictSame(formatTurns(turns), ['1 first > ', '2 second > ', '3 last > ']);
+  t.equal(turnsOf([chat, failed]).length, 2, 'a failure is worth showing');
+  t.equal(turnsOf([{ id: 'b', ...empty }, failed]).length, 2, 'content is not captured at all');
   t.end();
 });
 

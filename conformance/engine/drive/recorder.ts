@@ -38,9 +38,24 @@ function createPattern(texts: readonly string[]): RegExp {
   return new RegExp(escaped.join('|') || '(?!)', 'gi');
 }
 
+/** Response headers that carry credentials of the sandbox, such as cookies and tokens of sessions. */
+const CREDENTIAL_HEADER =
+  /^(set-cookie2?|cookie|authorization|authentication|jwt|(proxy-)?authentication-info|proxy-authorization)$|(^|-)(token|secret|password|jwt|session|session-?id|sid|auth|api-?key|access-?key)$/;
+
+/** Redacts credentials in the headers of a response. The query of a redirect often contains a token. */
+function redactCredentials(headers: Record<string, string>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => {
+      if (CREDENTIAL_HEADER.test(name.toLowerCase())) return [name, REDACTED];
+      return [name, name === 'location' ? value.replace(/[?#].*$/s, `?${REDACTED}`) : value];
+    }),
+  );
+}
+
 /**
  * Creates a recorder that redacts `secrets` in requests and responses. A secret with fewer than 6
- * characters is redacted only in the header that carries the key.
+ * characters is redacted only in the header that carries the key. Cookies and other credentials
+ * that the peer sends are redacted by the name of their header.
  */
 export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): Recorder {
   const exchanges: Exchange[] = [];
@@ -79,7 +94,7 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
         ...(response && {
           response: {
             ...response,
-            headers: redactAll(response.headers),
+            headers: redactCredentials(redactAll(response.headers)),
             body: redact(response.body),
           },
         }),

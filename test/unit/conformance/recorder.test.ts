@@ -54,3 +54,39 @@ void t.test('the wrong key that a probe sends is not redacted', (t) => {
   t.equal(request.headers['authorization'], 'Bearer sandbox-kit-wrong-key');
   t.end();
 });
+
+void t.test('cookies and other credentials that a sandbox sends are redacted', (t) => {
+  const credentials = {
+    'set-cookie': 'sid=my-secret-1; Path=/; HttpOnly, other=my-secret-2',
+    'set-cookie2': 'my-secret',
+    authorization: 'Bearer my-secret',
+    'authentication-info': 'nextnonce="my-secret"',
+    'proxy-authorization': 'Basic my-secret',
+    'x-auth-token': 'my-secret',
+    'x-amz-security-token': 'my-secret',
+    'x-api-key': 'my-secret',
+    'x-csrf-token': 'my-secret',
+    'x-session-id': 'my-secret',
+    'x-client-secret': 'my-secret',
+    jwt: 'my-secret',
+  };
+  const others = {
+    'content-type': 'application/json',
+    'www-authenticate': 'Bearer realm="sandbox"',
+    'x-ratelimit-limit-tokens': '1000',
+    'x-request-id': 'request-1',
+    'retry-after': '1',
+    'sec-websocket-accept': 's3pPLMBiTxaQ9kYGzzhZRbK+xOo=',
+  };
+  const location = 'https://login.example.com/in?state=my-secret#my-secret';
+  const recorder = createRecorder([]);
+  const exchange = createExchange('the-real-key', '{}');
+  const headers = { ...credentials, ...others, location };
+  recorder.record({ ...exchange, response: { status: 302, headers, body: '{}' } });
+  const [{ response } = { response: undefined }] = recorder.exchanges;
+  t.notMatch(writeTranscript({ run: undefined as never, exchanges: recorder.exchanges }), 'my-sec');
+  t.same(Object.keys(response?.headers ?? {}), Object.keys(headers), 'the names stay');
+  t.match(response?.headers, others, 'other headers stay');
+  t.equal(response?.headers['location'], 'https://login.example.com/in?<redacted>');
+  t.end();
+});

@@ -13,6 +13,7 @@ export const AGENT_ERRORS = {
   unauthorized: { status: 401, type: 'authentication_error' },
   forbidden: { status: 403, type: 'permission_error' },
   not_found: { status: 404, type: 'invalid_request_error' },
+  request_timeout: { status: 408, type: 'invalid_request_error' },
   method_not_allowed: { status: 405, type: 'invalid_request_error' },
   upgrade_required: { status: 426, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },

@@ -34,7 +34,10 @@ export function createAgentServer(log: Log, keyPair: KeyPair | undefined): Fasti
     bodyBytesMax: BODY_BYTES_MAX,
     tls: keyPair,
     toHttpError: toRequestError,
-    toParserError: () => new RequestError('bad_request', 'The request is not valid HTTP.'),
+    toParserError: (code) =>
+      code === 'ERR_HTTP_REQUEST_TIMEOUT'
+        ? new RequestError('request_timeout', 'The request was not complete in time.')
+        : new RequestError('bad_request', 'The request is not valid HTTP.'),
     sendError,
     logServerError: (method, error) => logRequestFailure(log, method, error),
   });

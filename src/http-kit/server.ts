@@ -4,8 +4,11 @@ import { errorOrigin } from '../platform/error-origin.ts';
 import type { Log } from '../platform/log.ts';
 import type { HttpError } from './errors.ts';
 
-// Node's default of 300 s would let a slow client keep a connection for too long.
-const REQUEST_TIMEOUT_MS = 60_000;
+/** Time limit of a request. Node's default of 300 s would let a slow client keep a connection. */
+export const REQUEST_TIMEOUT_MS = 60_000;
+
+// Node's default of 30 s would add as much to the timeout.
+const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
 
 // Longer than any valid id, so that the id check rejects a long id instead of a "not found".
 const PATH_PARAMETER_LENGTH_MAX = 16_384;
@@ -34,14 +37,15 @@ export interface HttpServerOptions {
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { contentType, bodyBytesMax, tls, toHttpError, sendError } = options;
-  const app = fastify({
+  const serverOptions = { connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS };
+  const app: FastifyInstance = fastify({
     ...(bodyBytesMax !== undefined && { bodyLimit: bodyBytesMax }),
     requestTimeout: REQUEST_TIMEOUT_MS,
     routerOptions: { maxParamLength: PATH_PARAMETER_LENGTH_MAX },
     forceCloseConnections: 'idle',
     // Requests that arrive during the shutdown still get a response before the connection closes.
     return503OnClosing: false,
-    https: tls ?? null,
+    ...(tls ? { https: { ...tls, ...serverOptions } } : { http: serverOptions }),
     clientErrorHandler(error: NodeJS.ErrnoException, socket: Duplex) {
       if (error.code === 'ECONNRESET' || !socket.writable) return;
       socket.end(formatRawError(options.toParserError(error.code ?? ''), contentType));

@@ -8,6 +8,7 @@ import {
   DATABASE_EVENTS,
   findDatabaseProblem,
   RequestError,
+  SERVICE_ERROR_STATUS,
   toRequestError,
   type ServiceErrorCode,
 } from '../domain/errors.ts';
@@ -75,7 +76,9 @@ export function leaveBodiesUnread(scope: FastifyInstance): void {
  */
 export function finishRequestFirst(scope: FastifyInstance): void {
   scope.addHook('onSend', (request, reply, payload, done) => {
-    if (request.raw.complete || !Buffer.isBuffer(payload)) {
+    // A body that was cut because it was too slow gets no more time.
+    const isCut = reply.statusCode === SERVICE_ERROR_STATUS.request_timeout;
+    if (request.raw.complete || isCut || !Buffer.isBuffer(payload)) {
       done(null, payload);
       return;
     }

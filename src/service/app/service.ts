@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { createEntry, createJournal, journalRequests } from '../../http-kit/journal.ts';
 import { describeUnknownRoute, rejectOtherMethods } from '../../http-kit/server.ts';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
+import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../admin/evals.ts';
 import { createFaultInjector, type FaultRoute } from '../admin/faults.ts';
@@ -35,6 +36,8 @@ import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 /** The parts of a service. */
 export interface ServiceParts {
   clock: AdjustableClock;
+  /** Limits the time of request bodies. The service clock could cut them when it is moved. */
+  bodyClock: Clock;
   log: Log;
   authentication: Authentication;
   store: Store;
@@ -155,12 +158,12 @@ interface InterfaceOptions {
 
 function addInterfaceRoutes(
   api: FastifyInstance,
-  { clock, log, authentication, store, writer, appUrl }: ServiceParts,
+  { clock, bodyClock, log, authentication, store, writer, appUrl }: ServiceParts,
   { rateLimiter, close, injectInto }: InterfaceOptions,
 ): void {
   const { ingestLog } = store;
   addIngestRoute(api, {
-    ...{ clock, log, authentication, writer, ingestLog },
+    ...{ clock, bodyClock, log, authentication, writer, ingestLog },
     rate: rateLimiter,
     budget: createByteBudget(BYTES_IN_FLIGHT_MAX),
     injectFault: injectInto('traces'),

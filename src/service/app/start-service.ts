@@ -103,6 +103,7 @@ async function start(
   const keyOptions = { host, owners, apiKeyHeader, apiKey };
   const service = buildService({
     ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, ...workers },
+    bodyClock: options.clock ?? systemClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     unauthorizedCallers: callers,
     hasUserModel: options.userModel !== undefined,

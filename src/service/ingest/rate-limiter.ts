@@ -9,7 +9,9 @@ export type RateLimitResult =
 
 /** Limits the requests of each key with an exact sliding window. */
 export interface RateLimiter {
-  /** Counts a request if it is within the limit. A rejected request is not counted. */
+  /** Returns whether another request is within the limit now, without counting it. */
+  checkRequest(keyDigest: string): RateLimitResult;
+  /** Counts a complete request if it is within the limit. A rejected request is not counted. */
   countRequest(keyDigest: string): RateLimitResult;
   clear(): void;
 }
@@ -27,25 +29,27 @@ export function createRateLimiter(clock: Clock): RateLimiter {
       if ((hitsMs.at(-1) ?? 0) <= nowMs - WINDOW_MS) windows.delete(key);
     }
   };
+  const judge = (keyDigest: string, { isCounted }: { isCounted: boolean }): RateLimitResult => {
+    const nowMs = clock.monotonicMs();
+    if (windows.size >= KEYS_MAX) removeUnused(nowMs);
+    const window = windows.get(keyDigest) ?? { hitsMs: [], isRejecting: false };
+    windows.set(keyDigest, window);
+    const { hitsMs } = window;
+    while (hitsMs[0] !== undefined && hitsMs[0] <= nowMs - WINDOW_MS) hitsMs.shift();
+    const [oldestMs] = hitsMs;
+    if (oldestMs === undefined || hitsMs.length < INGEST_REQUESTS_PER_MINUTE_MAX) {
+      if (isCounted) hitsMs.push(nowMs);
+      window.isRejecting = false;
+      return { admitted: true };
+    }
+    const isFirst = !window.isRejecting;
+    window.isRejecting = true;
+    const retryAfterS = Math.max(1, Math.ceil((oldestMs + WINDOW_MS - nowMs) / 1000));
+    return { admitted: false, retryAfterS, isFirst };
+  };
   return {
-    countRequest(keyDigest) {
-      const nowMs = clock.monotonicMs();
-      if (windows.size >= KEYS_MAX) removeUnused(nowMs);
-      const window = windows.get(keyDigest) ?? { hitsMs: [], isRejecting: false };
-      windows.set(keyDigest, window);
-      const { hitsMs } = window;
-      while (hitsMs[0] !== undefined && hitsMs[0] <= nowMs - WINDOW_MS) hitsMs.shift();
-      const [oldestMs] = hitsMs;
-      if (oldestMs === undefined || hitsMs.length < INGEST_REQUESTS_PER_MINUTE_MAX) {
-        hitsMs.push(nowMs);
-        window.isRejecting = false;
-        return { admitted: true };
-      }
-      const isFirst = !window.isRejecting;
-      window.isRejecting = true;
-      const retryAfterS = Math.max(1, Math.ceil((oldestMs + WINDOW_MS - nowMs) / 1000));
-      return { admitted: false, retryAfterS, isFirst };
-    },
+    checkRequest: (keyDigest) => judge(keyDigest, { isCounted: false }),
+    countRequest: (keyDigest) => judge(keyDigest, { isCounted: true }),
     clear: () => windows.clear(),
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { formatValue } from '../../contract/index.ts';
+import { REQUEST_TIMEOUT_MS } from '../../http-kit/server.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { RequestError } from '../domain/errors.ts';
 
@@ -43,6 +44,8 @@ export type BodyResult =
   | { kind: 'too_large' }
   /** All requests together use too much memory. The rest is still unread. */
   | { kind: 'busy' }
+  /** The body was not complete in time. The rest is still unread. */
+  | { kind: 'timeout' }
   /** The client disconnected before it had sent the whole body. */
   | { kind: 'disconnected' };
 
@@ -89,19 +92,24 @@ export function createShare(budget: ByteBudget): Share {
   };
 }
 
+/** Time limit of a body: as long as the HTTP server allows for a whole request. */
+export const BODY_MS_MAX = REQUEST_TIMEOUT_MS;
+
 /**
- * Reads a body and stops as soon as it exceeds the limit or the share. A Content-Length above the
+ * Reads a body and stops as soon as it exceeds the limit or the share, or its time is over. A Content-Length above the
  * limit is rejected before reading; otherwise the received bytes count.
  */
 export async function readBody(
   request: IncomingMessage,
-  { bytesMax, share }: { bytesMax: number; share: Share },
+  { bytesMax, share, clock }: { bytesMax: number; share: Share; clock: Clock },
 ): Promise<BodyResult> {
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) return { kind: 'too_large' };
   const chunks: Buffer[] = [];
   let length = 0;
+  const deadline = clock.deadline(BODY_MS_MAX);
   return new Promise((resolve) => {
     const settle = (result: BodyResult): void => {
+      deadline[Symbol.dispose]();
       request.off('data', onData).off('end', onEnd);
       request.off('close', onDisconnect).off('error', onDisconnect);
       // Without a listener, a connection error would crash the process.
@@ -116,6 +124,7 @@ export async function readBody(
     };
     const onEnd = (): void => settle({ kind: 'read', body: concat(chunks, length) });
     const onDisconnect = (): void => settle({ kind: 'disconnected' });
+    deadline.signal.addEventListener('abort', () => settle({ kind: 'timeout' }));
     request.on('data', onData).on('end', onEnd).on('close', onDisconnect).on('error', onDisconnect);
   });
 }

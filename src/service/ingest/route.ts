@@ -9,9 +9,10 @@ import {
   type ServiceErrorCode,
 } from '../domain/errors.ts';
 import type { Authentication, Caller } from '../domain/authentication.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import type { RateLimiter, RateLimitResult } from './rate-limiter.ts';
 import type { IngestLogStore, IngestLogEntry } from '../store/store.ts';
 import {
+  BODY_MS_MAX,
   createShare,
   readBody,
   readBodyFormat,
@@ -25,6 +26,8 @@ import type { IngestResult, IngestThread } from './ingest-thread.ts';
 /** Dependencies of the ingest endpoint. */
 export interface IngestDeps {
   clock: Clock;
+  /** Limits the time of a body: clients send in real time, whatever the service clock shows. */
+  bodyClock: Clock;
   log: Log;
   authentication: Authentication;
   rate: RateLimiter;
@@ -36,6 +39,8 @@ export interface IngestDeps {
 }
 
 const CONTENT_TYPES = { json: 'application/json', protobuf: 'application/x-protobuf' } as const;
+
+const BODY_TIMEOUT_MESSAGE = `The body was not complete within ${BODY_MS_MAX / 1000} s. Send smaller batches, or send faster.`;
 
 /** `Retry-After` of a 503 while the service is busy. All exporters retry a 503. */
 const BUSY_RETRY_AFTER_S = 1;
@@ -49,11 +54,11 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
     const caller = await deps.authentication.authenticateCaller(request.raw.headers);
     try {
       await deps.injectFault();
-      admit(deps, caller);
-      const format = readBodyFormat(request.raw.headers);
+      admit(deps.rate.checkRequest(caller.keyDigest));
       using share = createShare(deps.budget);
-      const body = await readWholeBody(request, share);
-      if (body === undefined) return await reply.hijack();
+      const received = await receive(deps, caller, request, share);
+      if (received === undefined) return await reply.hijack();
+      const { format, body } = received;
       const result = await deps.writer.write(toTask(request, { deps, caller, format, body }));
       if (result.kind === 'failed') {
         // The client can only retry; the cause is for the operator of the service.
@@ -75,8 +80,8 @@ export function addIngestRoute(app: FastifyInstance, deps: IngestDeps): void {
 /** A 429 that follows another 429; only the first of a series is logged. */
 class RepeatedRateLimitError extends RequestError {}
 
-function admit({ rate }: IngestDeps, { keyDigest }: Caller): void {
-  const admission = rate.countRequest(keyDigest);
+/** @throws RequestError `rate_limited` */
+function admit(admission: RateLimitResult): void {
   if (admission.admitted) return;
   const { retryAfterS, isFirst } = admission;
   const message =
@@ -87,15 +92,51 @@ function admit({ rate }: IngestDeps, { keyDigest }: Caller): void {
   });
 }
 
+/**
+ * Reads a request, and counts it against the rate limit when it is complete or rejected. Returns
+ * undefined if the client has disconnected.
+ * @throws RequestError
+ */
+async function receive(
+  { rate, bodyClock }: IngestDeps,
+  { keyDigest }: Caller,
+  request: FastifyRequest,
+  share: Share,
+): Promise<{ format: BodyFormat; body: ArrayBuffer } | undefined> {
+  try {
+    const format = readBodyFormat(request.raw.headers);
+    const body = await readWholeBody(request, share, bodyClock);
+    if (body === undefined) return undefined;
+    admit(rate.countRequest(keyDigest));
+    return { format, body };
+  } catch (error) {
+    if (error instanceof RequestError && COUNTED_CODES.includes(error.code)) {
+      rate.countRequest(keyDigest);
+    }
+    throw error;
+  }
+}
+
+/** The rejections of requests that count against the rate limit before their body is complete. */
+const COUNTED_CODES: readonly ServiceErrorCode[] = [
+  'unsupported_type',
+  'unsupported_encoding',
+  'too_large',
+  'busy',
+];
+
 /** Returns undefined if the client has disconnected. @throws RequestError */
 async function readWholeBody(
   request: FastifyRequest,
   share: Share,
+  clock: Clock,
 ): Promise<ArrayBuffer | undefined> {
-  const read = await readBody(request.raw, { bytesMax: INGEST_BODY_BYTES_MAX, share });
+  const read = await readBody(request.raw, { bytesMax: INGEST_BODY_BYTES_MAX, share, clock });
   switch (read.kind) {
     case 'read':
       return read.body;
+    case 'timeout':
+      throw new RequestError('request_timeout', BODY_TIMEOUT_MESSAGE, { connection: 'close' });
     case 'disconnected':
       return undefined;
     case 'busy':

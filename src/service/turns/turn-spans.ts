@@ -31,34 +31,33 @@ interface TurnPart {
   group: StoredSpan[];
 }
 
-/** Compares like `compareSpans`; the history of a wrapper is that of its first model call. */
-function compareParts(a: TurnPart, b: TurnPart): number {
-  return (
-    compareTimes(a.owner, b.owner) ||
-    measureHistory(a) - measureHistory(b) ||
-    compareIds(a.owner, b.owner)
-  );
-}
-
-function measureHistory({ owner, group }: TurnPart): number {
-  const span = [owner, ...group].find(({ inputMessages }) => inputMessages !== undefined);
-  return span?.inputMessages?.length ?? 0;
-}
-
 /**
- * Compares by start. With millisecond clocks, many spans start at the same time; then the one that
- * ended first or that has less history is first, and the ids decide the rest.
+ * Compares by start. With millisecond clocks, many spans start at the same time; then the one with
+ * less history is first, or else the one that ended first, and the ids decide the rest.
  */
 function compareSpans(a: StoredSpan, b: StoredSpan): number {
   return (
-    compareTimes(a, b) ||
-    (a.inputMessages?.length ?? 0) - (b.inputMessages?.length ?? 0) ||
-    compareIds(a, b)
+    Number(a.startNs - b.startNs) || measureHistory([a]) - measureHistory([b]) || compareEnds(a, b)
   );
 }
 
-function compareTimes(a: StoredSpan, b: StoredSpan): number {
-  return Number(a.startNs - b.startNs) || Number(a.endNs - b.endNs);
+/** Compares like `compareSpans`; the history of a wrapper is its own or that of its first model call. */
+function compareParts({ owner: a, group: groupA }: TurnPart, b: TurnPart): number {
+  return (
+    Number(a.startNs - b.owner.startNs) ||
+    measureHistory([a, ...groupA]) - measureHistory([b.owner, ...b.group]) ||
+    compareEnds(a, b.owner)
+  );
+}
+
+/** Returns the length of the first input messages. They repeat the history, so it grows. */
+function measureHistory(spans: readonly StoredSpan[]): number {
+  const span = spans.find(({ inputMessages }) => inputMessages !== undefined);
+  return span?.inputMessages?.length ?? 0;
+}
+
+function compareEnds(a: StoredSpan, b: StoredSpan): number {
+  return Number(a.endNs - b.endNs) || compareIds(a, b);
 }
 
 function compareIds(a: StoredSpan, b: StoredSpan): number {

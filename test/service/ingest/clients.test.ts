@@ -110,7 +110,12 @@ for (const exporter of exporters) {
     recordToolTurn(tracer, 'conv-7');
     const failing = startSpan(tracer, 'chat', {
       'gen_ai.conversation.id': 'conv-7',
-      'gen_ai.input.messages': formatMessages('user', 'Thanks!'),
+      // Both turns may start within one millisecond; the history then shows their order.
+      'gen_ai.input.messages': JSON.stringify([
+        { role: 'user', parts: [{ type: 'text', content: 'Where is A-17?' }] },
+        { role: 'assistant', parts: [{ type: 'text', content: 'It has shipped.' }] },
+        { role: 'user', parts: [{ type: 'text', content: 'Thanks!' }] },
+      ]),
     });
     failing.setStatus({ code: SpanStatusCode.ERROR, message: 'The model failed.' }).end();
     tracer.startSpan('GET /health').end();

@@ -59,14 +59,14 @@ void t.test('No turns come from an empty list or from spans that make no turn', 
   t.end();
 });
 
-void t.test('Turns are sorted by start, end, and history, regardless of arrival', (t) => {
+void t.test('Turns are sorted by start, history, and end, regardless of arrival', (t) => {
   const spans: StoredSpanSketch[] = [
     { id: 'd', trace: '4', atMs: 10, input: [user('last')] },
-    { id: 'a', trace: '1', input: [user('second'), agent('1'), user('third')] },
-    { id: 'b', trace: '2', input: [user('second')] },
-    { id: 'c', trace: '3', forMs: 900, input: [user('first')] },
+    { id: 'a', trace: '1', forMs: 900, input: [user('1st'), agent('1'), user('third')] },
+    { id: 'b', trace: '2', input: [user('2nd')] },
+    { id: 'c', trace: '3', forMs: 900, input: [user('1st')] },
   ];
-  const expected = ['1 first > ', '2 second > ', '3 third > ', '4 last > '];
+  const expected = ['1 1st > ', '2 2nd > ', '3 third > ', '4 last > '];
   t.strictSame(formatTurns(turnsOf(spans)), expected);
   t.strictSame(formatTurns(turnsOf(spans.toReversed())), expected);
   t.end();

@@ -226,7 +226,7 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');
   t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 22 users and deletes them at the end\./);
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
-  t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 1 user and deletes it at the end\./);
+  t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 7 users and deletes them at the end\./);
 });
 
 void t.test('doctor reports a reachable sandbox, or one cause, as text and as JSON', async (t) => {

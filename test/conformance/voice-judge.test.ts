@@ -12,7 +12,7 @@ import type { VoiceTransform } from '../../conformance/engine/mutants/mutant.ts'
 import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type AgentFault, type CheckReport } from '../../src/contract/index.ts';
-import { systemClock } from '../../src/platform/clock.ts';
+import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { readOgg } from '../../src/voice/opus/index.ts';
 import { run } from '../helpers/command.ts';
 
@@ -142,6 +142,37 @@ void t.test(
     t.notOk(reportOf(named, named.run.startedAt).notices);
   },
 );
+
+void t.test('a sandbox that answers webrtc_answer with an error does not know it', async (t) => {
+  const { url: upstream } = await withAgent(t);
+  const error = { code: 'connection_failed', message: 'Expected sdp_answer.', details: '' };
+  const clock = createScaledClock(5);
+  const proxy = await startProxy({
+    upstream,
+    clock,
+    transform: (request, forward) => forward(request),
+    voice: {
+      handleCall: (ends) => ({
+        fromKit(text) {
+          if (!text.includes('"webrtc_answer"')) ends.toSandbox(text);
+          else ends.toKit(JSON.stringify({ type: 'error', error }));
+        },
+      }),
+    },
+  });
+  t.teardown(() => proxy.stop());
+  const transcript = await runVoiceProbes(proxy.url, { probes: CONVERSATION, clock });
+  const judged = judgeTranscript(sandboxSuite, transcript);
+  t.same(redIdsOf(judged), []);
+  const reason =
+    'The sandbox responded to webrtc_answer with the error "connection_failed: Expected sdp_answer.". The specification defines no message for the SDP answer. Set --voice-answer-type and --voice-answer-field to the message that the sandbox expects.';
+  for (const id of ['VOICE-070', 'VOICE-071', 'VOICE-077'] as const) {
+    t.same(judged.requirements.get(id), { verdict: 'not_applicable', reason }, id);
+  }
+  t.same(reportOf(transcript, transcript.run.startedAt).notices, [
+    'Media was not judged: the sandbox responded to webrtc_answer with the error "connection_failed: Expected sdp_answer.". If it expects another message or field, set --voice-answer-type and --voice-answer-field.',
+  ]);
+});
 
 void t.test(
   'a sandbox is not judged without its key, and no report contains the key',

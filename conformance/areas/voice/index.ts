@@ -1,5 +1,5 @@
 import { findVoiceAbsence } from './absence.ts';
-import { isMediaUnjudged } from './checks/call-checks.ts';
+import { describeRefusedAnswer, isMediaUnjudged } from './checks/call-checks.ts';
 import { voiceChecks } from './checks/index.ts';
 import { observeVoice } from './observed.ts';
 import { voiceProbes } from './probes.ts';
@@ -8,8 +8,10 @@ import { defineArea } from '../../engine/area.ts';
 import { claimsVoice, isVoiceAbsent } from '../../engine/transcript/call-messages.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 
-const MEDIA_UNJUDGED =
-  'Media was not judged: the sandbox ignored the SDP answer. If it expects another message or field, set --voice-answer-type and --voice-answer-field.';
+const describeUnjudgedMedia = (transcript: Transcript): string => {
+  const observed = describeRefusedAnswer(transcript) ?? 'the sandbox ignored the SDP answer';
+  return `Media was not judged: ${observed}. If it expects another message or field, set --voice-answer-type and --voice-answer-field.`;
+};
 
 /** Explains why parts of voice were not judged. */
 export function voiceNotices(
@@ -18,7 +20,7 @@ export function voiceNotices(
 ): readonly string[] {
   if (isBlocked) return [];
   return [
-    ...(isMediaUnjudged(transcript) ? [MEDIA_UNJUDGED] : []),
+    ...(isMediaUnjudged(transcript) ? [describeUnjudgedMedia(transcript)] : []),
     ...(isVoiceMissing(transcript) ? [describeMissing(transcript.run.voiceUrl ?? '/voice')] : []),
   ];
 }

@@ -297,6 +297,29 @@ const mediaVariants: Variant[] = [
     ),
     { clockFactor: 5 },
   ),
+  ...(
+    [
+      ['unknown-answer', 'an own error code', 'unknown_message', false],
+      ['unknown-answer-closes', 'an own error code, and closes the WebSocket', 'bad_request', true],
+      ['unknown-answer-connection', 'connection_failed', 'connection_failed', false],
+      ['unknown-answer-audio', 'audio_error, and closes the WebSocket', 'audio_error', true],
+    ] as const
+  ).map(([name, how, code, closes]) =>
+    voiceVariant(
+      name,
+      `Responds to messages that the interface does not define with ${how}.`,
+      interceptMessages(
+        ({ type }) => type !== 'start_call',
+        (ends) => {
+          const error = { code, message: 'Unknown message type.', details: 'Known: start_call.' };
+          ends.toKit(JSON.stringify({ type: 'error', error }));
+          if (closes) ends.closeKit(1003);
+          if (closes) ends.closeSandbox();
+        },
+      ),
+      { clockFactor: 5 },
+    ),
+  ),
   voiceVariant(
     'quiet',
     'Sends no packets while it is silent.',

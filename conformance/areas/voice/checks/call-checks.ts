@@ -17,6 +17,7 @@ import {
   isOpened,
   isVoice,
   isVoiceAbsent,
+  messagesOf,
   callReadyOf,
   sandboxMessagesOf,
   dropAfterSecondStart,
@@ -91,36 +92,39 @@ export function isKeyRefused({ response }: Exchange): boolean {
   return response?.status === 401 || response?.status === 403;
 }
 
-/** Returns whether any call shows that the sandbox processes the SDP answer of the kit. */
-function acceptsAnswers({ exchanges }: Transcript): boolean {
+/**
+ * Returns whether any call shows that the sandbox processes the SDP answer of the kit: by a network
+ * path. An `error` message shows nothing, because a sandbox that doesn't know the message of the
+ * answer may send one.
+ */
+export function acceptsAnswers({ exchanges }: Transcript): boolean {
   return exchanges.some(
     (exchange) =>
-      isVoice(exchange) &&
-      (isConnected(exchange) ||
-        exchange.call?.media?.hasPath === true ||
-        failsPromptly(exchange, exchanges)),
+      isVoice(exchange) && (isConnected(exchange) || exchange.call?.media?.hasPath === true),
   );
 }
 
-/** A sandbox that ignores the SDP answer may report a timeout, but not this soon after the answer. */
-const PROMPT_MS_MAX = 3_000;
-
-/**
- * Returns whether the sandbox sent `connection_failed` soon after the SDP answer. Proves nothing if
- * the sandbox also sends errors for unknown messages.
- */
-function failsPromptly(exchange: Exchange, exchanges: readonly Exchange[]): boolean {
-  const unknown = exchanges.find(isVoiceStep('unknown type'));
-  const ignoresUnknown =
-    unknown && callReadyOf(unknown) && sandboxMessagesOf(unknown, 'error').length === 0;
-  const answeredMs = eventsOf(exchange, 'answered')[0]?.atMs;
-  if (!ignoresUnknown || answeredMs === undefined || exchange.intent !== 'valid') return false;
-  return sandboxMessagesOf(exchange, 'error').some(
-    ({ event, json }) =>
-      event.atMs >= answeredMs &&
-      event.atMs <= answeredMs + PROMPT_MS_MAX &&
-      resolvePointer(json, '/error/code') === 'connection_failed',
-  );
+/** Describes the `error` message with which a sandbox refused an SDP answer; undefined without one. */
+export function describeRefusedAnswer({ exchanges }: Transcript): string | undefined {
+  for (const exchange of exchanges) {
+    const answeredMs = isValidCall(exchange) ? eventsOf(exchange, 'answered')[0]?.atMs : undefined;
+    if (answeredMs === undefined) continue;
+    const error = sandboxMessagesOf(exchange, 'error').find(
+      ({ event }) => event.atMs >= answeredMs,
+    );
+    const answer = messagesOf(exchange).findLast(
+      ({ event }) => event.from === 'kit' && event.atMs <= answeredMs,
+    );
+    if (error) {
+      const fields = ['code', 'message'].map((name) =>
+        resolvePointer(error.json, `/error/${name}`),
+      );
+      const text = fields.filter((field) => typeof field === 'string').join(': ');
+      const quoted = text === '' ? 'an error' : `the error "${toPrintable(text)}"`;
+      return `the sandbox responded to ${answer?.type ?? 'the SDP answer'} with ${quoted}`;
+    }
+  }
+  return undefined;
 }
 
 /** Returns the calls with an unusable offer and, if the sandbox processes answers, those with an SDP answer. */
@@ -141,6 +145,8 @@ export function isMediaUnjudged(transcript: Transcript): boolean {
     exchanges.some((exchange) => isVoice(exchange) && eventsOf(exchange, kind).length > 0);
   return has('answered') && !has('unusable') && !acceptsAnswers(transcript);
 }
+
+const toSentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Explains why there is no media to judge. */
 export const explainNoMedia: Check['unjudged'] = (transcript) => {
@@ -166,10 +172,12 @@ export const explainNoMedia: Check['unjudged'] = (transcript) => {
   if (acceptsAnswers(transcript)) {
     return { verdict: 'blocked', reason: 'No call has the media that this requirement needs.' };
   }
+  const refused = describeRefusedAnswer(transcript);
+  const observed =
+    refused === undefined ? 'The sandbox ignored the SDP answer' : toSentence(refused);
   return {
     verdict: 'not_applicable',
-    reason:
-      'The sandbox ignored the SDP answer, for which the specification defines no message. Set --voice-answer-type and --voice-answer-field to the message that the sandbox expects.',
+    reason: `${observed}. The specification defines no message for the SDP answer. Set --voice-answer-type and --voice-answer-field to the message that the sandbox expects.`,
   };
 };
 

@@ -11,12 +11,19 @@ import {
   isConnected,
   isOpened,
   isVoice,
+  messagesOf,
   callReadyOf,
   sandboxMessagesOf,
 } from '../../../engine/transcript/call-messages.ts';
 import { unjudgedAs, checkEach, type Check } from '../../../engine/checks/check.ts';
 import { isVoiceStep, unknownCodecSteps } from '../steps.ts';
-import { checkMessageShape, explainNoCall, explainNoMedia, callFinding } from './call-checks.ts';
+import {
+  acceptsAnswers,
+  checkMessageShape,
+  explainNoCall,
+  explainNoMedia,
+  callFinding,
+} from './call-checks.ts';
 
 const noError = unjudgedAs('not_observed', 'The sandbox sent no error message.');
 const EXPECTED_AUDIO_ERROR = 'an error with the code audio_error';
@@ -26,6 +33,21 @@ const isUnknownCodec = (exchange: Exchange): boolean =>
   isVoiceStep(...unknownCodecSteps)(exchange) && !isRateLimited(exchange);
 const errorCodesOf = (exchange: Exchange): unknown[] =>
   sandboxMessagesOf(exchange, 'error').map(({ json }) => resolvePointer(json, '/error/code'));
+
+/**
+ * Returns the codes of the errors in response to `start_call`, or to an SDP answer that the sandbox
+ * understands. The specification names no code for other messages, which it does not define.
+ */
+function definedErrorCodesOf(exchange: Exchange, transcript: Transcript): unknown[] {
+  const kitMessages = messagesOf(exchange).filter(({ event }) => event.from === 'kit');
+  return sandboxMessagesOf(exchange, 'error')
+    .filter(({ event }) => {
+      const last = kitMessages.findLast((sent) => sent.event.atMs <= event.atMs);
+      if (last === undefined || last.type === 'start_call') return true;
+      return eventsOf(exchange, 'answered').length > 0 && acceptsAnswers(transcript);
+    })
+    .map(({ json }) => resolvePointer(json, '/error/code'));
+}
 
 /** Returns whether any call succeeded. Otherwise, the codec is not the reason for a refusal. */
 const hasCalls = ({ exchanges }: Transcript): boolean =>
@@ -56,9 +78,10 @@ export const errorChecks = {
     hint: 'Send {"type": "error", "error": {"code", "message", "details"}}.',
   }),
   'VOICE-042': checkEach(
-    (exchange) => errorCodesOf(exchange).some((code) => typeof code === 'string'),
-    (exchange) =>
-      errorCodesOf(exchange).flatMap((code) =>
+    (exchange, transcript) =>
+      definedErrorCodesOf(exchange, transcript).some((code) => typeof code === 'string'),
+    (exchange, transcript) =>
+      definedErrorCodesOf(exchange, transcript).flatMap((code) =>
         typeof code !== 'string' || ERROR_CODES.includes(code)
           ? []
           : [

@@ -1,6 +1,7 @@
 import { isObject } from '../platform/json.ts';
 import {
   RequestBudget,
+  selectEventNames,
   toDoubleValue,
   toIntegerValue,
   OtlpError,
@@ -76,8 +77,20 @@ class JsonReader {
       endNs: readTime(span, 'endTimeUnixNano', path),
       statusCode: readStatusCode(readOptionalObject(span, 'status', path), `${path}.status`),
       attributes: this.#readAttributes(span, path, 4),
+      ...this.#readEventNames(span),
       ...context,
     };
+  }
+
+  /** Reads only the names: an event that is not an object is ignored like an unknown field. */
+  #readEventNames({ events }: JsonObject): Pick<TraceSpan, 'eventNames'> {
+    if (!Array.isArray(events) || events.length === 0) return {};
+    const names = events.map((event: unknown) => {
+      this.#budget.countMessage(4);
+      const name = isObject(event) ? event['name'] : undefined;
+      return typeof name === 'string' ? name : '';
+    });
+    return selectEventNames(names);
   }
 
   #readAttributes(holder: JsonObject, path: string, depth: number): Attributes {

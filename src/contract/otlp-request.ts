@@ -25,6 +25,8 @@ export interface TraceSpan {
   resource: Attributes;
   /** Name of its instrumentation scope; empty if missing. */
   scope: string;
+  /** Names of its `gen_ai.*` events, each once; absent if it has none. Their content is not read. */
+  eventNames?: readonly string[];
 }
 
 /** A trace export request, independent of its encoding (spec 2.1, 4.1). */
@@ -80,6 +82,18 @@ export class RequestBudget {
     }
     this.countMessage(depth);
   }
+}
+
+/** Maximum number of event names per span; the conventions define fewer. */
+const EVENT_NAMES_MAX = 16;
+
+/** Returns the names of GenAI events, each once, for a span; without any, no property at all. */
+export function selectEventNames(names: Iterable<string>): Pick<TraceSpan, 'eventNames'> {
+  const selected = new Set<string>();
+  for (const name of names) {
+    if (name.startsWith('gen_ai.') && selected.size < EVENT_NAMES_MAX) selected.add(name);
+  }
+  return selected.size === 0 ? {} : { eventNames: [...selected] };
 }
 
 /** Returns an integer as a number, or as a decimal string beyond 2^53. */

@@ -3,6 +3,7 @@ import protobuf, { type Reader, type Type } from 'protobufjs/light.js';
 import { otlpProto } from './generated/otlp-proto.ts';
 import {
   RequestBudget,
+  selectEventNames,
   toDoubleValue,
   toIntegerValue,
   OtlpError,
@@ -115,6 +116,7 @@ interface WireSpan extends WireAttributes {
   name: string;
   startTimeUnixNano: WireInteger;
   endTimeUnixNano: WireInteger;
+  events: { name: Uint8Array }[];
   status?: { code: number } | null;
 }
 
@@ -159,7 +161,12 @@ function toSpan(span: WireSpan): Omit<TraceSpan, 'resource' | 'scope'> {
     endNs: BigInt.asUintN(64, toBigint(span.endTimeUnixNano)),
     statusCode: toStatusCode(span.status?.code ?? 0),
     attributes: toAttributes(span.attributes),
+    ...(span.events.length > 0 && selectEventNames(span.events.map(({ name }) => toText(name)))),
   };
+}
+
+function toText(bytes: Uint8Array): string {
+  return Buffer.from(bytes).toString('utf8');
 }
 
 const EMPTY: Attributes = Object.freeze({});

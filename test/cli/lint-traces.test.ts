@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { run, type CommandResult, type RunOptions } from '../helpers/command.ts';
-import { makeProtobufRequest, makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
+import {
+  makeProtobufRequest,
+  makeTraceRequest,
+  makeSpan,
+  type SpanParts,
+} from '../helpers/otlp.ts';
 
 /** The output of `--json`. */
 interface Diagnosis {
@@ -25,6 +30,9 @@ const json = Buffer.from(
   ),
 );
 const protobuf = makeProtobufRequest();
+
+/** Empty values count as missing. */
+const NO_MESSAGES = { 'gen_ai.input.messages': null, 'gen_ai.output.messages': null };
 
 /** Writes a file, lints it, and returns the output. */
 async function lint(t: Test, bytes: Uint8Array | string, options: string[] = []) {
@@ -107,6 +115,40 @@ void t.test(
     const empty = await lint(t, '{"resourceSpans":[]}');
     t.equal(empty.code, 1);
     t.match(empty.diagnosis.notes, [{ level: 'warn', code: 'empty_request' }]);
+  },
+);
+
+void t.test(
+  'a file in a dialect that the service cannot read: exit code 1 and the cure',
+  async (t) => {
+    const turn = { user: 'Hello', agent: 'Hello!' };
+    const rows: [title: string, parts: SpanParts, spans: number, shown: RegExp][] = [
+      [
+        'ignored spans',
+        { operation: null, attributes: { 'openinference.span.kind': 'LLM' } },
+        0,
+        /warn unreadable_spans\n {2}Ignored: spans of OpenInference\. [^]*GENAI_SEMCONV=true/,
+      ],
+      [
+        'spans without text',
+        { name: 'chat gpt-5.5 #0', attributes: NO_MESSAGES },
+        1,
+        /warn unreadable_messages\n {2}Stored without text: [^]*captureContent: true/,
+      ],
+      [
+        'spans without a turn',
+        { operation: 'generate_content', ...turn },
+        1,
+        /warn unreadable_operation\n {2}Stored, but not part of any turn: /,
+      ],
+    ];
+    for (const [title, parts, spans, shown] of rows) {
+      const request = makeTraceRequest([makeSpan(parts)]);
+      const { code, diagnosis, stderr } = await lint(t, JSON.stringify(request));
+      t.same([code, diagnosis.spans], [1, spans], title);
+      t.match(stderr, shown, title);
+      for (const line of stderr.split('\n')) t.ok(line.length <= 80, line);
+    }
   },
 );
 

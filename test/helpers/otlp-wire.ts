@@ -61,7 +61,12 @@ function encodeResourceSpans({ resource, scopeSpans }: ResourceSpans): Buffer {
   ]);
 }
 
-function encodeSpan(span: Span): Buffer {
+/** A span with events, of which the service reads only the names. */
+export interface SpanWithEvents extends Span {
+  events?: readonly { name: string }[];
+}
+
+function encodeSpan(span: SpanWithEvents): Buffer {
   const time = (number: number, ns: string | number | undefined): Buffer =>
     ns === undefined
       ? Buffer.alloc(0)
@@ -76,6 +81,9 @@ function encodeSpan(span: Span): Buffer {
     time(8, span.endTimeUnixNano),
     concatEach(span.attributes, (pair) => field(9, encodeKeyValue(pair))),
     field(11, field(2, 'an event, which the service ignores')),
+    concatEach(span.events, ({ name }) =>
+      field(11, Buffer.concat([field(2, name), field(3, 'x')])),
+    ),
     span.status
       ? field(15, Buffer.concat([field(2, 'why'), varintField(3, span.status.code ?? 0)]))
       : Buffer.alloc(0),

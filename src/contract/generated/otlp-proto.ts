@@ -122,9 +122,22 @@ export const otlpProto = {
                   "type": "KeyValue",
                   "id": 9
                 },
+                "events": {
+                  "rule": "repeated",
+                  "type": "Event",
+                  "id": 11
+                },
                 "status": {
                   "type": "Status",
                   "id": 15
+                }
+              }
+            },
+            "Event": {
+              "fields": {
+                "name": {
+                  "type": "bytes",
+                  "id": 2
                 }
               }
             },

@@ -1,4 +1,7 @@
+import type { TraceSpan } from '../../contract/index.ts';
 import type { IngestLogEntry } from '../store/store.ts';
+import { findDialect, type DialectTopic } from './dialects/dialect.ts';
+import { dialects } from './dialects/table.ts';
 
 /**
  * The messages of the ingest log, by stable code: what happened to the spans, and how to fix it.
@@ -112,6 +115,22 @@ export const logMessages = {
   },
 } as const satisfies Record<string, Pick<IngestLogEntry, 'level' | 'message'>>;
 
+/** What happens to spans in a dialect that the service can't read: the code and the message. */
+const dialectOutcomes = {
+  withoutOperation: {
+    code: 'unreadable_spans',
+    describe: (name: string) => `Ignored: spans of ${name}.`,
+  },
+  withoutMessages: {
+    code: 'unreadable_messages',
+    describe: (name: string) => `Stored without text: chat spans of ${name}.`,
+  },
+  withoutTurn: {
+    code: 'unreadable_operation',
+    describe: (name: string) => `Stored, but not part of any turn: model calls of ${name}.`,
+  },
+} as const satisfies Partial<Record<DialectTopic, unknown>>;
+
 /** A code of `logMessages`. */
 export type LogCode = keyof typeof logMessages;
 
@@ -120,21 +139,52 @@ export type LogCode = keyof typeof logMessages;
  * a request of any size adds only a few entries.
  */
 export class LogEntryCollector {
-  readonly #cases = new Map<LogCode, { about: IngestLogEntry['about']; count: number }>();
+  readonly #entries = new Map<string, { entry: IngestLogEntry; count: number }>();
+  readonly #readableTraces: ReadonlySet<string>;
+
+  /** In `readableTraces`, a readable span tells the same as the ones in other dialects. */
+  constructor(readableTraces: ReadonlySet<string> = new Set()) {
+    this.#readableTraces = readableTraces;
+  }
 
   /** Adds a case. `about` holds ids, attribute names and numbers, never conversation text. */
   add(code: LogCode, about: IngestLogEntry['about'] = {}): void {
-    const known = this.#cases.get(code);
+    this.#count(code, () => ({ ...logMessages[code], code, about }));
+  }
+
+  /**
+   * Adds what the table of dialects says about a span that can't be read. Returns false, and adds
+   * nothing, if the dialect is unknown or the trace is readable anyway.
+   */
+  addDialect(
+    outcome: keyof typeof dialectOutcomes,
+    span: TraceSpan,
+    about: IngestLogEntry['about'],
+  ): boolean {
+    if (outcome !== 'withoutMessages' && this.#readableTraces.has(span.traceId)) return false;
+    const dialect = findDialect(dialects, span, outcome);
+    if (dialect === undefined) return false;
+    const { code, describe } = dialectOutcomes[outcome];
+    this.#count(`${code} ${dialect.name}`, () => ({
+      level: 'warn',
+      code,
+      message: `${describe(dialect.name)} ${dialect[outcome]}`,
+      about: { scope: span.scope.slice(0, 100), ...about },
+    }));
+    return true;
+  }
+
+  #count(key: string, createEntry: () => IngestLogEntry): void {
+    const known = this.#entries.get(key);
     if (known) known.count++;
-    else this.#cases.set(code, { about, count: 1 });
+    else this.#entries.set(key, { entry: createEntry(), count: 1 });
   }
 
   /** Returns the entries in the order of their first cases. */
   entries(): IngestLogEntry[] {
-    return Array.from(this.#cases, ([code, { about, count }]) => ({
-      ...logMessages[code],
-      code,
-      about: { ...about, count },
+    return Array.from(this.#entries.values(), ({ entry, count }) => ({
+      ...entry,
+      about: { ...entry.about, count },
     }));
   }
 }

@@ -6,8 +6,10 @@ import {
   readConversationId,
   resolveConversations,
 } from './conversation-ids.ts';
+import { findDialect } from './dialects/dialect.ts';
+import { dialects } from './dialects/table.ts';
 import { LogEntryCollector, logMessages, type LogCode } from './log-entries.ts';
-import { hasValidIds, OPERATION_KEY, readOperation, toSpanRow } from './span-row.ts';
+import { hasTurnText, hasValidIds, OPERATION_KEY, readOperation, toSpanRow } from './span-row.ts';
 import { TagCollector } from './tags.ts';
 
 /** What is known about a request besides its spans. */
@@ -39,7 +41,7 @@ export function readSpans(
   request: TraceRequest,
   context: RequestContext,
 ): TraceRequestRows | RejectedSpans {
-  const log = new LogEntryCollector();
+  const log = new LogEntryCollector(findReadableTraces(request));
   checkRequest(request, log);
   const genAiSpans = request.spans.filter((span) => isGenAiSpan(span, log));
   const validSpans = genAiSpans.filter((span) => checkIds(span, log));
@@ -56,7 +58,8 @@ export function readSpans(
       context.headerConversationId !== undefined ||
       validSpans.some((span) => CONVERSATION_ID_KEY in span.attributes);
     const reason = hasInvalidId ? 'malformed_conversation_id' : 'no_conversation_id';
-    return reject('no_conversation_id', reason, log);
+    const hint = hasInvalidId ? '' : findConversationIdHint(validSpans);
+    return reject('no_conversation_id', reason, log, hint);
   }
   const { knownTraces } = context;
   const conversations = resolveConversations(validSpans, request.spans, { header, knownTraces });
@@ -92,8 +95,19 @@ function reject(
   code: RejectedSpans['rejection']['code'],
   reason: LogCode,
   log: LogEntryCollector,
+  hint = '',
 ): RejectedSpans {
-  return { rejection: { code, message: logMessages[reason].message }, logEntries: log.entries() };
+  const message = logMessages[reason].message + hint;
+  return { rejection: { code, message }, logEntries: log.entries() };
+}
+
+/** Returns how the SDK that made the spans sets a conversation id, if that is known. */
+function findConversationIdHint(spans: readonly TraceSpan[]): string {
+  for (const span of spans) {
+    const dialect = findDialect(dialects, span, 'conversationId');
+    if (dialect) return ` ${dialect.conversationId}`;
+  }
+  return '';
 }
 
 function checkRequest({ spans, ignoredKeys }: TraceRequest, log: LogEntryCollector): void {
@@ -106,9 +120,15 @@ function isGenAiSpan(span: TraceSpan, log: LogEntryCollector): boolean {
   if (readOperation(span) !== undefined) return true;
   const about = { ...describeSpan(span), scope: span.scope.slice(0, 100) };
   if (OPERATION_KEY in span.attributes) log.add('malformed_operation', about);
+  else if (log.addDialect('withoutOperation', span, about)) return false;
   else if ('gen_ai.system' in span.attributes) log.add('older_conventions', about);
   else log.add('ignored_spans', about);
   return false;
+}
+
+/** Returns the traces that have a turn with text. */
+function findReadableTraces({ spans }: TraceRequest): Set<string> {
+  return new Set(spans.filter(hasTurnText).map(({ traceId }) => traceId));
 }
 
 function checkIds(span: TraceSpan, log: LogEntryCollector): boolean {

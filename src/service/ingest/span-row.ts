@@ -44,7 +44,7 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCol
   const { conversationId, operation } = context;
   const { traceId, spanId, name } = span;
   const about = { conversation_id: conversationId, trace_id: traceId, span_id: spanId };
-  if (!TURN_OPERATIONS.has(operation))
+  if (!TURN_OPERATIONS.has(operation) && !log.addDialect('withoutTurn', span, about))
     log.add('operation_without_turn', { ...about, operation: operation.slice(0, 100) });
   checkTimes(span, context, (code) => log.add(code, about));
   const messages = (key: string): string | undefined => {
@@ -54,9 +54,9 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCol
   };
   const inputMessages = messages(INPUT_KEY);
   const outputMessages = messages(OUTPUT_KEY);
-  if (operation === 'chat' && inputMessages === undefined && outputMessages === undefined) {
-    log.add('no_messages', about);
-  }
+  const isEmptyChat =
+    operation === 'chat' && inputMessages === undefined && outputMessages === undefined;
+  if (isEmptyChat && !log.addDialect('withoutMessages', span, about)) log.add('no_messages', about);
   return {
     conversationId,
     traceId,
@@ -73,6 +73,18 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCol
     attributes: selectOtherAttributes(span.attributes),
   };
 }
+
+/** Returns whether a span is a turn, or wraps one, with text. */
+export function hasTurnText(span: TraceSpan): boolean {
+  const operation = readOperation(span);
+  return (
+    (operation === 'chat' || operation === 'invoke_agent') &&
+    (hasValue(span.attributes[INPUT_KEY]) || hasValue(span.attributes[OUTPUT_KEY]))
+  );
+}
+
+const hasValue = (value: AttributeValue | undefined): boolean =>
+  value !== undefined && value !== null;
 
 function isId(id: string, digits: number): boolean {
   return id.length === digits && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id);

@@ -15,6 +15,7 @@ const dropCodes = [
   'malformed_ids',
   'unresolved_conversation',
   'no_conversation_id',
+  'unreadable_spans',
 ] as const;
 
 /** Creates the store of the ingest log. */

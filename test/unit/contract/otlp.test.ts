@@ -11,7 +11,7 @@ import {
   type Span,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
-import { field, encodeProtobuf, varint } from '../../helpers/otlp-wire.ts';
+import { field, encodeProtobuf, varint, type SpanWithEvents } from '../../helpers/otlp-wire.ts';
 import {
   makeWireRequest,
   makeFullRequest,
@@ -129,6 +129,26 @@ void t.test('Missing parts, null, and unknown fields are accepted', (t) => {
   t.strictSame(readTraceRequest(json).spans, [bare]);
   const wire = field(1, field(2, field(2, field(2, Buffer.from('abcdef', 'hex')))));
   t.strictSame(decodeTraceRequest(wire).spans, [bare]);
+  t.end();
+});
+
+void t.test('Of events, only the names of the GenAI conventions are read, each once', (t) => {
+  const names = ['gen_ai.choice', 'exception', 'gen_ai.user.message', 'gen_ai.choice'];
+  const span: SpanWithEvents = {
+    ...makeWireSpan({ id: 'a1' }),
+    events: names.map((name) => ({ name })),
+  };
+  const request = makeWireRequest([span]);
+  for (const { spans } of [
+    readTraceRequest(request),
+    decodeTraceRequest(encodeProtobuf(request)),
+  ]) {
+    t.strictSame(spans[0]?.eventNames, ['gen_ai.choice', 'gen_ai.user.message']);
+  }
+  for (const events of ['text', [null, 5, { name: 7 }, { name: 'exception' }]]) {
+    const odd = { ...makeWireSpan({ id: 'a1' }), events } as Span;
+    t.notOk('eventNames' in (readTraceRequest(makeWireRequest([odd])).spans[0] ?? {}));
+  }
   t.end();
 });
 

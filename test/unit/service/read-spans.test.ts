@@ -93,11 +93,11 @@ void t.test(
 
 void t.test('Operations that make no turn are stored and logged', (t) => {
   const result = readSketches([
-    { id: 'a1', attributes: { ...conversation('c'), ...operation('generate_content') } },
+    { id: 'a1', attributes: { ...conversation('c'), ...operation('embeddings') } },
   ]);
-  t.equal(expectAccepted(result).spans[0]?.operation, 'generate_content');
+  t.equal(expectAccepted(result).spans[0]?.operation, 'embeddings');
   t.match(findEntry(result, 'operation_without_turn'), {
-    about: { operation: 'generate_content' },
+    about: { operation: 'embeddings' },
   });
   t.end();
 });

@@ -20,6 +20,7 @@ import type { Authentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { MakeId } from '../domain/ids.ts';
 import type { IngestThread } from '../ingest/ingest-thread.ts';
+import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createRateLimiter } from '../ingest/rate-limiter.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute } from '../ingest/route.ts';
@@ -178,6 +179,7 @@ function addInterfaceRoutes(
     allowOnly(api, `${path}/`, ['GET', 'HEAD']);
   }
   allowOnly(api, '/', ['GET', 'HEAD'], ' Send traces to /v1/traces.');
+  addOtherSignalRoutes(api);
   api.setNotFoundHandler((request) => {
     throw new RequestError('not_found', describeUnknownRoute(request));
   });

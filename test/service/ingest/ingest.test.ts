@@ -213,9 +213,39 @@ void t.test('Other methods and paths get 405 and 404 with an explanation', async
   const wrong = await send('GET /v1/traces');
   assertError(t, wrong, 405, /POST/);
   t.equal(wrong.headers.get('allow'), 'POST');
-  assertError(t, await send('POST /v1/metrics', { body: {} }), 404, /POST \/v1\/metrics/);
   assertError(t, await send('GET /v1/'), 404);
-  assertError(t, await send('POST /v1/logs', { raw: 'x', headers: { 'content-type': ';' } }), 404);
+  assertError(t, await send('POST /v1/other', { raw: 'x', headers: { 'content-type': ';' } }), 404);
+});
+
+void t.test(
+  'Logs and metrics get 404 with the reason, whatever the body and the key',
+  async (t) => {
+    const { send } = await withService(t);
+    const metrics =
+      /POST \/v1\/metrics: the service takes traces only, .*OTEL_METRICS_EXPORTER=none/;
+    assertError(t, await send('POST /v1/metrics', { body: {} }), 404, metrics);
+    const logs = /takes traces only, .*gen_ai\.input\.messages.*OTEL_LOGS_EXPORTER=none/;
+    assertError(t, await send('POST /v1/logs', { body: {} }), 404, logs);
+    const headers = { 'content-type': ';', 'content-encoding': 'gzip' };
+    assertError(t, await send('POST /v1/logs', { raw: 'x', headers, key: null }), 404, logs);
+    assertError(
+      t,
+      await send('POST /v1/logs', { raw: 'x'.repeat(1e6), headers: protobuf }),
+      404,
+      logs,
+    );
+    assertError(t, await send('GET /v1/logs'), 404, /GET \/v1\/logs/);
+  },
+);
+
+void t.test('The 404 of an unknown conversation points to spans in another dialect', async (t) => {
+  const bench = await withService(t);
+  const span = makeSpan({ operation: null, attributes: { 'openinference.span.kind': 'LLM' } });
+  const body = makeTraceRequest([span]);
+  t.equal((await bench.send(TRACES, { body })).status, 200, 'ignored, as the interface says');
+  t.same(await listCodes(bench), ['unreadable_spans']);
+  const unknown = await bench.send('POST /v1/sessions/conv-1/end');
+  assertError(t, unknown, 404, /unreadable_spans.*ingest-log/);
 });
 
 void t.test('Injected faults cause 429, 500, 503, and slow responses', async (t) => {

@@ -85,6 +85,10 @@ function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {
   };
 
   recordRequests(api, parts);
+  api.addHook('onRequest', (request, _reply, done) => {
+    authentication.checkOrigin(request);
+    done();
+  });
   api.setNotFoundHandler((request) => {
     throw new RequestError('not_found', describeUnknownRoute(request));
   });

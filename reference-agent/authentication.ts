@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import {
   digestKey,
   findCrossSiteProblem,
+  findForeignPageProblem,
   isLoopbackAuthority,
   isSameDigest,
 } from '../src/http-kit/local-access.ts';
@@ -12,6 +13,11 @@ type RequestWithHeaders = Pick<IncomingMessage, 'headers'>;
 
 /** Decides what a request may do. */
 export interface Authentication {
+  /**
+   * @throws RequestError `forbidden` when the agent is on loopback and needs no key, and the request
+   * may come from a web page of another machine.
+   */
+  checkOrigin(request: RequestWithHeaders): void;
   /** @throws RequestError `unauthorized` when the agent has a key and the request lacks it. */
   checkKey(request: RequestWithHeaders): void;
   /** @throws RequestError `forbidden` or `unauthorized` when the request may not use `/__admin`. */
@@ -24,8 +30,10 @@ export interface Authentication {
 export function createAuthentication(options: {
   host: string;
   apiKey: string | null;
+  /** Whether callers without a key are allowed from everywhere. */
+  open: boolean;
 }): Authentication {
-  const { host, apiKey } = options;
+  const { host, apiKey, open } = options;
   const expected = apiKey === null ? null : digestKey(`Bearer ${apiKey}`);
   const hasKey = ({ headers }: RequestWithHeaders): boolean => {
     const authorization = (headers.authorization ?? '').replace(/^bearer +/i, 'Bearer ');
@@ -39,6 +47,14 @@ export function createAuthentication(options: {
     throw new RequestError('unauthorized', message, { 'www-authenticate': 'Bearer' });
   };
   return {
+    checkOrigin({ headers }) {
+      // A web page can't know the key.
+      if (!isLocal || open || expected !== null) return;
+      const problem = findForeignPageProblem(headers);
+      if (problem === undefined) return;
+      const hint = 'Set an API key to allow callers that send it.';
+      throw new RequestError('forbidden', `${problem} ${hint}`);
+    },
     checkKey,
     checkAdmin(request) {
       if (isLocal) {

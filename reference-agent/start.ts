@@ -70,7 +70,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     random: random.fork('latency'),
     options: withStartError(() => parseFaultList(options.faults ?? [])),
   });
-  const authentication = createAuthentication({ host, apiKey });
+  const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };
   const users = createUsers(clock);
   const chatOptions: ChatOptions = {

@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isLoopbackHost } from '../platform/loopback.ts';
 
 /**
@@ -9,16 +9,46 @@ import { isLoopbackHost } from '../platform/loopback.ts';
  */
 export function findCrossSiteProblem({ host, origin }: IncomingHttpHeaders): string | undefined {
   if (!isLoopbackAuthority(host)) return 'Host must be localhost or a loopback address.';
-  if (origin !== undefined && !origin.endsWith(`://${host ?? ''}`)) {
+  if (origin !== undefined && authorityOf(origin) !== host?.toLowerCase()) {
     return 'Pages of another origin must not use this route.';
   }
   return undefined;
 }
 
+/**
+ * Returns why a request may come from a web page of another machine; undefined if it can't. Pages of
+ * other servers on this machine are allowed.
+ */
+export function findForeignPageProblem({ host, origin }: IncomingHttpHeaders): string | undefined {
+  if (!isLoopbackAuthority(host)) return 'Host must be localhost or a loopback address.';
+  if (origin !== undefined && !isLoopbackAuthority(authorityOf(origin))) {
+    return 'Pages of other machines must not use this agent.';
+  }
+  return undefined;
+}
+
+/** Returns the host and port of an `Origin` header; undefined if the origin is malformed or null. */
+function authorityOf(origin: string): string | undefined {
+  return /^https?:\/\/([^\s/?#@]+)$/i.exec(origin)?.[1]?.toLowerCase();
+}
+
+/** Returns whether a request has several `Host` headers. Node would use the first one. */
+export function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeaders'>): boolean {
+  let hosts = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const name = rawHeaders[at];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts > 1;
+}
+
+/** What a request with several `Host` headers is answered with (RFC 9112, 3.2). */
+export const SEVERAL_HOSTS_MESSAGE = 'The request has more than one Host header.';
+
 /** Returns whether a `Host` header names this machine, with or without a port. */
 export function isLoopbackAuthority(host: string | undefined): boolean {
-  const [, name = ''] = /^(\[[^\]]*\]|[^:]*)(?::\d+)?$/.exec(host ?? '') ?? [];
-  return isLoopbackHost(name.replace(/^\[|\]$/g, '').toLowerCase());
+  const [, name = ''] = /^(\[::1\]|[a-z0-9.-]+)(?::\d{1,5})?$/i.exec(host ?? '') ?? [];
+  return isLoopbackHost(name);
 }
 
 /** Returns the SHA-256 digest of a key in lower-case hexadecimal. */

@@ -3,6 +3,7 @@ import { fastify, type FastifyInstance, type FastifyReply } from 'fastify';
 import { errorOrigin } from '../platform/error-origin.ts';
 import type { Log } from '../platform/log.ts';
 import type { HttpError } from './errors.ts';
+import { hasSeveralHosts, SEVERAL_HOSTS_MESSAGE } from './local-access.ts';
 
 /** Time limit of a request. Node's default of 300 s would let a slow client keep a connection. */
 export const REQUEST_TIMEOUT_MS = 60_000;
@@ -31,6 +32,12 @@ export interface HttpServerOptions {
   tls?: { cert: string; key: string } | undefined;
 }
 
+/** Has the shape of the errors that Fastify blames on a request. */
+class SeveralHostsError extends Error {
+  readonly statusCode = 400;
+  readonly code = 'SEVERAL_HOSTS';
+}
+
 /**
  * Creates a Fastify server without content type parsers that writes every error in the server's own
  * shape and serializes responses without a schema.
@@ -56,6 +63,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   });
   app.setReplySerializer((payload) => JSON.stringify(payload));
   app.removeAllContentTypeParsers();
+  app.addHook('onRequest', (request, _reply, done) => {
+    done(hasSeveralHosts(request.raw) ? new SeveralHostsError(SEVERAL_HOSTS_MESSAGE) : undefined);
+  });
   app.setErrorHandler((error, request, reply) => {
     const httpError = toHttpError(error);
     if (httpError.status >= 500 && error !== httpError) {

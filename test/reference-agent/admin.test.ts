@@ -134,6 +134,12 @@ void t.test('on loopback, the control API refuses web pages of other origins', a
     [{ origin: 'http://evil.example' }, 403],
     [{ origin: 'http://127.0.0.1:1' }, 403],
     [{ origin: 'null' }, 403],
+    [{ origin: `evil://${host}` }, 403],
+    [{ origin: `http://evil.example/://${host}` }, 403],
+    [{ origin: `http://evil.example://${host}` }, 403],
+    [{ host: '[localhost]' }, 403],
+    [{ host: 'evil.example/.localhost' }, 403],
+    [{ host: 'localhost:80:80' }, 403],
   ];
   for (const [headers, status] of cases) {
     t.equal(await statusWithHeaders(url, headers), status, JSON.stringify(headers));
@@ -146,7 +152,7 @@ void t.test('on loopback, the control API refuses web pages of other origins', a
 });
 
 void t.test('a fault header is ignored if the Host is not loopback', async (t) => {
-  const { agent } = await withAgent(t);
+  const { agent } = await withAgent(t, { apiKey: 'right' });
   const headers = { 'x-sandbox-kit-fault': 'unhealthy' };
   t.equal(await statusWithHeaders(`${agent.url}/health`, headers), 503);
   t.equal(

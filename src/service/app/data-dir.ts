@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { StartError } from '../../http-kit/errors.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isKey } from '../domain/authentication.ts';
-import { ForeignFileError } from '../store/migrate.ts';
+import { StoreFileError } from '../store/migrate.ts';
 
 const KEY_FILE = 'development-key';
 
@@ -111,7 +111,7 @@ export async function withDataFile<Result>(
     return await action();
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    if (error instanceof ForeignFileError) throw new StartError(error.message, { cause: error });
+    if (error instanceof StoreFileError) throw new StartError(error.message, { cause: error });
     const code = 'code' in error ? String(error.code) : '';
     const [, problem, advice] = FILE_PROBLEMS.find(([codes]) => codes.test(code)) ?? [];
     if (problem === undefined || advice === undefined) throw error;

@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
 import {
   Kysely,
@@ -12,6 +14,7 @@ import {
   type Transaction,
 } from 'kysely';
 import { systemClock } from '../../platform/clock.ts';
+import { assertFileIntact, assertSameDatabase } from './file-identity.ts';
 import { CACHE_KIB, CHECKPOINT_PAGES, isBusy, LOCK_WAIT_MS_MAX, openFile } from './open-file.ts';
 import type { Tables } from './tables.ts';
 
@@ -45,7 +48,7 @@ export interface StoreFile {
  * the wait counts from the call of `write`: transactions that queue up wait only once.
  */
 export function connect({ file, isTemporary }: StoreFile): Connections {
-  const forWrites = openFile(file, { busyMs: 0, isTemporary });
+  const forWrites = openForWrites({ file, isTemporary });
   // Leave checkpoints to the ingest thread: here, they would block HTTP responses.
   forWrites.pragma(`wal_autocheckpoint = ${2 * CHECKPOINT_PAGES}`);
   const forReads = new Sqlite(file, { readonly: true, timeout: LOCK_WAIT_MS_MAX });
@@ -67,8 +70,39 @@ export function connect({ file, isTemporary }: StoreFile): Connections {
       // connection to close merges the WAL into the file.
       forReads.close();
       forWrites.close();
+      countClosed(file);
     },
   };
+}
+
+/** Number of stores that this process has open, by file. */
+const openCounts = new Map<string, number>();
+
+/**
+ * Opens the write connection, and checks the file unless this process has it open: closing another
+ * handle of a file would release the locks that SQLite holds on it in this process.
+ * @throws StoreFileError
+ */
+function openForWrites({ file, isTemporary }: StoreFile): Database {
+  const path = resolve(file);
+  const openCount = openCounts.get(path) ?? 0;
+  const isChecked = !isTemporary && openCount === 0;
+  const wasMissing = !existsSync(file);
+  if (isChecked) assertFileIntact(file);
+  const db = openFile(file, { busyMs: 0, isTemporary });
+  try {
+    if (isChecked) assertSameDatabase(db, file, wasMissing);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  openCounts.set(path, openCount + 1);
+  return db;
+}
+
+function countClosed(file: string): void {
+  const path = resolve(file);
+  openCounts.set(path, (openCounts.get(path) ?? 1) - 1);
 }
 
 /** Selects a nanosecond column as text, because a number above 2^53 would lose digits. */

@@ -3,6 +3,7 @@ import { CREATE_TABLES } from './migrations/001-create-tables.ts';
 import { ADD_EVAL_INPUTS } from './migrations/002-add-eval-inputs.ts';
 import { ADD_SEED_DIGEST } from './migrations/003-add-seed-digest.ts';
 import { ADD_SIMULATIONS } from './migrations/004-add-simulations.ts';
+import { ADD_STORE_ID } from './migrations/005-add-store-id.ts';
 
 /**
  * All migrations, in order. The `user_version` of a file is the number of migrations it has run.
@@ -13,13 +14,19 @@ const migrations: readonly string[] = [
   ADD_EVAL_INPUTS,
   ADD_SEED_DIGEST,
   ADD_SIMULATIONS,
+  ADD_STORE_ID,
 ];
 
 /** SQLite's `application_id` of our files: "sbxk". */
 const APPLICATION_ID = 0x7362786b;
 
+/** Thrown for a file that can't be used. The message says what to do. */
+export class StoreFileError extends Error {
+  override name = 'StoreFileError';
+}
+
 /** Thrown for a file of another program or of a newer version of the kit. */
-export class ForeignFileError extends Error {
+export class ForeignFileError extends StoreFileError {
   override name = 'ForeignFileError';
 }
 

@@ -186,7 +186,9 @@ void t.test(
     const rows = (): Record<string, number> => {
       const query = `select name from sqlite_schema where type = 'table'`;
       const tables = db.prepare<[], string>(query).pluck().all();
-      const filled = tables.filter((name) => !/^(sqlite_sequence|owners|keys)$/.test(name));
+      const filled = tables.filter(
+        (name) => !/^(sqlite_sequence|owners|keys|store_id)$/.test(name),
+      );
       return Object.fromEntries(
         filled.map((name) => [name, Number(readValue(db, `select count(*) from ${name}`))]),
       );

@@ -1,0 +1,72 @@
+/**
+ * Notices that a database file was emptied, replaced, or damaged since its last use. SQLite accepts
+ * an empty file as a new database, and any other database of the kit, without an error.
+ */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Database } from 'better-sqlite3';
+import { isWalDamaged } from './check-wal.ts';
+import { StoreFileError } from './migrate.ts';
+
+/** Size of a WAL without frames. */
+const WAL_HEADER_BYTES = 32;
+
+/** The file next to the database that names the database by its id. */
+const idFileOf = (file: string): string => `${file}.id`;
+
+/**
+ * Checks a database file before SQLite opens it, because SQLite deletes a WAL that it can't use.
+ * @throws StoreFileError
+ */
+export function assertFileIntact(file: string): void {
+  const id = readId(file);
+  // In this order: a process that starts at the same time creates the WAL after the file.
+  const walBytes = sizeOf(`${file}-wal`) ?? 0;
+  const bytes = sizeOf(file);
+  const name = basename(file);
+  if (bytes === 0 && (id !== undefined || walBytes > WAL_HEADER_BYTES)) {
+    throw new StoreFileError(
+      `${file} was emptied: its conversations and results are gone. Restore it from a backup. To ` +
+        `start with an empty database, move ${name} and the files ${name}-* and ${name}.id away.`,
+    );
+  }
+  if (bytes === undefined && walBytes > WAL_HEADER_BYTES) {
+    throw new StoreFileError(
+      `${file} is missing, but ${name}-wal has data of it. Restore it from a backup. To start with ` +
+        `an empty database, move the files ${name}-* away.`,
+    );
+  }
+  if (bytes !== undefined && bytes > 0 && isWalDamaged(file)) {
+    throw new StoreFileError(
+      `${file}-wal is damaged: the latest changes of ${name} can't be read. Restore both files from ` +
+        `a backup. To continue without these changes, move the files ${name}-* away.`,
+    );
+  }
+}
+
+/**
+ * Checks that an open database is the one that was used here before, and remembers it.
+ * @throws StoreFileError
+ */
+export function assertSameDatabase(db: Database, file: string, wasMissing: boolean): void {
+  const id = db.prepare<[], string>('select id from store_id').pluck().get();
+  const usedId = readId(file);
+  const name = basename(file);
+  if (usedId !== undefined && usedId !== id && !wasMissing) {
+    throw new StoreFileError(
+      `${file} was replaced by another database since its last use. Restore it from a backup. To use ` +
+        `the other database, move ${name}.id away.`,
+    );
+  }
+  if (usedId !== id) writeFileSync(idFileOf(file), `${id ?? ''}\n`, { mode: 0o600 });
+}
+
+function readId(file: string): string | undefined {
+  const path = idFileOf(file);
+  const id = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
+  return id === '' ? undefined : id;
+}
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}

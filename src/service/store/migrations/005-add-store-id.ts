@@ -1,0 +1,5 @@
+/** Adds an id to the file, by which a start notices that another file took its place. */
+export const ADD_STORE_ID = `
+create table store_id (id text primary key) strict, without rowid;
+insert into store_id values (lower(hex(randomblob(16))));
+`;

@@ -1,0 +1,131 @@
+/** A start notices that the database of a used data directory was emptied, replaced, or damaged. */
+import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { start } from '../../helpers/command.ts';
+import { makeSpan, makeTraceRequest } from '../../helpers/otlp.ts';
+
+async function send({ url, apiKey }: { url: string; apiKey: string }, id: string, route: string) {
+  const response = await fetch(url + route, {
+    method: 'POST',
+    headers: { 'x-service-api-key': apiKey, 'content-type': 'application/json' },
+    ...(route === '/v1/traces' && {
+      body: JSON.stringify(makeTraceRequest([makeSpan({ conversationId: id })])),
+    }),
+  });
+  return response.status;
+}
+
+/** Starts and stops a service; returns its data directory. */
+async function makeUsedDir(t: Test): Promise<string> {
+  const dataDir = t.testdir({});
+  const service = await startService({ dataDir });
+  t.equal(await send(service, 'c-1', '/v1/traces'), 200);
+  await service.stop();
+  return dataDir;
+}
+
+async function assertStarts(t: Test, dataDir: string, ids: readonly string[]): Promise<void> {
+  const service = await startService({ dataDir });
+  for (const id of ids) t.equal(await send(service, '', `/v1/sessions/${id}/end`), 200, id);
+  await service.stop();
+}
+
+void t.test('An emptied database is reported, and stays as it is', async (t) => {
+  const dataDir = await makeUsedDir(t);
+  const file = join(dataDir, 'service.db');
+  const saved = readFileSync(file);
+  truncateSync(file, 0);
+  for (let nth = 0; nth < 2; nth += 1) {
+    await t.rejects(startService({ dataDir }), {
+      name: 'StartError',
+      message: /service\.db was emptied: .* Restore it from a backup\. /,
+    });
+  }
+  t.equal(readFileSync(file).length, 0);
+  writeFileSync(file, saved);
+  await assertStarts(t, dataDir, ['c-1']);
+  rmSync(file);
+  await assertStarts(t, dataDir, []);
+});
+
+void t.test('A replaced database is reported; another one can be chosen', async (t) => {
+  const [dataDir, other] = [await makeUsedDir(t), join(t.testdirName, 'other')];
+  const service = await startService({ dataDir: other });
+  await service.stop();
+  const file = join(dataDir, 'service.db');
+  cpSync(file, `${file}.backup`);
+  cpSync(join(other, 'service.db'), file);
+  await t.rejects(startService({ dataDir }), {
+    name: 'StartError',
+    message: /service\.db was replaced by another database since its last use\. .*service\.db\.id/,
+  });
+  cpSync(`${file}.backup`, file);
+  await assertStarts(t, dataDir, ['c-1']);
+  cpSync(join(other, 'service.db'), file);
+  rmSync(`${file}.id`);
+  await assertStarts(t, dataDir, []);
+  await assertStarts(t, dataDir, []);
+});
+
+/** Returns a directory that a killed service left behind: all conversations are in the WAL. */
+async function makeCrashedDir(t: Test): Promise<{ dataDir: string; ids: string[] }> {
+  const dataDir = join(t.testdir({}), 'data');
+  const args = ['serve', '--port', '0', '--json', '--data', dataDir];
+  const { firstLine, end } = await start(t, args);
+  const service = JSON.parse(firstLine) as { url: string; apiKey: string };
+  const ids = ['c-1', 'c-2', 'c-3', 'c-4'];
+  for (const id of ids) t.equal(await send(service, id, '/v1/traces'), 200);
+  await end('SIGKILL');
+  return { dataDir, ids };
+}
+
+const PAGE_BYTES = 4096 + 24;
+
+void t.test('A damaged WAL is reported, and an intact one loses nothing', async (t) => {
+  const { dataDir, ids } = await makeCrashedDir(t);
+  const file = join(dataDir, 'service.db');
+  const wal = readFileSync(`${file}-wal`);
+  const shm = readFileSync(`${file}-shm`);
+  const database = readFileSync(file);
+  const frames = (wal.length - 32) / PAGE_BYTES;
+  const restore = (damagedWal: Buffer, hasIndex: boolean): void => {
+    writeFileSync(file, database);
+    writeFileSync(`${file}-wal`, damagedWal);
+    if (hasIndex) writeFileSync(`${file}-shm`, shm);
+    else rmSync(`${file}-shm`, { force: true });
+  };
+  const flip = (at: number): Buffer => {
+    const damaged = Buffer.from(wal);
+    damaged[at] = (damaged[at] ?? 0) ^ 0xff;
+    return damaged;
+  };
+  const middle = 32 + Math.floor(frames / 3) * PAGE_BYTES;
+  for (const [what, damaged, hasIndex] of [
+    ['a page in the middle', flip(middle + 200), true],
+    ['a page in the middle, without an index', flip(middle + 200), false],
+    ['a frame header', flip(middle + 9), false],
+    ['the last page', flip(wal.length - 100), true],
+    ['the header', flip(2), true],
+    ['the header, without an index', flip(17), false],
+    ['the end is missing', wal.subarray(0, wal.length - 5000), true],
+    ['everything is missing', Buffer.alloc(0), true],
+    ['only zeros', Buffer.alloc(wal.length), true],
+  ] as const) {
+    restore(damaged, hasIndex);
+    await t.rejects(
+      startService({ dataDir }),
+      { name: 'StartError', message: /service\.db-wal is damaged: .* can't be read\. / },
+      what,
+    );
+    t.ok(readFileSync(`${file}-wal`).equals(damaged), 'the file is unchanged');
+  }
+  restore(Buffer.concat([wal, Buffer.alloc(3000, 1)]), true);
+  await assertStarts(t, dataDir, ids);
+  for (const name of ['wal', 'shm']) t.notOk(existsSync(`${file}-${name}`));
+  restore(wal.subarray(0, wal.length - 100), false);
+  const service = await startService({ dataDir });
+  await service.stop();
+  t.pass('the last transaction may be incomplete after a crash');
+});

@@ -131,6 +131,11 @@ const dialectOutcomes = {
   },
 } as const satisfies Partial<Record<DialectTopic, unknown>>;
 
+const findIgnored = (span: TraceSpan) => findDialect(dialects, span, 'withoutOperation');
+
+/** Maximum number of shapes of ignored spans to remember per request. */
+const SHAPES_MAX = 1_000;
+
 /** A code of `logMessages`. */
 export type LogCode = keyof typeof logMessages;
 
@@ -141,6 +146,8 @@ export type LogCode = keyof typeof logMessages;
 export class LogEntryCollector {
   readonly #entries = new Map<string, { entry: IngestLogEntry; count: number }>();
   readonly #readableTraces: ReadonlySet<string>;
+  /** Dialects of spans without an operation, by everything that decides about them. */
+  readonly #byShape = new Map<string, ReturnType<typeof findIgnored>>();
 
   /** In `readableTraces`, a readable span tells the same as the ones in other dialects. */
   constructor(readableTraces: ReadonlySet<string> = new Set()) {
@@ -162,16 +169,30 @@ export class LogEntryCollector {
     about: IngestLogEntry['about'],
   ): boolean {
     if (outcome !== 'withoutMessages' && this.#readableTraces.has(span.traceId)) return false;
-    const dialect = findDialect(dialects, span, outcome);
+    const dialect =
+      outcome === 'withoutOperation'
+        ? this.#findIgnored(span)
+        : findDialect(dialects, span, outcome);
     if (dialect === undefined) return false;
     const { code, describe } = dialectOutcomes[outcome];
     this.#count(`${code} ${dialect.name}`, () => ({
       level: 'warn',
       code,
-      message: `${describe(dialect.name)} ${dialect[outcome]}`,
+      message: `${describe(dialect.name)} ${dialect[outcome] ?? ''}`,
       about: { scope: span.scope.slice(0, 100), ...about },
     }));
     return true;
+  }
+
+  /** A request can have 100,000 ignored spans, but few shapes of them. */
+  #findIgnored(span: TraceSpan): ReturnType<typeof findIgnored> {
+    const { scope, resource, eventNames = [], attributes } = span;
+    const language = JSON.stringify(resource['telemetry.sdk.language'] ?? '');
+    const shape = [scope, language, ...eventNames, ...Object.keys(attributes)].join('\n');
+    if (this.#byShape.has(shape)) return this.#byShape.get(shape);
+    const dialect = findIgnored(span);
+    if (this.#byShape.size < SHAPES_MAX) this.#byShape.set(shape, dialect);
+    return dialect;
   }
 
   #count(key: string, createEntry: () => IngestLogEntry): void {

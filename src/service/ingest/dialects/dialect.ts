@@ -45,37 +45,48 @@ export function findDialect<Topic extends DialectTopic>(
   span: TraceSpan,
   topic: Topic,
 ): (Dialect & Record<Topic, string>) | undefined {
+  // A request can have 100,000 spans, so their keys are listed once and not for each dialect.
+  const names: SpanNames = {
+    scope: [span.scope],
+    attributes: Object.keys(span.attributes),
+    events: span.eventNames ?? [],
+  };
   const hasTopic = (dialect: Dialect): dialect is Dialect & Record<Topic, string> =>
     dialect[topic] !== undefined;
-  return dialects.find(
-    (dialect) => hasTopic(dialect) && dialect.marks.some((marks) => matches(marks, span)),
-  ) as (Dialect & Record<Topic, string>) | undefined;
+  for (const dialect of dialects) {
+    if (!hasTopic(dialect)) continue;
+    if (dialect.marks.some((marks) => matches(marks, span, names))) return dialect;
+  }
+  return undefined;
 }
 
-function matches(marks: Marks, span: TraceSpan): boolean {
-  const { attributes, resource, scope, eventNames = [], name } = span;
-  const language = resource['telemetry.sdk.language'];
-  const { values = {} } = marks;
+/** The names of a span that `Marks` have patterns for. */
+type SpanNames = Record<'scope' | 'attributes' | 'events', readonly string[]>;
+
+function matches(marks: Marks, span: TraceSpan, names: SpanNames): boolean {
+  const { attributes, resource, name } = span;
   return (
-    includesMatch(marks.scopes, () => [scope]) &&
-    includesMatch(marks.languages, () => [language]) &&
-    includesMatch(marks.events, () => eventNames) &&
-    includesMatch(marks.operations, () => [attributes['gen_ai.operation.name']]) &&
-    includesMatch(marks.attributes, () => Object.keys(attributes)) &&
+    includesMatch(marks.scopes, names.scope) &&
+    includesMatch(marks.attributes, names.attributes) &&
+    includesMatch(marks.events, names.events) &&
+    includesValue(marks.operations, attributes['gen_ai.operation.name']) &&
+    includesValue(marks.languages, resource['telemetry.sdk.language']) &&
     (marks.spanName?.test(name) ?? true) &&
-    Object.entries(values).every(([key, value]) => attributes[key] === value)
+    Object.entries(marks.values ?? {}).every(([key, value]) => attributes[key] === value)
   );
 }
 
-function includesMatch(
-  patterns: readonly string[] | undefined,
-  listNames: () => readonly unknown[],
-): boolean {
-  if (patterns === undefined) return true;
-  const names = listNames().filter((name) => typeof name === 'string');
-  return patterns.some((pattern) =>
-    pattern.endsWith('*')
-      ? names.some((name) => name.startsWith(pattern.slice(0, -1)))
-      : names.includes(pattern),
+function includesMatch(patterns: readonly string[] | undefined, names: readonly string[]): boolean {
+  return (
+    patterns === undefined ||
+    patterns.some((pattern) =>
+      pattern.endsWith('*')
+        ? names.some((name) => name.startsWith(pattern.slice(0, -1)))
+        : names.includes(pattern),
+    )
   );
+}
+
+function includesValue(values: readonly string[] | undefined, value: unknown): boolean {
+  return values === undefined || (typeof value === 'string' && values.includes(value));
 }

@@ -25,7 +25,7 @@ export interface AgentOptions {
   tls: TlsOptions | null;
   /** Faults that are set from the start. */
   faults: AgentFault[];
-  /** Scripted replies that take precedence over the agent's own. */
+  /** Scripted replies that take precedence over the agent's own, as in a script file. */
   script: Script | null;
   /** Limits of calls, and the address of their media; null turns voice off. */
   voice: VoiceOptions | null;

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { formatValue, resolvePointer } from '../src/contract/index.ts';
 import { StartError } from '../src/http-kit/errors.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
+import { formatPath } from '../src/platform/options.ts';
 import type { Conversation } from './dialogue.ts';
 
 const PATTERN_LENGTH_MAX = 200;
@@ -46,14 +47,17 @@ const rule = z.strictObject({
 
 const script = z.strictObject({ rules: z.array(rule).max(RULES_MAX) });
 
-/** The content of a script file. */
-export type Script = z.infer<typeof script>;
+/** A script as in a script file: everything with a default can be left out. */
+export type Script = z.input<typeof script>;
+
+/** A valid script with all defaults. */
+export type ResolvedScript = z.output<typeof script>;
 
 /** One scripted reply. */
-export type ScriptedReply = Script['rules'][number]['reply'];
+export type ScriptedReply = ResolvedScript['rules'][number]['reply'];
 
 /** Reads a script file. @throws StartError with the file and the problem. */
-export function readScript(path: string): Script {
+export function readScript(path: string): ResolvedScript {
   let text: string;
   let value: unknown;
   try {
@@ -74,6 +78,27 @@ export function readScript(path: string): Script {
   return parsed.data;
 }
 
+/**
+ * Validates a script that code passes as the option `script`, by the rules of script files.
+ * @throws {TypeError} about its first problem.
+ */
+export function resolveScript(caller: string, value: unknown): ResolvedScript {
+  const parsed = script.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const [first, ...more] = parsed.error.issues;
+  const rest = more.length === 0 ? '' : ` The script has ${more.length + 1} problems in all.`;
+  throw new TypeError(
+    `${caller}: ${first ? describeOption(value, first) : 'Invalid script.'}${rest}`,
+  );
+}
+
+function describeOption(value: unknown, issue: Issue): string {
+  const path = formatPath(['script', ...pathOf(issue)]);
+  if (isUnknownKey(issue)) return `Unknown key ${path}.`;
+  const received = formatValue(resolvePointer(value, pointerOf(issue)));
+  return `${path} must be ${describeExpected(issue)}, got ${received}.`;
+}
+
 /** Plays the rules of a script. */
 export interface ScriptPlayer {
   /** Returns the reply of the first rule that applies; undefined when none does. */
@@ -83,7 +108,7 @@ export interface ScriptPlayer {
 }
 
 /** Creates a player. Apart from `times`, a reply depends on the conversation only. */
-export function createScriptPlayer(script: Script): ScriptPlayer {
+export function createScriptPlayer(script: ResolvedScript): ScriptPlayer {
   const rules = script.rules.map((rule) => ({
     ...rule,
     regex: rule.when.regex === undefined ? undefined : new RegExp(rule.when.regex, 'i'),
@@ -155,8 +180,10 @@ function describeIssues(value: unknown, issues: readonly Issue[]): string {
 
 const isUnknownKey = ({ code }: Issue): boolean => code === 'unrecognized_keys';
 
-const pointerOf = (issue: Issue): string =>
-  formatPointer(isUnknownKey(issue) ? [...issue.path, issue.keys?.[0] ?? ''] : issue.path);
+const pathOf = (issue: Issue): readonly PropertyKey[] =>
+  isUnknownKey(issue) ? [...issue.path, issue.keys?.[0] ?? ''] : issue.path;
+
+const pointerOf = (issue: Issue): string => formatPointer(pathOf(issue));
 
 /** Returns the JSON pointer (RFC 6901) of a path. */
 const formatPointer = (path: readonly PropertyKey[]): string =>

@@ -22,7 +22,7 @@ import { createFaultInjector, parseFault, parseFaultList } from './faults.ts';
 import { createHealthCheck } from './health.ts';
 import { createAgentJournal } from './journal.ts';
 import { agentOptionsSchema, type AgentOptions } from './options.ts';
-import { createScriptPlayer } from './script.ts';
+import { createScriptPlayer, resolveScript } from './script.ts';
 import { loadKeyPair } from './tls.ts';
 import { createUsers } from './users.ts';
 import { VOICE_PATH } from './voice/upgrade.ts';
@@ -54,7 +54,7 @@ const HOST_DEFAULT = '127.0.0.1';
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
  * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
  * an unusable certificate, or invalid faults.
- * @throws TypeError when an option is unknown or has the wrong type.
+ * @throws TypeError when an option is unknown or has the wrong type, or when the script is invalid.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   checkOptions('startAgent', agentOptionsSchema, options);
@@ -76,7 +76,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const chatOptions: ChatOptions = {
     seed,
     customerName: users.nameOf,
-    script: script ? createScriptPlayer(script) : undefined,
+    script: script ? createScriptPlayer(resolveScript('startAgent', script)) : undefined,
   };
   const voice = createVoice(options, {
     ...shared,

@@ -26,7 +26,7 @@ function describeIssue(issue: z.core.$ZodIssue, options: unknown): string {
 }
 
 /** Formats a path as in code, for example `keys[0].owner`. */
-function formatPath(path: readonly PropertyKey[]): string {
+export function formatPath(path: readonly PropertyKey[]): string {
   return path
     .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
     .join('')

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import t from 'tap';
-import { readScript } from '../../reference-agent/index.ts';
+import { readScript, startAgent } from '../../reference-agent/index.ts';
 import type { ChatResponse } from '../../src/contract/index.ts';
 import { manualClock } from '../../src/platform/clock.ts';
 import {
@@ -320,4 +320,32 @@ void t.test('an invalid script is refused with its path and its problems', (t) =
   }
   t.equal(readScript(`${folder}/fine`).rules.length, 1);
   t.end();
+});
+
+void t.test('a script in code follows the rules of script files', async (t) => {
+  const { send } = await withAgent(t, {
+    script: { rules: [{ when: { contains: 'parrot' }, reply: { content: 'It rests.' } }] },
+  });
+  const { json } = await send(CHAT_ROUTE, { body: makeChatRequest('My parrot') });
+  t.match(json, { choices: [{ message: { content: 'It rests.' } }] }, 'defaults can be left out');
+  const reply = { content: 'x' };
+  for (const [script, problem] of [
+    [{}, 'script.rules must be an array, got nothing.'],
+    [{ rules: [{}] }, 'script.rules[0].reply must be an object, got nothing.'],
+    [{ rules: [{ reply, wen: {} }] }, 'Unknown key script.rules[0].wen.'],
+    [
+      { rules: [{ reply, when: { regex: '(' } }] },
+      'script.rules[0].when.regex must be a regular expression, got "(".',
+    ],
+    [{ rules: [{ reply, times: 0 }] }, 'script.rules[0].times must be at least 1, got 0.'],
+    [
+      { rules: [{ reply, times: 0 }, {}] },
+      'script.rules[0].times must be at least 1, got 0. The script has 2 problems in all.',
+    ],
+  ] as const) {
+    await t.rejects(startAgent({ script: script as never }), {
+      name: 'TypeError',
+      message: `startAgent: ${problem}`,
+    });
+  }
 });

@@ -1719,24 +1719,6 @@ export interface Persona {
    * @maxItems 50
    */
   tags?: string[];
-  voice?: PersonaVoice;
-}
-/**
- * How the user sounds on the voice channel.
- */
-export interface PersonaVoice {
-  /**
-   * Name of a voice of the speech synthesizer.
-   */
-  name?: string;
-  /**
-   * Speech rate relative to normal, 0.5 to 2. Default: 1.
-   */
-  speed?: number;
-  /**
-   * How often the user interrupts the agent. Default: none.
-   */
-  interruptions?: 'none' | 'rare' | 'frequent';
 }
 /**
  * A page of sessions with their outcomes, newest first.

@@ -15013,7 +15013,7 @@ return errors === 0;
 }
 
 export const Persona = validate36;
-const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"voice":{"title":"PersonaVoice","type":"object","description":"How the user sounds on the voice channel.","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a voice of the speech synthesizer."},"speed":{"type":"number","minimum":0.5,"maximum":2,"description":"Speech rate relative to normal, 0.5 to 2. Default: 1."},"interruptions":{"type":"string","enum":["none","rare","frequent"],"description":"How often the user interrupts the agent. Default: none."}}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"],"voice":{"speed":1.2,"interruptions":"rare"}},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice/speed","value":{"id":"a","name":"A","voice":{"speed":120}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
 const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
 const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
@@ -15044,7 +15044,7 @@ vErrors.push(err1);
 errors++;
 }
 for(const key0 in data){
-if(!((((((((key0 === "id") || (key0 === "name")) || (key0 === "characteristics")) || (key0 === "language")) || (key0 === "verbosity")) || (key0 === "patience_turns")) || (key0 === "tags")) || (key0 === "voice"))){
+if(!(((((((key0 === "id") || (key0 === "name")) || (key0 === "characteristics")) || (key0 === "language")) || (key0 === "verbosity")) || (key0 === "patience_turns")) || (key0 === "tags"))){
 const err2 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err2];
@@ -15264,124 +15264,14 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.voice !== undefined){
-let data8 = data.voice;
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-for(const key1 in data8){
-if(!(((key1 === "name") || (key1 === "speed")) || (key1 === "interruptions"))){
-const err20 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+}
+else {
+const err20 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err20];
 }
 else {
 vErrors.push(err20);
-}
-errors++;
-}
-}
-if(data8.name !== undefined){
-let data9 = data8.name;
-if(typeof data9 === "string"){
-if(!pattern3.test(data9)){
-const err21 = {instancePath:instancePath+"/voice/name",schemaPath:"#/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
-if(vErrors === null){
-vErrors = [err21];
-}
-else {
-vErrors.push(err21);
-}
-errors++;
-}
-}
-else {
-const err22 = {instancePath:instancePath+"/voice/name",schemaPath:"#/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err22];
-}
-else {
-vErrors.push(err22);
-}
-errors++;
-}
-}
-if(data8.speed !== undefined){
-let data10 = data8.speed;
-if((typeof data10 == "number") && (isFinite(data10))){
-if(data10 > 2 || isNaN(data10)){
-const err23 = {instancePath:instancePath+"/voice/speed",schemaPath:"#/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
-if(vErrors === null){
-vErrors = [err23];
-}
-else {
-vErrors.push(err23);
-}
-errors++;
-}
-if(data10 < 0.5 || isNaN(data10)){
-const err24 = {instancePath:instancePath+"/voice/speed",schemaPath:"#/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
-if(vErrors === null){
-vErrors = [err24];
-}
-else {
-vErrors.push(err24);
-}
-errors++;
-}
-}
-else {
-const err25 = {instancePath:instancePath+"/voice/speed",schemaPath:"#/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
-if(vErrors === null){
-vErrors = [err25];
-}
-else {
-vErrors.push(err25);
-}
-errors++;
-}
-}
-if(data8.interruptions !== undefined){
-let data11 = data8.interruptions;
-if(typeof data11 !== "string"){
-const err26 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err26];
-}
-else {
-vErrors.push(err26);
-}
-errors++;
-}
-if(!(((data11 === "none") || (data11 === "rare")) || (data11 === "frequent"))){
-const err27 = {instancePath:instancePath+"/voice/interruptions",schemaPath:"#/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema70.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
-if(vErrors === null){
-vErrors = [err27];
-}
-else {
-vErrors.push(err27);
-}
-errors++;
-}
-}
-}
-else {
-const err28 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err28];
-}
-else {
-vErrors.push(err28);
-}
-errors++;
-}
-}
-}
-else {
-const err29 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err29];
-}
-else {
-vErrors.push(err29);
 }
 errors++;
 }
@@ -16759,7 +16649,7 @@ return errors === 0;
 export const Scenario = validate43;
 const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
 const schema81 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
-const pattern42 = new RegExp("^[\\s\\S]{1,1000}$", "u");
+const pattern40 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
@@ -17035,7 +16925,7 @@ vErrors.push(err20);
 errors++;
 }
 for(const key1 in data6){
-if(!((((((((key1 === "id") || (key1 === "name")) || (key1 === "characteristics")) || (key1 === "language")) || (key1 === "verbosity")) || (key1 === "patience_turns")) || (key1 === "tags")) || (key1 === "voice"))){
+if(!(((((((key1 === "id") || (key1 === "name")) || (key1 === "characteristics")) || (key1 === "language")) || (key1 === "verbosity")) || (key1 === "patience_turns")) || (key1 === "tags"))){
 const err21 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err21];
@@ -17255,12 +17145,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data6.voice !== undefined){
-let data15 = data6.voice;
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-for(const key2 in data15){
-if(!(((key2 === "name") || (key2 === "speed")) || (key2 === "interruptions"))){
-const err39 = {instancePath:instancePath+"/persona/voice",schemaPath:"persona.schema.json/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+else {
+const err39 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -17269,12 +17156,12 @@ vErrors.push(err39);
 }
 errors++;
 }
+var _valid0 = _errs21 === errors;
+valid3 = _valid0;
+ifClause0 = "else";
 }
-if(data15.name !== undefined){
-let data16 = data15.name;
-if(typeof data16 === "string"){
-if(!pattern3.test(data16)){
-const err40 = {instancePath:instancePath+"/persona/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(!valid3){
+const err40 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -17284,8 +17171,11 @@ vErrors.push(err40);
 errors++;
 }
 }
-else {
-const err41 = {instancePath:instancePath+"/persona/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.initial_messages !== undefined){
+let data15 = data.initial_messages;
+if(Array.isArray(data15)){
+if(data15.length > 1000){
+const err41 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -17294,12 +17184,12 @@ vErrors.push(err41);
 }
 errors++;
 }
-}
-if(data15.speed !== undefined){
-let data17 = data15.speed;
-if((typeof data17 == "number") && (isFinite(data17))){
-if(data17 > 2 || isNaN(data17)){
-const err42 = {instancePath:instancePath+"/persona/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+const len2 = data15.length;
+for(let i2=0; i2<len2; i2++){
+let data16 = data15[i2];
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.role === undefined){
+const err42 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -17308,8 +17198,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(data17 < 0.5 || isNaN(data17)){
-const err43 = {instancePath:instancePath+"/persona/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
+if(data16.content === undefined){
+const err43 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -17318,9 +17208,9 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-else {
-const err44 = {instancePath:instancePath+"/persona/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key2 in data16){
+if(!((key2 === "role") || (key2 === "content"))){
+const err44 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -17330,10 +17220,10 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data15.interruptions !== undefined){
-let data18 = data15.interruptions;
-if(typeof data18 !== "string"){
-const err45 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data16.role !== undefined){
+let data17 = data16.role;
+if(typeof data17 !== "string"){
+const err45 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -17342,8 +17232,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(!(((data18 === "none") || (data18 === "rare")) || (data18 === "frequent"))){
-const err46 = {instancePath:instancePath+"/persona/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema70.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+if(!(((data17 === "system") || (data17 === "user")) || (data17 === "assistant"))){
+const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema78.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -17353,9 +17243,9 @@ vErrors.push(err46);
 errors++;
 }
 }
-}
-else {
-const err47 = {instancePath:instancePath+"/persona/voice",schemaPath:"persona.schema.json/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data16.content !== undefined){
+if(typeof data16.content !== "string"){
+const err47 = {instancePath:instancePath+"/initial_messages/" + i2+"/content",schemaPath:"#/properties/initial_messages/items/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -17367,7 +17257,7 @@ errors++;
 }
 }
 else {
-const err48 = {instancePath:instancePath+"/persona",schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err48 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -17376,12 +17266,10 @@ vErrors.push(err48);
 }
 errors++;
 }
-var _valid0 = _errs21 === errors;
-valid3 = _valid0;
-ifClause0 = "else";
 }
-if(!valid3){
-const err49 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/if",keyword:"if",params:{failingKeyword: ifClause0},message:"must match \""+ifClause0+"\" schema"};
+}
+else {
+const err49 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -17391,11 +17279,11 @@ vErrors.push(err49);
 errors++;
 }
 }
-if(data.initial_messages !== undefined){
-let data19 = data.initial_messages;
-if(Array.isArray(data19)){
-if(data19.length > 1000){
-const err50 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data.seed !== undefined){
+let data19 = data.seed;
+if(typeof data19 === "string"){
+if(!pattern3.test(data19)){
+const err50 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -17404,12 +17292,9 @@ vErrors.push(err50);
 }
 errors++;
 }
-const len2 = data19.length;
-for(let i2=0; i2<len2; i2++){
-let data20 = data19[i2];
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.role === undefined){
-const err51 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "role"},message:"must have required property '"+"role"+"'"};
+}
+else {
+const err51 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -17418,8 +17303,11 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(data20.content === undefined){
-const err52 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/required",keyword:"required",params:{missingProperty: "content"},message:"must have required property '"+"content"+"'"};
+}
+if(data.samples !== undefined){
+let data20 = data.samples;
+if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
+const err52 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -17428,9 +17316,9 @@ vErrors.push(err52);
 }
 errors++;
 }
-for(const key3 in data20){
-if(!((key3 === "role") || (key3 === "content"))){
-const err53 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 > 1000 || isNaN(data20)){
+const err53 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -17439,11 +17327,8 @@ vErrors.push(err53);
 }
 errors++;
 }
-}
-if(data20.role !== undefined){
-let data21 = data20.role;
-if(typeof data21 !== "string"){
-const err54 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data20 < 1 || isNaN(data20)){
+const err54 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -17452,8 +17337,13 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(!(((data21 === "system") || (data21 === "user")) || (data21 === "assistant"))){
-const err55 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema78.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data.pass_rate !== undefined){
+let data21 = data.pass_rate;
+if((typeof data21 == "number") && (isFinite(data21))){
+if(data21 > 1 || isNaN(data21)){
+const err55 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -17462,10 +17352,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-}
-if(data20.content !== undefined){
-if(typeof data20.content !== "string"){
-const err56 = {instancePath:instancePath+"/initial_messages/" + i2+"/content",schemaPath:"#/properties/initial_messages/items/properties/content/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data21 < 0 || isNaN(data21)){
+const err56 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -17475,9 +17363,8 @@ vErrors.push(err56);
 errors++;
 }
 }
-}
 else {
-const err57 = {instancePath:instancePath+"/initial_messages/" + i2,schemaPath:"#/properties/initial_messages/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err57 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -17487,9 +17374,11 @@ vErrors.push(err57);
 errors++;
 }
 }
-}
-else {
-const err58 = {instancePath:instancePath+"/initial_messages",schemaPath:"#/properties/initial_messages/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.evals !== undefined){
+let data22 = data.evals;
+if(Array.isArray(data22)){
+if(data22.length > 100){
+const err58 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -17498,12 +17387,14 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
-if(data.seed !== undefined){
-let data23 = data.seed;
-if(typeof data23 === "string"){
-if(!pattern3.test(data23)){
-const err59 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+const len3 = data22.length;
+for(let i3=0; i3<len3; i3++){
+let data23 = data22[i3];
+const _errs60 = errors;
+let valid13 = true;
+const _errs61 = errors;
+if(typeof data23 !== "string"){
+const err59 = {};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -17512,9 +17403,22 @@ vErrors.push(err59);
 }
 errors++;
 }
+var _valid1 = _errs61 === errors;
+errors = _errs60;
+if(vErrors !== null){
+if(_errs60){
+vErrors.length = _errs60;
 }
 else {
-const err60 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+vErrors = null;
+}
+}
+let ifClause1;
+if(_valid1){
+const _errs63 = errors;
+if(typeof data23 === "string"){
+if(!pattern2.test(data23)){
+const err60 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -17524,10 +17428,8 @@ vErrors.push(err60);
 errors++;
 }
 }
-if(data.samples !== undefined){
-let data24 = data.samples;
-if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
-const err61 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err61 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -17536,9 +17438,19 @@ vErrors.push(err61);
 }
 errors++;
 }
-if((typeof data24 == "number") && (isFinite(data24))){
-if(data24 > 1000 || isNaN(data24)){
-const err62 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+var _valid1 = _errs63 === errors;
+valid13 = _valid1;
+ifClause1 = "then";
+}
+else {
+const _errs65 = errors;
+const _errs70 = errors;
+let valid16 = true;
+const _errs71 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing0;
+if((data23.kind === undefined) && (missing0 = "kind")){
+const err62 = {};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -17547,8 +17459,10 @@ vErrors.push(err62);
 }
 errors++;
 }
-if(data24 < 1 || isNaN(data24)){
-const err63 = {instancePath:instancePath+"/samples",schemaPath:"#/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+else {
+if(data23.kind !== undefined){
+if("contains" !== data23.kind){
+const err63 = {};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -17559,11 +17473,22 @@ errors++;
 }
 }
 }
-if(data.pass_rate !== undefined){
-let data25 = data.pass_rate;
-if((typeof data25 == "number") && (isFinite(data25))){
-if(data25 > 1 || isNaN(data25)){
-const err64 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+}
+var _valid2 = _errs71 === errors;
+errors = _errs70;
+if(vErrors !== null){
+if(_errs70){
+vErrors.length = _errs70;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid2){
+const _errs73 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err64 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -17572,8 +17497,11 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data25 < 0 || isNaN(data25)){
-const err65 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data23.params !== undefined){
+let data25 = data23.params;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.text === undefined){
+const err65 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -17582,9 +17510,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-else {
-const err66 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+for(const key3 in data25){
+if(!(((key3 === "text") || (key3 === "in")) || (key3 === "case_sensitive"))){
+const err66 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -17594,11 +17522,9 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data.evals !== undefined){
-let data26 = data.evals;
-if(Array.isArray(data26)){
-if(data26.length > 100){
-const err67 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data25.text !== undefined){
+if(typeof data25.text !== "string"){
+const err67 = {instancePath:instancePath+"/evals/" + i3+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -17607,14 +17533,11 @@ vErrors.push(err67);
 }
 errors++;
 }
-const len3 = data26.length;
-for(let i3=0; i3<len3; i3++){
-let data27 = data26[i3];
-const _errs69 = errors;
-let valid14 = true;
-const _errs70 = errors;
+}
+if(data25.in !== undefined){
+let data27 = data25.in;
 if(typeof data27 !== "string"){
-const err68 = {};
+const err68 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -17623,22 +17546,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-var _valid1 = _errs70 === errors;
-errors = _errs69;
-if(vErrors !== null){
-if(_errs69){
-vErrors.length = _errs69;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause1;
-if(_valid1){
-const _errs72 = errors;
-if(typeof data27 === "string"){
-if(!pattern2.test(data27)){
-const err69 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(!(((data27 === "agent") || (data27 === "user")) || (data27 === "any"))){
+const err69 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -17648,8 +17557,9 @@ vErrors.push(err69);
 errors++;
 }
 }
-else {
-const err70 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data25.case_sensitive !== undefined){
+if(typeof data25.case_sensitive !== "boolean"){
+const err70 = {instancePath:instancePath+"/evals/" + i3+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -17658,19 +17568,10 @@ vErrors.push(err70);
 }
 errors++;
 }
-var _valid1 = _errs72 === errors;
-valid14 = _valid1;
-ifClause1 = "then";
+}
 }
 else {
-const _errs74 = errors;
-const _errs79 = errors;
-let valid17 = true;
-const _errs80 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing0;
-if((data27.kind === undefined) && (missing0 = "kind")){
-const err71 = {};
+const err71 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -17679,10 +17580,13 @@ vErrors.push(err71);
 }
 errors++;
 }
-else {
-if(data27.kind !== undefined){
-if("contains" !== data27.kind){
-const err72 = {};
+}
+}
+var _valid2 = _errs73 === errors;
+valid16 = _valid2;
+}
+if(!valid16){
+const err72 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -17691,24 +17595,13 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-}
-}
-var _valid2 = _errs80 === errors;
-errors = _errs79;
-if(vErrors !== null){
-if(_errs79){
-vErrors.length = _errs79;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid2){
-const _errs82 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err73 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+const _errs84 = errors;
+let valid20 = true;
+const _errs85 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing1;
+if((data23.kind === undefined) && (missing1 = "kind")){
+const err73 = {};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -17717,11 +17610,10 @@ vErrors.push(err73);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data29 = data27.params;
-if(data29 && typeof data29 == "object" && !Array.isArray(data29)){
-if(data29.text === undefined){
-const err74 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/required",keyword:"required",params:{missingProperty: "text"},message:"must have required property '"+"text"+"'"};
+else {
+if(data23.kind !== undefined){
+if("regex" !== data23.kind){
+const err74 = {};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -17730,9 +17622,24 @@ vErrors.push(err74);
 }
 errors++;
 }
-for(const key4 in data29){
-if(!(((key4 === "text") || (key4 === "in")) || (key4 === "case_sensitive"))){
-const err75 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+}
+}
+}
+var _valid3 = _errs85 === errors;
+errors = _errs84;
+if(vErrors !== null){
+if(_errs84){
+vErrors.length = _errs84;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid3){
+const _errs87 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err75 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -17741,10 +17648,11 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-if(data29.text !== undefined){
-if(typeof data29.text !== "string"){
-const err76 = {instancePath:instancePath+"/evals/" + i3+"/params/text",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data23.params !== undefined){
+let data30 = data23.params;
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(data30.pattern === undefined){
+const err76 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"},message:"must have required property '"+"pattern"+"'"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -17753,11 +17661,9 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data29.in !== undefined){
-let data31 = data29.in;
-if(typeof data31 !== "string"){
-const err77 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key4 in data30){
+if(!(((key4 === "pattern") || (key4 === "flags")) || (key4 === "in"))){
+const err77 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -17766,8 +17672,10 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(!(((data31 === "agent") || (data31 === "user")) || (data31 === "any"))){
-const err78 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+}
+if(data30.pattern !== undefined){
+if(typeof data30.pattern !== "string"){
+const err78 = {instancePath:instancePath+"/evals/" + i3+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -17777,9 +17685,11 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data29.case_sensitive !== undefined){
-if(typeof data29.case_sensitive !== "boolean"){
-const err79 = {instancePath:instancePath+"/evals/" + i3+"/params/case_sensitive",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/case_sensitive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data30.flags !== undefined){
+let data32 = data30.flags;
+if(typeof data32 === "string"){
+if(!pattern0.test(data32)){
+const err79 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -17789,9 +17699,8 @@ vErrors.push(err79);
 errors++;
 }
 }
-}
 else {
-const err80 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err80 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -17801,12 +17710,10 @@ vErrors.push(err80);
 errors++;
 }
 }
-}
-var _valid2 = _errs82 === errors;
-valid17 = _valid2;
-}
-if(!valid17){
-const err81 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/0/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data30.in !== undefined){
+let data33 = data30.in;
+if(typeof data33 !== "string"){
+const err81 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -17815,13 +17722,8 @@ vErrors.push(err81);
 }
 errors++;
 }
-const _errs93 = errors;
-let valid21 = true;
-const _errs94 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing1;
-if((data27.kind === undefined) && (missing1 = "kind")){
-const err82 = {};
+if(!(((data33 === "agent") || (data33 === "user")) || (data33 === "any"))){
+const err82 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -17830,10 +17732,10 @@ vErrors.push(err82);
 }
 errors++;
 }
+}
+}
 else {
-if(data27.kind !== undefined){
-if("regex" !== data27.kind){
-const err83 = {};
+const err83 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -17844,22 +17746,11 @@ errors++;
 }
 }
 }
+var _valid3 = _errs87 === errors;
+valid20 = _valid3;
 }
-var _valid3 = _errs94 === errors;
-errors = _errs93;
-if(vErrors !== null){
-if(_errs93){
-vErrors.length = _errs93;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid3){
-const _errs96 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err84 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(!valid20){
+const err84 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -17868,11 +17759,13 @@ vErrors.push(err84);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data34 = data27.params;
-if(data34 && typeof data34 == "object" && !Array.isArray(data34)){
-if(data34.pattern === undefined){
-const err85 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/required",keyword:"required",params:{missingProperty: "pattern"},message:"must have required property '"+"pattern"+"'"};
+const _errs98 = errors;
+let valid24 = true;
+const _errs99 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing2;
+if((data23.kind === undefined) && (missing2 = "kind")){
+const err85 = {};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -17881,9 +17774,10 @@ vErrors.push(err85);
 }
 errors++;
 }
-for(const key5 in data34){
-if(!(((key5 === "pattern") || (key5 === "flags")) || (key5 === "in"))){
-const err86 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+else {
+if(data23.kind !== undefined){
+if("tool_called" !== data23.kind){
+const err86 = {};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -17893,9 +17787,23 @@ vErrors.push(err86);
 errors++;
 }
 }
-if(data34.pattern !== undefined){
-if(typeof data34.pattern !== "string"){
-const err87 = {instancePath:instancePath+"/evals/" + i3+"/params/pattern",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/pattern/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+var _valid4 = _errs99 === errors;
+errors = _errs98;
+if(vErrors !== null){
+if(_errs98){
+vErrors.length = _errs98;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid4){
+const _errs101 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err87 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -17904,12 +17812,11 @@ vErrors.push(err87);
 }
 errors++;
 }
-}
-if(data34.flags !== undefined){
-let data36 = data34.flags;
-if(typeof data36 === "string"){
-if(!pattern0.test(data36)){
-const err88 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
+if(data23.params !== undefined){
+let data35 = data23.params;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.name === undefined){
+const err88 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -17918,9 +17825,9 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-else {
-const err89 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key5 in data35){
+if(!(key5 === "name")){
+const err89 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -17930,10 +17837,9 @@ vErrors.push(err89);
 errors++;
 }
 }
-if(data34.in !== undefined){
-let data37 = data34.in;
-if(typeof data37 !== "string"){
-const err90 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data35.name !== undefined){
+if(typeof data35.name !== "string"){
+const err90 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -17942,8 +17848,10 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(!(((data37 === "agent") || (data37 === "user")) || (data37 === "any"))){
-const err91 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err91 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -17954,8 +17862,11 @@ errors++;
 }
 }
 }
-else {
-const err92 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+var _valid4 = _errs101 === errors;
+valid24 = _valid4;
+}
+if(!valid24){
+const err92 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -17964,13 +17875,13 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-}
-var _valid3 = _errs96 === errors;
-valid21 = _valid3;
-}
-if(!valid21){
-const err93 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+const _errs108 = errors;
+let valid28 = true;
+const _errs109 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing3;
+if((data23.kind === undefined) && (missing3 = "kind")){
+const err93 = {};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -17979,12 +17890,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-const _errs107 = errors;
-let valid25 = true;
-const _errs108 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing2;
-if((data27.kind === undefined) && (missing2 = "kind")){
+else {
+if(data23.kind !== undefined){
+if("tool_args" !== data23.kind){
 const err94 = {};
 if(vErrors === null){
 vErrors = [err94];
@@ -17994,10 +17902,24 @@ vErrors.push(err94);
 }
 errors++;
 }
+}
+}
+}
+var _valid5 = _errs109 === errors;
+errors = _errs108;
+if(vErrors !== null){
+if(_errs108){
+vErrors.length = _errs108;
+}
 else {
-if(data27.kind !== undefined){
-if("tool_called" !== data27.kind){
-const err95 = {};
+vErrors = null;
+}
+}
+if(_valid5){
+const _errs111 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err95 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -18006,24 +17928,11 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-}
-var _valid4 = _errs108 === errors;
-errors = _errs107;
-if(vErrors !== null){
-if(_errs107){
-vErrors.length = _errs107;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid4){
-const _errs110 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err96 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(data23.params !== undefined){
+let data38 = data23.params;
+if(data38 && typeof data38 == "object" && !Array.isArray(data38)){
+if(data38.name === undefined){
+const err96 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -18032,11 +17941,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data39 = data27.params;
-if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
-if(data39.name === undefined){
-const err97 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data38.arguments === undefined){
+const err97 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -18045,9 +17951,9 @@ vErrors.push(err97);
 }
 errors++;
 }
-for(const key6 in data39){
-if(!(key6 === "name")){
-const err98 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+for(const key6 in data38){
+if(!((key6 === "name") || (key6 === "arguments"))){
+const err98 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -18057,9 +17963,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data39.name !== undefined){
-if(typeof data39.name !== "string"){
-const err99 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data38.name !== undefined){
+if(typeof data38.name !== "string"){
+const err99 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -18069,9 +17975,10 @@ vErrors.push(err99);
 errors++;
 }
 }
-}
-else {
-const err100 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/2/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data38.arguments !== undefined){
+let data40 = data38.arguments;
+if(!(data40 && typeof data40 == "object" && !Array.isArray(data40))){
+const err100 = {instancePath:instancePath+"/evals/" + i3+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -18082,11 +17989,8 @@ errors++;
 }
 }
 }
-var _valid4 = _errs110 === errors;
-valid25 = _valid4;
-}
-if(!valid25){
-const err101 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/2/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err101 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -18095,13 +17999,13 @@ vErrors.push(err101);
 }
 errors++;
 }
-const _errs117 = errors;
-let valid29 = true;
-const _errs118 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing3;
-if((data27.kind === undefined) && (missing3 = "kind")){
-const err102 = {};
+}
+}
+var _valid5 = _errs111 === errors;
+valid28 = _valid5;
+}
+if(!valid28){
+const err102 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -18110,9 +18014,12 @@ vErrors.push(err102);
 }
 errors++;
 }
-else {
-if(data27.kind !== undefined){
-if("tool_args" !== data27.kind){
+const _errs120 = errors;
+let valid32 = true;
+const _errs121 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing4;
+if((data23.kind === undefined) && (missing4 = "kind")){
 const err103 = {};
 if(vErrors === null){
 vErrors = [err103];
@@ -18122,24 +18029,10 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-}
-}
-var _valid5 = _errs118 === errors;
-errors = _errs117;
-if(vErrors !== null){
-if(_errs117){
-vErrors.length = _errs117;
-}
 else {
-vErrors = null;
-}
-}
-if(_valid5){
-const _errs120 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err104 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(data23.kind !== undefined){
+if("tool_order" !== data23.kind){
+const err104 = {};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -18148,11 +18041,24 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data42 = data27.params;
-if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
-if(data42.name === undefined){
-const err105 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+}
+}
+var _valid6 = _errs121 === errors;
+errors = _errs120;
+if(vErrors !== null){
+if(_errs120){
+vErrors.length = _errs120;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid6){
+const _errs123 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err105 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -18161,8 +18067,11 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(data42.arguments === undefined){
-const err106 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/required",keyword:"required",params:{missingProperty: "arguments"},message:"must have required property '"+"arguments"+"'"};
+if(data23.params !== undefined){
+let data42 = data23.params;
+if(data42 && typeof data42 == "object" && !Array.isArray(data42)){
+if(data42.names === undefined){
+const err106 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"},message:"must have required property '"+"names"+"'"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -18172,8 +18081,8 @@ vErrors.push(err106);
 errors++;
 }
 for(const key7 in data42){
-if(!((key7 === "name") || (key7 === "arguments"))){
-const err107 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(!(key7 === "names")){
+const err107 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -18183,9 +18092,11 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data42.name !== undefined){
-if(typeof data42.name !== "string"){
-const err108 = {instancePath:instancePath+"/evals/" + i3+"/params/name",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data42.names !== undefined){
+let data43 = data42.names;
+if(Array.isArray(data43)){
+if(data43.length < 1){
+const err108 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -18194,11 +18105,10 @@ vErrors.push(err108);
 }
 errors++;
 }
-}
-if(data42.arguments !== undefined){
-let data44 = data42.arguments;
-if(!(data44 && typeof data44 == "object" && !Array.isArray(data44))){
-const err109 = {instancePath:instancePath+"/evals/" + i3+"/params/arguments",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/properties/arguments/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len4 = data43.length;
+for(let i4=0; i4<len4; i4++){
+if(typeof data43[i4] !== "string"){
+const err109 = {instancePath:instancePath+"/evals/" + i3+"/params/names/" + i4,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -18210,7 +18120,7 @@ errors++;
 }
 }
 else {
-const err110 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/3/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err110 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -18221,11 +18131,8 @@ errors++;
 }
 }
 }
-var _valid5 = _errs120 === errors;
-valid29 = _valid5;
-}
-if(!valid29){
-const err111 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/3/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err111 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -18234,13 +18141,13 @@ vErrors.push(err111);
 }
 errors++;
 }
-const _errs129 = errors;
-let valid33 = true;
-const _errs130 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing4;
-if((data27.kind === undefined) && (missing4 = "kind")){
-const err112 = {};
+}
+}
+var _valid6 = _errs123 === errors;
+valid32 = _valid6;
+}
+if(!valid32){
+const err112 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -18249,9 +18156,12 @@ vErrors.push(err112);
 }
 errors++;
 }
-else {
-if(data27.kind !== undefined){
-if("tool_order" !== data27.kind){
+const _errs132 = errors;
+let valid38 = true;
+const _errs133 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing5;
+if((data23.kind === undefined) && (missing5 = "kind")){
 const err113 = {};
 if(vErrors === null){
 vErrors = [err113];
@@ -18261,24 +18171,10 @@ vErrors.push(err113);
 }
 errors++;
 }
-}
-}
-}
-var _valid6 = _errs130 === errors;
-errors = _errs129;
-if(vErrors !== null){
-if(_errs129){
-vErrors.length = _errs129;
-}
 else {
-vErrors = null;
-}
-}
-if(_valid6){
-const _errs132 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err114 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(data23.kind !== undefined){
+if("max_turns" !== data23.kind){
+const err114 = {};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -18287,11 +18183,24 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data46 = data27.params;
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(data46.names === undefined){
-const err115 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/required",keyword:"required",params:{missingProperty: "names"},message:"must have required property '"+"names"+"'"};
+}
+}
+}
+var _valid7 = _errs133 === errors;
+errors = _errs132;
+if(vErrors !== null){
+if(_errs132){
+vErrors.length = _errs132;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid7){
+const _errs135 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err115 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -18300,9 +18209,11 @@ vErrors.push(err115);
 }
 errors++;
 }
-for(const key8 in data46){
-if(!(key8 === "names")){
-const err116 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
+if(data23.params !== undefined){
+let data46 = data23.params;
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.max === undefined){
+const err116 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -18311,12 +18222,9 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-if(data46.names !== undefined){
-let data47 = data46.names;
-if(Array.isArray(data47)){
-if(data47.length < 1){
-const err117 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+for(const key8 in data46){
+if(!(key8 === "max")){
+const err117 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key8},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -18325,10 +18233,11 @@ vErrors.push(err117);
 }
 errors++;
 }
-const len4 = data47.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data47[i4] !== "string"){
-const err118 = {instancePath:instancePath+"/evals/" + i3+"/params/names/" + i4,schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data46.max !== undefined){
+let data47 = data46.max;
+if(!(((typeof data47 == "number") && (!(data47 % 1) && !isNaN(data47))) && (isFinite(data47)))){
+const err118 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -18337,10 +18246,9 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-}
-else {
-const err119 = {instancePath:instancePath+"/evals/" + i3+"/params/names",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/properties/names/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if((typeof data47 == "number") && (isFinite(data47))){
+if(data47 < 0 || isNaN(data47)){
+const err119 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -18351,8 +18259,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err120 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/4/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err120 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -18363,11 +18272,11 @@ errors++;
 }
 }
 }
-var _valid6 = _errs132 === errors;
-valid33 = _valid6;
+var _valid7 = _errs135 === errors;
+valid38 = _valid7;
 }
-if(!valid33){
-const err121 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/4/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(!valid38){
+const err121 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -18376,12 +18285,12 @@ vErrors.push(err121);
 }
 errors++;
 }
-const _errs141 = errors;
-let valid39 = true;
 const _errs142 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing5;
-if((data27.kind === undefined) && (missing5 = "kind")){
+let valid42 = true;
+const _errs143 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing6;
+if((data23.kind === undefined) && (missing6 = "kind")){
 const err122 = {};
 if(vErrors === null){
 vErrors = [err122];
@@ -18392,8 +18301,8 @@ vErrors.push(err122);
 errors++;
 }
 else {
-if(data27.kind !== undefined){
-if("max_turns" !== data27.kind){
+if(data23.kind !== undefined){
+if("max_latency" !== data23.kind){
 const err123 = {};
 if(vErrors === null){
 vErrors = [err123];
@@ -18406,21 +18315,21 @@ errors++;
 }
 }
 }
-var _valid7 = _errs142 === errors;
-errors = _errs141;
+var _valid8 = _errs143 === errors;
+errors = _errs142;
 if(vErrors !== null){
-if(_errs141){
-vErrors.length = _errs141;
+if(_errs142){
+vErrors.length = _errs142;
 }
 else {
 vErrors = null;
 }
 }
-if(_valid7){
-const _errs144 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err124 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(_valid8){
+const _errs145 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err124 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -18429,11 +18338,11 @@ vErrors.push(err124);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data50 = data27.params;
-if(data50 && typeof data50 == "object" && !Array.isArray(data50)){
-if(data50.max === undefined){
-const err125 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data23.params !== undefined){
+let data49 = data23.params;
+if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
+if(data49.ms === undefined){
+const err125 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"},message:"must have required property '"+"ms"+"'"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -18442,9 +18351,9 @@ vErrors.push(err125);
 }
 errors++;
 }
-for(const key9 in data50){
-if(!(key9 === "max")){
-const err126 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
+for(const key9 in data49){
+if(!(key9 === "ms")){
+const err126 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key9},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -18454,10 +18363,11 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data50.max !== undefined){
-let data51 = data50.max;
-if(!(((typeof data51 == "number") && (!(data51 % 1) && !isNaN(data51))) && (isFinite(data51)))){
-const err127 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data49.ms !== undefined){
+let data50 = data49.ms;
+if((typeof data50 == "number") && (isFinite(data50))){
+if(data50 < 0 || isNaN(data50)){
+const err127 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -18466,9 +18376,9 @@ vErrors.push(err127);
 }
 errors++;
 }
-if((typeof data51 == "number") && (isFinite(data51))){
-if(data51 < 0 || isNaN(data51)){
-const err128 = {instancePath:instancePath+"/evals/" + i3+"/params/max",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/properties/max/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err128 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -18479,9 +18389,8 @@ errors++;
 }
 }
 }
-}
 else {
-const err129 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/5/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err129 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -18492,11 +18401,11 @@ errors++;
 }
 }
 }
-var _valid7 = _errs144 === errors;
-valid39 = _valid7;
+var _valid8 = _errs145 === errors;
+valid42 = _valid8;
 }
-if(!valid39){
-const err130 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/5/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(!valid42){
+const err130 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -18505,12 +18414,12 @@ vErrors.push(err130);
 }
 errors++;
 }
-const _errs151 = errors;
-let valid43 = true;
 const _errs152 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing6;
-if((data27.kind === undefined) && (missing6 = "kind")){
+let valid46 = true;
+const _errs153 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing7;
+if((data23.kind === undefined) && (missing7 = "kind")){
 const err131 = {};
 if(vErrors === null){
 vErrors = [err131];
@@ -18521,8 +18430,8 @@ vErrors.push(err131);
 errors++;
 }
 else {
-if(data27.kind !== undefined){
-if("max_latency" !== data27.kind){
+if(data23.kind !== undefined){
+if("json_path" !== data23.kind){
 const err132 = {};
 if(vErrors === null){
 vErrors = [err132];
@@ -18535,21 +18444,21 @@ errors++;
 }
 }
 }
-var _valid8 = _errs152 === errors;
-errors = _errs151;
+var _valid9 = _errs153 === errors;
+errors = _errs152;
 if(vErrors !== null){
-if(_errs151){
-vErrors.length = _errs151;
+if(_errs152){
+vErrors.length = _errs152;
 }
 else {
 vErrors = null;
 }
 }
-if(_valid8){
-const _errs154 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err133 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(_valid9){
+const _errs155 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err133 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -18558,11 +18467,11 @@ vErrors.push(err133);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data53 = data27.params;
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.ms === undefined){
-const err134 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/required",keyword:"required",params:{missingProperty: "ms"},message:"must have required property '"+"ms"+"'"};
+if(data23.params !== undefined){
+let data52 = data23.params;
+if(data52 && typeof data52 == "object" && !Array.isArray(data52)){
+if(data52.path === undefined){
+const err134 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -18571,9 +18480,8 @@ vErrors.push(err134);
 }
 errors++;
 }
-for(const key10 in data53){
-if(!(key10 === "ms")){
-const err135 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
+if(data52.equals === undefined){
+const err135 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -18582,12 +18490,9 @@ vErrors.push(err135);
 }
 errors++;
 }
-}
-if(data53.ms !== undefined){
-let data54 = data53.ms;
-if((typeof data54 == "number") && (isFinite(data54))){
-if(data54 < 0 || isNaN(data54)){
-const err136 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+for(const key10 in data52){
+if(!((key10 === "path") || (key10 === "equals"))){
+const err136 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key10},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -18597,8 +18502,9 @@ vErrors.push(err136);
 errors++;
 }
 }
-else {
-const err137 = {instancePath:instancePath+"/evals/" + i3+"/params/ms",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/properties/ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data52.path !== undefined){
+if(typeof data52.path !== "string"){
+const err137 = {instancePath:instancePath+"/evals/" + i3+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -18610,7 +18516,7 @@ errors++;
 }
 }
 else {
-const err138 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/6/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err138 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -18621,11 +18527,11 @@ errors++;
 }
 }
 }
-var _valid8 = _errs154 === errors;
-valid43 = _valid8;
+var _valid9 = _errs155 === errors;
+valid46 = _valid9;
 }
-if(!valid43){
-const err139 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/6/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(!valid46){
+const err139 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -18634,12 +18540,12 @@ vErrors.push(err139);
 }
 errors++;
 }
-const _errs161 = errors;
-let valid47 = true;
 const _errs162 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing7;
-if((data27.kind === undefined) && (missing7 = "kind")){
+let valid50 = true;
+const _errs163 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing8;
+if((data23.kind === undefined) && (missing8 = "kind")){
 const err140 = {};
 if(vErrors === null){
 vErrors = [err140];
@@ -18650,8 +18556,8 @@ vErrors.push(err140);
 errors++;
 }
 else {
-if(data27.kind !== undefined){
-if("json_path" !== data27.kind){
+if(data23.kind !== undefined){
+if("evaluation_metadata" !== data23.kind){
 const err141 = {};
 if(vErrors === null){
 vErrors = [err141];
@@ -18664,21 +18570,21 @@ errors++;
 }
 }
 }
-var _valid9 = _errs162 === errors;
-errors = _errs161;
+var _valid10 = _errs163 === errors;
+errors = _errs162;
 if(vErrors !== null){
-if(_errs161){
-vErrors.length = _errs161;
+if(_errs162){
+vErrors.length = _errs162;
 }
 else {
 vErrors = null;
 }
 }
-if(_valid9){
-const _errs164 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err142 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(_valid10){
+const _errs165 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err142 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -18687,11 +18593,11 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data56 = data27.params;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-if(data56.path === undefined){
-const err143 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if(data23.params !== undefined){
+let data55 = data23.params;
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.key === undefined){
+const err143 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -18700,8 +18606,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data56.equals === undefined){
-const err144 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
+if(data55.equals === undefined){
+const err144 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -18710,9 +18616,9 @@ vErrors.push(err144);
 }
 errors++;
 }
-for(const key11 in data56){
-if(!((key11 === "path") || (key11 === "equals"))){
-const err145 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
+for(const key11 in data55){
+if(!((key11 === "key") || (key11 === "equals"))){
+const err145 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key11},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -18722,9 +18628,9 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data56.path !== undefined){
-if(typeof data56.path !== "string"){
-const err146 = {instancePath:instancePath+"/evals/" + i3+"/params/path",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.key !== undefined){
+if(typeof data55.key !== "string"){
+const err146 = {instancePath:instancePath+"/evals/" + i3+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -18736,7 +18642,7 @@ errors++;
 }
 }
 else {
-const err147 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/7/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err147 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -18747,11 +18653,11 @@ errors++;
 }
 }
 }
-var _valid9 = _errs164 === errors;
-valid47 = _valid9;
+var _valid10 = _errs165 === errors;
+valid50 = _valid10;
 }
-if(!valid47){
-const err148 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/7/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(!valid50){
+const err148 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -18760,12 +18666,12 @@ vErrors.push(err148);
 }
 errors++;
 }
-const _errs171 = errors;
-let valid51 = true;
 const _errs172 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing8;
-if((data27.kind === undefined) && (missing8 = "kind")){
+let valid54 = true;
+const _errs173 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+let missing9;
+if((data23.kind === undefined) && (missing9 = "kind")){
 const err149 = {};
 if(vErrors === null){
 vErrors = [err149];
@@ -18776,8 +18682,8 @@ vErrors.push(err149);
 errors++;
 }
 else {
-if(data27.kind !== undefined){
-if("evaluation_metadata" !== data27.kind){
+if(data23.kind !== undefined){
+if("judge" !== data23.kind){
 const err150 = {};
 if(vErrors === null){
 vErrors = [err150];
@@ -18790,21 +18696,21 @@ errors++;
 }
 }
 }
-var _valid10 = _errs172 === errors;
-errors = _errs171;
+var _valid11 = _errs173 === errors;
+errors = _errs172;
 if(vErrors !== null){
-if(_errs171){
-vErrors.length = _errs171;
+if(_errs172){
+vErrors.length = _errs172;
 }
 else {
 vErrors = null;
 }
 }
-if(_valid10){
-const _errs174 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err151 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(_valid11){
+const _errs175 = errors;
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.params === undefined){
+const err151 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -18813,11 +18719,11 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data59 = data27.params;
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-if(data59.key === undefined){
-const err152 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "key"},message:"must have required property '"+"key"+"'"};
+if(data23.params !== undefined){
+let data58 = data23.params;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.criteria === undefined){
+const err152 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -18826,8 +18732,9 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(data59.equals === undefined){
-const err153 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/required",keyword:"required",params:{missingProperty: "equals"},message:"must have required property '"+"equals"+"'"};
+for(const key12 in data58){
+if(!((key12 === "criteria") || (key12 === "model"))){
+const err153 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -18836,9 +18743,12 @@ vErrors.push(err153);
 }
 errors++;
 }
-for(const key12 in data59){
-if(!((key12 === "key") || (key12 === "equals"))){
-const err154 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key12},message:"must NOT have additional properties"};
+}
+if(data58.criteria !== undefined){
+let data59 = data58.criteria;
+if(typeof data59 === "string"){
+if(!pattern1.test(data59)){
+const err154 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -18848,9 +18758,8 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data59.key !== undefined){
-if(typeof data59.key !== "string"){
-const err155 = {instancePath:instancePath+"/evals/" + i3+"/params/key",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/properties/key/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err155 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -18860,9 +18769,9 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/8/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data58.model !== undefined){
+if(typeof data58.model !== "string"){
+const err156 = {instancePath:instancePath+"/evals/" + i3+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -18873,11 +18782,8 @@ errors++;
 }
 }
 }
-var _valid10 = _errs174 === errors;
-valid51 = _valid10;
-}
-if(!valid51){
-const err157 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/8/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+else {
+const err157 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -18886,13 +18792,13 @@ vErrors.push(err157);
 }
 errors++;
 }
-const _errs181 = errors;
-let valid55 = true;
-const _errs182 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-let missing9;
-if((data27.kind === undefined) && (missing9 = "kind")){
-const err158 = {};
+}
+}
+var _valid11 = _errs175 === errors;
+valid54 = _valid11;
+}
+if(!valid54){
+const err158 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -18901,10 +18807,9 @@ vErrors.push(err158);
 }
 errors++;
 }
-else {
-if(data27.kind !== undefined){
-if("judge" !== data27.kind){
-const err159 = {};
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.id === undefined){
+const err159 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -18913,24 +18818,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-}
-}
-}
-var _valid11 = _errs182 === errors;
-errors = _errs181;
-if(vErrors !== null){
-if(_errs181){
-vErrors.length = _errs181;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid11){
-const _errs184 = errors;
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.params === undefined){
-const err160 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/then/required",keyword:"required",params:{missingProperty: "params"},message:"must have required property '"+"params"+"'"};
+if(data23.name === undefined){
+const err160 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -18939,11 +18828,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data27.params !== undefined){
-let data62 = data27.params;
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.criteria === undefined){
-const err161 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/required",keyword:"required",params:{missingProperty: "criteria"},message:"must have required property '"+"criteria"+"'"};
+if(data23.kind === undefined){
+const err161 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -18952,9 +18838,9 @@ vErrors.push(err161);
 }
 errors++;
 }
-for(const key13 in data62){
-if(!((key13 === "criteria") || (key13 === "model"))){
-const err162 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
+for(const key13 in data23){
+if(!(((((((key13 === "id") || (key13 === "name")) || (key13 === "category")) || (key13 === "type")) || (key13 === "kind")) || (key13 === "params")) || (key13 === "required"))){
+const err162 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key13},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -18964,11 +18850,11 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data62.criteria !== undefined){
-let data63 = data62.criteria;
-if(typeof data63 === "string"){
-if(!pattern1.test(data63)){
-const err163 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
+if(data23.id !== undefined){
+let data61 = data23.id;
+if(typeof data61 === "string"){
+if(!pattern2.test(data61)){
+const err163 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -18979,7 +18865,7 @@ errors++;
 }
 }
 else {
-const err164 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err164 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -18989,9 +18875,11 @@ vErrors.push(err164);
 errors++;
 }
 }
-if(data62.model !== undefined){
-if(typeof data62.model !== "string"){
-const err165 = {instancePath:instancePath+"/evals/" + i3+"/params/model",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/model/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data23.name !== undefined){
+let data62 = data23.name;
+if(typeof data62 === "string"){
+if(!pattern3.test(data62)){
+const err165 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -19001,9 +18889,8 @@ vErrors.push(err165);
 errors++;
 }
 }
-}
 else {
-const err166 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err166 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -19013,12 +18900,11 @@ vErrors.push(err166);
 errors++;
 }
 }
-}
-var _valid11 = _errs184 === errors;
-valid55 = _valid11;
-}
-if(!valid55){
-const err167 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/allOf/9/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data23.category !== undefined){
+let data63 = data23.category;
+if(typeof data63 === "string"){
+if(!pattern4.test(data63)){
+const err167 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -19027,9 +18913,9 @@ vErrors.push(err167);
 }
 errors++;
 }
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.id === undefined){
-const err168 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+else {
+const err168 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -19038,8 +18924,11 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(data27.name === undefined){
-const err169 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data23.type !== undefined){
+let data64 = data23.type;
+if(typeof data64 !== "string"){
+const err169 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -19048,8 +18937,8 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(data27.kind === undefined){
-const err170 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(!((data64 === "session_level") || (data64 === "turn_level"))){
+const err170 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -19058,9 +18947,11 @@ vErrors.push(err170);
 }
 errors++;
 }
-for(const key14 in data27){
-if(!(((((((key14 === "id") || (key14 === "name")) || (key14 === "category")) || (key14 === "type")) || (key14 === "kind")) || (key14 === "params")) || (key14 === "required"))){
-const err171 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
+}
+if(data23.kind !== undefined){
+let data65 = data23.kind;
+if(typeof data65 !== "string"){
+const err171 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -19069,12 +18960,8 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-if(data27.id !== undefined){
-let data65 = data27.id;
-if(typeof data65 === "string"){
-if(!pattern2.test(data65)){
-const err172 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+if(!((((((((((data65 === "contains") || (data65 === "regex")) || (data65 === "tool_called")) || (data65 === "tool_args")) || (data65 === "tool_order")) || (data65 === "max_turns")) || (data65 === "max_latency")) || (data65 === "json_path")) || (data65 === "evaluation_metadata")) || (data65 === "judge"))){
+const err172 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema27.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -19084,8 +18971,10 @@ vErrors.push(err172);
 errors++;
 }
 }
-else {
-const err173 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data23.params !== undefined){
+let data66 = data23.params;
+if(!(data66 && typeof data66 == "object" && !Array.isArray(data66))){
+const err173 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -19095,11 +18984,9 @@ vErrors.push(err173);
 errors++;
 }
 }
-if(data27.name !== undefined){
-let data66 = data27.name;
-if(typeof data66 === "string"){
-if(!pattern3.test(data66)){
-const err174 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data23.required !== undefined){
+if(typeof data23.required !== "boolean"){
+const err174 = {instancePath:instancePath+"/evals/" + i3+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -19109,8 +18996,9 @@ vErrors.push(err174);
 errors++;
 }
 }
+}
 else {
-const err175 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err175 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -19119,12 +19007,12 @@ vErrors.push(err175);
 }
 errors++;
 }
+var _valid1 = _errs65 === errors;
+valid13 = _valid1;
+ifClause1 = "else";
 }
-if(data27.category !== undefined){
-let data67 = data27.category;
-if(typeof data67 === "string"){
-if(!pattern4.test(data67)){
-const err176 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(!valid13){
+const err176 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -19134,8 +19022,9 @@ vErrors.push(err176);
 errors++;
 }
 }
+}
 else {
-const err177 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err177 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -19145,10 +19034,15 @@ vErrors.push(err177);
 errors++;
 }
 }
-if(data27.type !== undefined){
-let data68 = data27.type;
-if(typeof data68 !== "string"){
-const err178 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.user !== undefined){
+let data68 = data.user;
+const _errs201 = errors;
+let valid60 = true;
+const _errs202 = errors;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+let missing10;
+if((data68.mode === undefined) && (missing10 = "mode")){
+const err178 = {};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -19157,8 +19051,10 @@ vErrors.push(err178);
 }
 errors++;
 }
-if(!((data68 === "session_level") || (data68 === "turn_level"))){
-const err179 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
+else {
+if(data68.mode !== undefined){
+if("llm" !== data68.mode){
+const err179 = {};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -19168,10 +19064,24 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data27.kind !== undefined){
-let data69 = data27.kind;
-if(typeof data69 !== "string"){
-const err180 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+var _valid12 = _errs202 === errors;
+errors = _errs201;
+if(vErrors !== null){
+if(_errs201){
+vErrors.length = _errs201;
+}
+else {
+vErrors = null;
+}
+}
+let ifClause2;
+if(_valid12){
+const _errs204 = errors;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.goal === undefined){
+const err180 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"},message:"must have required property '"+"goal"+"'"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -19180,8 +19090,9 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(!((((((((((data69 === "contains") || (data69 === "regex")) || (data69 === "tool_called")) || (data69 === "tool_args")) || (data69 === "tool_order")) || (data69 === "max_turns")) || (data69 === "max_latency")) || (data69 === "json_path")) || (data69 === "evaluation_metadata")) || (data69 === "judge"))){
-const err181 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema27.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(data68.goal !== undefined){
+if(typeof data68.goal !== "string"){
+const err181 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -19191,10 +19102,16 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data27.params !== undefined){
-let data70 = data27.params;
-if(!(data70 && typeof data70 == "object" && !Array.isArray(data70))){
-const err182 = {instancePath:instancePath+"/evals/" + i3+"/params",schemaPath:"eval-definition.schema.json/properties/params/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+var _valid12 = _errs204 === errors;
+valid60 = _valid12;
+ifClause2 = "then";
+}
+else {
+const _errs207 = errors;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.opening === undefined){
+const err182 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"},message:"must have required property '"+"opening"+"'"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -19203,10 +19120,9 @@ vErrors.push(err182);
 }
 errors++;
 }
-}
-if(data27.required !== undefined){
-if(typeof data27.required !== "boolean"){
-const err183 = {instancePath:instancePath+"/evals/" + i3+"/required",schemaPath:"eval-definition.schema.json/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data68.opening !== undefined){
+if(typeof data68.opening !== "string"){
+const err183 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -19217,8 +19133,12 @@ errors++;
 }
 }
 }
-else {
-const err184 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"eval-definition.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+var _valid12 = _errs207 === errors;
+valid60 = _valid12;
+ifClause2 = "else";
+}
+if(!valid60){
+const err184 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -19227,12 +19147,13 @@ vErrors.push(err184);
 }
 errors++;
 }
-var _valid1 = _errs74 === errors;
-valid14 = _valid1;
-ifClause1 = "else";
-}
-if(!valid14){
-const err185 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/if",keyword:"if",params:{failingKeyword: ifClause1},message:"must match \""+ifClause1+"\" schema"};
+const _errs211 = errors;
+let valid64 = true;
+const _errs212 = errors;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+let missing11;
+if((data68.mode === undefined) && (missing11 = "mode")){
+const err185 = {};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -19241,10 +19162,10 @@ vErrors.push(err185);
 }
 errors++;
 }
-}
-}
 else {
-const err186 = {instancePath:instancePath+"/evals",schemaPath:"#/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data68.mode !== undefined){
+if("scripted" !== data68.mode){
+const err186 = {};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -19254,15 +19175,30 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data.user !== undefined){
-let data72 = data.user;
-const _errs210 = errors;
-let valid61 = true;
-const _errs211 = errors;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-let missing10;
-if((data72.mode === undefined) && (missing10 = "mode")){
-const err187 = {};
+}
+}
+var _valid13 = _errs212 === errors;
+errors = _errs211;
+if(vErrors !== null){
+if(_errs211){
+vErrors.length = _errs211;
+}
+else {
+vErrors = null;
+}
+}
+if(_valid13){
+const _errs214 = errors;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.steps !== undefined){
+let data73 = data68.steps;
+if(Array.isArray(data73)){
+const len5 = data73.length;
+for(let i5=0; i5<len5; i5++){
+let data74 = data73[i5];
+if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
+if(data74.when !== undefined){
+const err187 = {instancePath:instancePath+"/user/steps/" + i5+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -19271,10 +19207,8 @@ vErrors.push(err187);
 }
 errors++;
 }
-else {
-if(data72.mode !== undefined){
-if("llm" !== data72.mode){
-const err188 = {};
+if(data74.otherwise !== undefined){
+const err188 = {instancePath:instancePath+"/user/steps/" + i5+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -19283,25 +19217,8 @@ vErrors.push(err188);
 }
 errors++;
 }
-}
-}
-}
-var _valid12 = _errs211 === errors;
-errors = _errs210;
-if(vErrors !== null){
-if(_errs210){
-vErrors.length = _errs210;
-}
-else {
-vErrors = null;
-}
-}
-let ifClause2;
-if(_valid12){
-const _errs213 = errors;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.goal === undefined){
-const err189 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/then/required",keyword:"required",params:{missingProperty: "goal"},message:"must have required property '"+"goal"+"'"};
+if(data74.next !== undefined){
+const err189 = {instancePath:instancePath+"/user/steps/" + i5+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -19310,9 +19227,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-if(data72.goal !== undefined){
-if(typeof data72.goal !== "string"){
-const err190 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/allOf/0/then/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err190 = {instancePath:instancePath+"/user/steps/" + i5,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -19323,15 +19240,8 @@ errors++;
 }
 }
 }
-var _valid12 = _errs213 === errors;
-valid61 = _valid12;
-ifClause2 = "then";
-}
 else {
-const _errs216 = errors;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.opening === undefined){
-const err191 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/else/required",keyword:"required",params:{missingProperty: "opening"},message:"must have required property '"+"opening"+"'"};
+const err191 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -19340,9 +19250,9 @@ vErrors.push(err191);
 }
 errors++;
 }
-if(data72.opening !== undefined){
-if(typeof data72.opening !== "string"){
-const err192 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/allOf/0/else/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data68.reactions !== undefined){
+const err192 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -19351,14 +19261,8 @@ vErrors.push(err192);
 }
 errors++;
 }
-}
-}
-var _valid12 = _errs216 === errors;
-valid61 = _valid12;
-ifClause2 = "else";
-}
-if(!valid61){
-const err193 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/0/if",keyword:"if",params:{failingKeyword: ifClause2},message:"must match \""+ifClause2+"\" schema"};
+if(data68.facts !== undefined){
+const err193 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -19367,13 +19271,12 @@ vErrors.push(err193);
 }
 errors++;
 }
-const _errs220 = errors;
-let valid65 = true;
-const _errs221 = errors;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-let missing11;
-if((data72.mode === undefined) && (missing11 = "mode")){
-const err194 = {};
+}
+var _valid13 = _errs214 === errors;
+valid64 = _valid13;
+}
+if(!valid64){
+const err194 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -19382,10 +19285,10 @@ vErrors.push(err194);
 }
 errors++;
 }
-else {
-if(data72.mode !== undefined){
-if("scripted" !== data72.mode){
-const err195 = {};
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+for(const key14 in data68){
+if(!((((((((key14 === "mode") || (key14 === "opening")) || (key14 === "goal")) || (key14 === "speaks_first")) || (key14 === "facts")) || (key14 === "steps")) || (key14 === "reactions")) || (key14 === "stop_when"))){
+const err195 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key14},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -19395,30 +19298,10 @@ vErrors.push(err195);
 errors++;
 }
 }
-}
-}
-var _valid13 = _errs221 === errors;
-errors = _errs220;
-if(vErrors !== null){
-if(_errs220){
-vErrors.length = _errs220;
-}
-else {
-vErrors = null;
-}
-}
-if(_valid13){
-const _errs223 = errors;
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-if(data72.steps !== undefined){
-let data77 = data72.steps;
-if(Array.isArray(data77)){
-const len5 = data77.length;
-for(let i5=0; i5<len5; i5++){
-let data78 = data77[i5];
-if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
-if(data78.when !== undefined){
-const err196 = {instancePath:instancePath+"/user/steps/" + i5+"/when",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/when/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(data68.mode !== undefined){
+let data80 = data68.mode;
+if(typeof data80 !== "string"){
+const err196 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -19427,8 +19310,8 @@ vErrors.push(err196);
 }
 errors++;
 }
-if(data78.otherwise !== undefined){
-const err197 = {instancePath:instancePath+"/user/steps/" + i5+"/otherwise",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/otherwise/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+if(!(((data80 === "scripted") || (data80 === "graph")) || (data80 === "llm"))){
+const err197 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema78.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -19437,8 +19320,12 @@ vErrors.push(err197);
 }
 errors++;
 }
-if(data78.next !== undefined){
-const err198 = {instancePath:instancePath+"/user/steps/" + i5+"/next",schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/properties/next/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data68.opening !== undefined){
+let data81 = data68.opening;
+if(typeof data81 === "string"){
+if(!pattern10.test(data81)){
+const err198 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -19449,7 +19336,7 @@ errors++;
 }
 }
 else {
-const err199 = {instancePath:instancePath+"/user/steps/" + i5,schemaPath:"#/properties/user/allOf/1/then/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err199 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -19459,9 +19346,11 @@ vErrors.push(err199);
 errors++;
 }
 }
-}
-else {
-const err200 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/allOf/1/then/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data68.goal !== undefined){
+let data82 = data68.goal;
+if(typeof data82 === "string"){
+if(!pattern10.test(data82)){
+const err200 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -19471,8 +19360,8 @@ vErrors.push(err200);
 errors++;
 }
 }
-if(data72.reactions !== undefined){
-const err201 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/allOf/1/then/properties/reactions/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+else {
+const err201 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -19481,8 +19370,10 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(data72.facts !== undefined){
-const err202 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/allOf/1/then/properties/facts/false schema",keyword:"false schema",params:{},message:"boolean schema is false"};
+}
+if(data68.speaks_first !== undefined){
+if(typeof data68.speaks_first !== "boolean"){
+const err202 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -19492,11 +19383,11 @@ vErrors.push(err202);
 errors++;
 }
 }
-var _valid13 = _errs223 === errors;
-valid65 = _valid13;
-}
-if(!valid65){
-const err203 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/allOf/1/if",keyword:"if",params:{failingKeyword: "then"},message:"must match \"then\" schema"};
+if(data68.facts !== undefined){
+let data84 = data68.facts;
+if(Array.isArray(data84)){
+if(data84.length > 100){
+const err203 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -19505,10 +19396,12 @@ vErrors.push(err203);
 }
 errors++;
 }
-if(data72 && typeof data72 == "object" && !Array.isArray(data72)){
-for(const key15 in data72){
-if(!((((((((key15 === "mode") || (key15 === "opening")) || (key15 === "goal")) || (key15 === "speaks_first")) || (key15 === "facts")) || (key15 === "steps")) || (key15 === "reactions")) || (key15 === "stop_when"))){
-const err204 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
+const len6 = data84.length;
+for(let i6=0; i6<len6; i6++){
+let data85 = data84[i6];
+if(data85 && typeof data85 == "object" && !Array.isArray(data85)){
+if(data85.name === undefined){
+const err204 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -19517,11 +19410,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-}
-if(data72.mode !== undefined){
-let data84 = data72.mode;
-if(typeof data84 !== "string"){
-const err205 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data85.value === undefined){
+const err205 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -19530,8 +19420,9 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(!(((data84 === "scripted") || (data84 === "graph")) || (data84 === "llm"))){
-const err206 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema78.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+for(const key15 in data85){
+if(!((((key15 === "name") || (key15 === "value")) || (key15 === "asked_by")) || (key15 === "say"))){
+const err206 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -19541,11 +19432,11 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data72.opening !== undefined){
-let data85 = data72.opening;
-if(typeof data85 === "string"){
-if(!pattern10.test(data85)){
-const err207 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data85.name !== undefined){
+let data86 = data85.name;
+if(typeof data86 === "string"){
+if(!pattern4.test(data86)){
+const err207 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -19556,7 +19447,7 @@ errors++;
 }
 }
 else {
-const err208 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err208 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -19566,11 +19457,11 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data72.goal !== undefined){
-let data86 = data72.goal;
-if(typeof data86 === "string"){
-if(!pattern10.test(data86)){
-const err209 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data85.value !== undefined){
+let data87 = data85.value;
+if(typeof data87 === "string"){
+if(!pattern10.test(data87)){
+const err209 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -19581,7 +19472,7 @@ errors++;
 }
 }
 else {
-const err210 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err210 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -19591,9 +19482,11 @@ vErrors.push(err210);
 errors++;
 }
 }
-if(data72.speaks_first !== undefined){
-if(typeof data72.speaks_first !== "boolean"){
-const err211 = {instancePath:instancePath+"/user/speaks_first",schemaPath:"#/properties/user/properties/speaks_first/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data85.asked_by !== undefined){
+let data88 = data85.asked_by;
+if(Array.isArray(data88)){
+if(data88.length > 100){
+const err211 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -19602,12 +19495,8 @@ vErrors.push(err211);
 }
 errors++;
 }
-}
-if(data72.facts !== undefined){
-let data88 = data72.facts;
-if(Array.isArray(data88)){
-if(data88.length > 100){
-const err212 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data88.length < 1){
+const err212 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -19616,12 +19505,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-const len6 = data88.length;
-for(let i6=0; i6<len6; i6++){
-let data89 = data88[i6];
-if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
-if(data89.name === undefined){
-const err213 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+const len7 = data88.length;
+for(let i7=0; i7<len7; i7++){
+let data89 = data88[i7];
+if(typeof data89 === "string"){
+if(!pattern4.test(data89)){
+const err213 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -19630,8 +19519,9 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data89.value === undefined){
-const err214 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+}
+else {
+const err214 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -19640,9 +19530,10 @@ vErrors.push(err214);
 }
 errors++;
 }
-for(const key16 in data89){
-if(!((((key16 === "name") || (key16 === "value")) || (key16 === "asked_by")) || (key16 === "say"))){
-const err215 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+}
+}
+else {
+const err215 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -19652,11 +19543,11 @@ vErrors.push(err215);
 errors++;
 }
 }
-if(data89.name !== undefined){
-let data90 = data89.name;
+if(data85.say !== undefined){
+let data90 = data85.say;
 if(typeof data90 === "string"){
-if(!pattern4.test(data90)){
-const err216 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+if(!pattern10.test(data90)){
+const err216 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -19667,7 +19558,7 @@ errors++;
 }
 }
 else {
-const err217 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err217 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -19677,11 +19568,9 @@ vErrors.push(err217);
 errors++;
 }
 }
-if(data89.value !== undefined){
-let data91 = data89.value;
-if(typeof data91 === "string"){
-if(!pattern10.test(data91)){
-const err218 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+else {
+const err218 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -19691,8 +19580,9 @@ vErrors.push(err218);
 errors++;
 }
 }
+}
 else {
-const err219 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err219 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -19702,11 +19592,11 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data89.asked_by !== undefined){
-let data92 = data89.asked_by;
-if(Array.isArray(data92)){
-if(data92.length > 100){
-const err220 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data68.steps !== undefined){
+let data91 = data68.steps;
+if(Array.isArray(data91)){
+if(data91.length > 1000){
+const err220 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -19715,8 +19605,12 @@ vErrors.push(err220);
 }
 errors++;
 }
-if(data92.length < 1){
-const err221 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+const len8 = data91.length;
+for(let i8=0; i8<len8; i8++){
+let data92 = data91[i8];
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+if(data92.say === undefined){
+const err221 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -19725,12 +19619,9 @@ vErrors.push(err221);
 }
 errors++;
 }
-const len7 = data92.length;
-for(let i7=0; i7<len7; i7++){
-let data93 = data92[i7];
-if(typeof data93 === "string"){
-if(!pattern4.test(data93)){
-const err222 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
+for(const key16 in data92){
+if(!((((((key16 === "id") || (key16 === "when")) || (key16 === "say")) || (key16 === "otherwise")) || (key16 === "next")) || (key16 === "reason"))){
+const err222 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -19740,8 +19631,11 @@ vErrors.push(err222);
 errors++;
 }
 }
-else {
-const err223 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.id !== undefined){
+let data93 = data92.id;
+if(typeof data93 === "string"){
+if(!pattern2.test(data93)){
+const err223 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -19751,9 +19645,8 @@ vErrors.push(err223);
 errors++;
 }
 }
-}
 else {
-const err224 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by",schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err224 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -19763,11 +19656,11 @@ vErrors.push(err224);
 errors++;
 }
 }
-if(data89.say !== undefined){
-let data94 = data89.say;
-if(typeof data94 === "string"){
-if(!pattern10.test(data94)){
-const err225 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(data92.when !== undefined){
+let data94 = data92.when;
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(Object.keys(data94).length < 1){
+const err225 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -19776,9 +19669,9 @@ vErrors.push(err225);
 }
 errors++;
 }
-}
-else {
-const err226 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key17 in data94){
+if(!((((((key17 === "contains") || (key17 === "contains_any")) || (key17 === "lacks")) || (key17 === "matches")) || (key17 === "tool_called")) || (key17 === "turn"))){
+const err226 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -19788,9 +19681,11 @@ vErrors.push(err226);
 errors++;
 }
 }
-}
-else {
-const err227 = {instancePath:instancePath+"/user/facts/" + i6,schemaPath:"#/properties/user/properties/facts/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data94.contains !== undefined){
+let data95 = data94.contains;
+if(typeof data95 === "string"){
+if(!pattern10.test(data95)){
+const err227 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -19800,9 +19695,8 @@ vErrors.push(err227);
 errors++;
 }
 }
-}
 else {
-const err228 = {instancePath:instancePath+"/user/facts",schemaPath:"#/properties/user/properties/facts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err228 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -19812,11 +19706,11 @@ vErrors.push(err228);
 errors++;
 }
 }
-if(data72.steps !== undefined){
-let data95 = data72.steps;
-if(Array.isArray(data95)){
-if(data95.length > 1000){
-const err229 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data94.contains_any !== undefined){
+let data96 = data94.contains_any;
+if(Array.isArray(data96)){
+if(data96.length > 100){
+const err229 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -19825,12 +19719,8 @@ vErrors.push(err229);
 }
 errors++;
 }
-const len8 = data95.length;
-for(let i8=0; i8<len8; i8++){
-let data96 = data95[i8];
-if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
-if(data96.say === undefined){
-const err230 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+if(data96.length < 1){
+const err230 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -19839,9 +19729,12 @@ vErrors.push(err230);
 }
 errors++;
 }
-for(const key17 in data96){
-if(!((((((key17 === "id") || (key17 === "when")) || (key17 === "say")) || (key17 === "otherwise")) || (key17 === "next")) || (key17 === "reason"))){
-const err231 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+const len9 = data96.length;
+for(let i9=0; i9<len9; i9++){
+let data97 = data96[i9];
+if(typeof data97 === "string"){
+if(!pattern10.test(data97)){
+const err231 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -19851,11 +19744,8 @@ vErrors.push(err231);
 errors++;
 }
 }
-if(data96.id !== undefined){
-let data97 = data96.id;
-if(typeof data97 === "string"){
-if(!pattern2.test(data97)){
-const err232 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+else {
+const err232 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -19865,8 +19755,9 @@ vErrors.push(err232);
 errors++;
 }
 }
+}
 else {
-const err233 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err233 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -19876,11 +19767,11 @@ vErrors.push(err233);
 errors++;
 }
 }
-if(data96.when !== undefined){
-let data98 = data96.when;
-if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
-if(Object.keys(data98).length < 1){
-const err234 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(data94.lacks !== undefined){
+let data98 = data94.lacks;
+if(typeof data98 === "string"){
+if(!pattern10.test(data98)){
+const err234 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -19889,9 +19780,9 @@ vErrors.push(err234);
 }
 errors++;
 }
-for(const key18 in data98){
-if(!((((((key18 === "contains") || (key18 === "contains_any")) || (key18 === "lacks")) || (key18 === "matches")) || (key18 === "tool_called")) || (key18 === "turn"))){
-const err235 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+}
+else {
+const err235 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -19901,11 +19792,11 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data98.contains !== undefined){
-let data99 = data98.contains;
+if(data94.matches !== undefined){
+let data99 = data94.matches;
 if(typeof data99 === "string"){
-if(!pattern10.test(data99)){
-const err236 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(!pattern40.test(data99)){
+const err236 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -19916,7 +19807,7 @@ errors++;
 }
 }
 else {
-const err237 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err237 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -19926,11 +19817,11 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data98.contains_any !== undefined){
-let data100 = data98.contains_any;
-if(Array.isArray(data100)){
-if(data100.length > 100){
-const err238 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data94.tool_called !== undefined){
+let data100 = data94.tool_called;
+if(typeof data100 === "string"){
+if(!pattern3.test(data100)){
+const err238 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -19939,8 +19830,9 @@ vErrors.push(err238);
 }
 errors++;
 }
-if(data100.length < 1){
-const err239 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err239 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -19949,12 +19841,11 @@ vErrors.push(err239);
 }
 errors++;
 }
-const len9 = data100.length;
-for(let i9=0; i9<len9; i9++){
-let data101 = data100[i9];
-if(typeof data101 === "string"){
-if(!pattern10.test(data101)){
-const err240 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+if(data94.turn !== undefined){
+let data101 = data94.turn;
+if(!(((typeof data101 == "number") && (!(data101 % 1) && !isNaN(data101))) && (isFinite(data101)))){
+const err240 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -19963,9 +19854,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-}
-else {
-const err241 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data101 == "number") && (isFinite(data101))){
+if(data101 > 1000 || isNaN(data101)){
+const err241 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -19974,10 +19865,8 @@ vErrors.push(err241);
 }
 errors++;
 }
-}
-}
-else {
-const err242 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data101 < 1 || isNaN(data101)){
+const err242 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -19987,11 +19876,10 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data98.lacks !== undefined){
-let data102 = data98.lacks;
-if(typeof data102 === "string"){
-if(!pattern10.test(data102)){
-const err243 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+}
+else {
+const err243 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -20001,8 +19889,11 @@ vErrors.push(err243);
 errors++;
 }
 }
-else {
-const err244 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.say !== undefined){
+let data102 = data92.say;
+if(typeof data102 === "string"){
+if(!pattern10.test(data102)){
+const err244 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -20012,11 +19903,8 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data98.matches !== undefined){
-let data103 = data98.matches;
-if(typeof data103 === "string"){
-if(!pattern42.test(data103)){
-const err245 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+else {
+const err245 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -20026,8 +19914,11 @@ vErrors.push(err245);
 errors++;
 }
 }
-else {
-const err246 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.otherwise !== undefined){
+let data103 = data92.otherwise;
+if(typeof data103 === "string"){
+if(!pattern10.test(data103)){
+const err246 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -20037,11 +19928,8 @@ vErrors.push(err246);
 errors++;
 }
 }
-if(data98.tool_called !== undefined){
-let data104 = data98.tool_called;
-if(typeof data104 === "string"){
-if(!pattern3.test(data104)){
-const err247 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err247 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -20051,8 +19939,11 @@ vErrors.push(err247);
 errors++;
 }
 }
-else {
-const err248 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.next !== undefined){
+let data104 = data92.next;
+if(typeof data104 === "string"){
+if(!pattern2.test(data104)){
+const err248 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -20062,10 +19953,8 @@ vErrors.push(err248);
 errors++;
 }
 }
-if(data98.turn !== undefined){
-let data105 = data98.turn;
-if(!(((typeof data105 == "number") && (!(data105 % 1) && !isNaN(data105))) && (isFinite(data105)))){
-const err249 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err249 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -20074,9 +19963,12 @@ vErrors.push(err249);
 }
 errors++;
 }
-if((typeof data105 == "number") && (isFinite(data105))){
-if(data105 > 1000 || isNaN(data105)){
-const err250 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data92.reason !== undefined){
+let data105 = data92.reason;
+if(typeof data105 === "string"){
+if(!pattern3.test(data105)){
+const err250 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -20085,8 +19977,9 @@ vErrors.push(err250);
 }
 errors++;
 }
-if(data105 < 1 || isNaN(data105)){
-const err251 = {instancePath:instancePath+"/user/steps/" + i8+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+else {
+const err251 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -20097,9 +19990,8 @@ errors++;
 }
 }
 }
-}
 else {
-const err252 = {instancePath:instancePath+"/user/steps/" + i8+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err252 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -20109,11 +20001,9 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data96.say !== undefined){
-let data106 = data96.say;
-if(typeof data106 === "string"){
-if(!pattern10.test(data106)){
-const err253 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+else {
+const err253 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -20123,8 +20013,11 @@ vErrors.push(err253);
 errors++;
 }
 }
-else {
-const err254 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data68.reactions !== undefined){
+let data106 = data68.reactions;
+if(Array.isArray(data106)){
+if(data106.length > 100){
+const err254 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -20133,12 +20026,12 @@ vErrors.push(err254);
 }
 errors++;
 }
-}
-if(data96.otherwise !== undefined){
-let data107 = data96.otherwise;
-if(typeof data107 === "string"){
-if(!pattern10.test(data107)){
-const err255 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+const len10 = data106.length;
+for(let i10=0; i10<len10; i10++){
+let data107 = data106[i10];
+if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
+if(data107.when === undefined){
+const err255 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"},message:"must have required property '"+"when"+"'"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -20147,9 +20040,8 @@ vErrors.push(err255);
 }
 errors++;
 }
-}
-else {
-const err256 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data107.say === undefined){
+const err256 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -20158,12 +20050,9 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-if(data96.next !== undefined){
-let data108 = data96.next;
-if(typeof data108 === "string"){
-if(!pattern2.test(data108)){
-const err257 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
+for(const key18 in data107){
+if(!(((((key18 === "when") || (key18 === "say")) || (key18 === "times")) || (key18 === "stop")) || (key18 === "reason"))){
+const err257 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -20173,8 +20062,11 @@ vErrors.push(err257);
 errors++;
 }
 }
-else {
-const err258 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data107.when !== undefined){
+let data108 = data107.when;
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+if(Object.keys(data108).length < 1){
+const err258 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -20183,12 +20075,9 @@ vErrors.push(err258);
 }
 errors++;
 }
-}
-if(data96.reason !== undefined){
-let data109 = data96.reason;
-if(typeof data109 === "string"){
-if(!pattern3.test(data109)){
-const err259 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key19 in data108){
+if(!((((((key19 === "contains") || (key19 === "contains_any")) || (key19 === "lacks")) || (key19 === "matches")) || (key19 === "tool_called")) || (key19 === "turn"))){
+const err259 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -20198,8 +20087,11 @@ vErrors.push(err259);
 errors++;
 }
 }
-else {
-const err260 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data108.contains !== undefined){
+let data109 = data108.contains;
+if(typeof data109 === "string"){
+if(!pattern10.test(data109)){
+const err260 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -20209,9 +20101,8 @@ vErrors.push(err260);
 errors++;
 }
 }
-}
 else {
-const err261 = {instancePath:instancePath+"/user/steps/" + i8,schemaPath:"#/properties/user/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err261 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -20221,9 +20112,11 @@ vErrors.push(err261);
 errors++;
 }
 }
-}
-else {
-const err262 = {instancePath:instancePath+"/user/steps",schemaPath:"#/properties/user/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data108.contains_any !== undefined){
+let data110 = data108.contains_any;
+if(Array.isArray(data110)){
+if(data110.length > 100){
+const err262 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -20232,12 +20125,8 @@ vErrors.push(err262);
 }
 errors++;
 }
-}
-if(data72.reactions !== undefined){
-let data110 = data72.reactions;
-if(Array.isArray(data110)){
-if(data110.length > 100){
-const err263 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data110.length < 1){
+const err263 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -20246,12 +20135,12 @@ vErrors.push(err263);
 }
 errors++;
 }
-const len10 = data110.length;
-for(let i10=0; i10<len10; i10++){
-let data111 = data110[i10];
-if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
-if(data111.when === undefined){
-const err264 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "when"},message:"must have required property '"+"when"+"'"};
+const len11 = data110.length;
+for(let i11=0; i11<len11; i11++){
+let data111 = data110[i11];
+if(typeof data111 === "string"){
+if(!pattern10.test(data111)){
+const err264 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -20260,8 +20149,9 @@ vErrors.push(err264);
 }
 errors++;
 }
-if(data111.say === undefined){
-const err265 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/required",keyword:"required",params:{missingProperty: "say"},message:"must have required property '"+"say"+"'"};
+}
+else {
+const err265 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -20270,9 +20160,10 @@ vErrors.push(err265);
 }
 errors++;
 }
-for(const key19 in data111){
-if(!(((((key19 === "when") || (key19 === "say")) || (key19 === "times")) || (key19 === "stop")) || (key19 === "reason"))){
-const err266 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+}
+}
+else {
+const err266 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -20282,11 +20173,11 @@ vErrors.push(err266);
 errors++;
 }
 }
-if(data111.when !== undefined){
-let data112 = data111.when;
-if(data112 && typeof data112 == "object" && !Array.isArray(data112)){
-if(Object.keys(data112).length < 1){
-const err267 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+if(data108.lacks !== undefined){
+let data112 = data108.lacks;
+if(typeof data112 === "string"){
+if(!pattern10.test(data112)){
+const err267 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -20295,9 +20186,9 @@ vErrors.push(err267);
 }
 errors++;
 }
-for(const key20 in data112){
-if(!((((((key20 === "contains") || (key20 === "contains_any")) || (key20 === "lacks")) || (key20 === "matches")) || (key20 === "tool_called")) || (key20 === "turn"))){
-const err268 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+}
+else {
+const err268 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -20307,11 +20198,11 @@ vErrors.push(err268);
 errors++;
 }
 }
-if(data112.contains !== undefined){
-let data113 = data112.contains;
+if(data108.matches !== undefined){
+let data113 = data108.matches;
 if(typeof data113 === "string"){
-if(!pattern10.test(data113)){
-const err269 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(!pattern40.test(data113)){
+const err269 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -20322,7 +20213,7 @@ errors++;
 }
 }
 else {
-const err270 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err270 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -20332,11 +20223,11 @@ vErrors.push(err270);
 errors++;
 }
 }
-if(data112.contains_any !== undefined){
-let data114 = data112.contains_any;
-if(Array.isArray(data114)){
-if(data114.length > 100){
-const err271 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data108.tool_called !== undefined){
+let data114 = data108.tool_called;
+if(typeof data114 === "string"){
+if(!pattern3.test(data114)){
+const err271 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -20345,8 +20236,9 @@ vErrors.push(err271);
 }
 errors++;
 }
-if(data114.length < 1){
-const err272 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err272 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -20355,12 +20247,11 @@ vErrors.push(err272);
 }
 errors++;
 }
-const len11 = data114.length;
-for(let i11=0; i11<len11; i11++){
-let data115 = data114[i11];
-if(typeof data115 === "string"){
-if(!pattern10.test(data115)){
-const err273 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+if(data108.turn !== undefined){
+let data115 = data108.turn;
+if(!(((typeof data115 == "number") && (!(data115 % 1) && !isNaN(data115))) && (isFinite(data115)))){
+const err273 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -20369,9 +20260,9 @@ vErrors.push(err273);
 }
 errors++;
 }
-}
-else {
-const err274 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data115 == "number") && (isFinite(data115))){
+if(data115 > 1000 || isNaN(data115)){
+const err274 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -20380,10 +20271,8 @@ vErrors.push(err274);
 }
 errors++;
 }
-}
-}
-else {
-const err275 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data115 < 1 || isNaN(data115)){
+const err275 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -20393,11 +20282,10 @@ vErrors.push(err275);
 errors++;
 }
 }
-if(data112.lacks !== undefined){
-let data116 = data112.lacks;
-if(typeof data116 === "string"){
-if(!pattern10.test(data116)){
-const err276 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+}
+else {
+const err276 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -20407,8 +20295,11 @@ vErrors.push(err276);
 errors++;
 }
 }
-else {
-const err277 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data107.say !== undefined){
+let data116 = data107.say;
+if(typeof data116 === "string"){
+if(!pattern10.test(data116)){
+const err277 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -20418,11 +20309,8 @@ vErrors.push(err277);
 errors++;
 }
 }
-if(data112.matches !== undefined){
-let data117 = data112.matches;
-if(typeof data117 === "string"){
-if(!pattern42.test(data117)){
-const err278 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+else {
+const err278 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -20432,8 +20320,10 @@ vErrors.push(err278);
 errors++;
 }
 }
-else {
-const err279 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data107.times !== undefined){
+let data117 = data107.times;
+if(!(((typeof data117 == "number") && (!(data117 % 1) && !isNaN(data117))) && (isFinite(data117)))){
+const err279 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -20442,12 +20332,9 @@ vErrors.push(err279);
 }
 errors++;
 }
-}
-if(data112.tool_called !== undefined){
-let data118 = data112.tool_called;
-if(typeof data118 === "string"){
-if(!pattern3.test(data118)){
-const err280 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if((typeof data117 == "number") && (isFinite(data117))){
+if(data117 > 1000 || isNaN(data117)){
+const err280 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -20456,9 +20343,8 @@ vErrors.push(err280);
 }
 errors++;
 }
-}
-else {
-const err281 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data117 < 1 || isNaN(data117)){
+const err281 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -20468,10 +20354,10 @@ vErrors.push(err281);
 errors++;
 }
 }
-if(data112.turn !== undefined){
-let data119 = data112.turn;
-if(!(((typeof data119 == "number") && (!(data119 % 1) && !isNaN(data119))) && (isFinite(data119)))){
-const err282 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data107.stop !== undefined){
+if(typeof data107.stop !== "boolean"){
+const err282 = {instancePath:instancePath+"/user/reactions/" + i10+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -20480,9 +20366,12 @@ vErrors.push(err282);
 }
 errors++;
 }
-if((typeof data119 == "number") && (isFinite(data119))){
-if(data119 > 1000 || isNaN(data119)){
-const err283 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data107.reason !== undefined){
+let data119 = data107.reason;
+if(typeof data119 === "string"){
+if(!pattern3.test(data119)){
+const err283 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -20491,8 +20380,9 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(data119 < 1 || isNaN(data119)){
-const err284 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+else {
+const err284 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -20503,9 +20393,8 @@ errors++;
 }
 }
 }
-}
 else {
-const err285 = {instancePath:instancePath+"/user/reactions/" + i10+"/when",schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err285 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -20515,11 +20404,9 @@ vErrors.push(err285);
 errors++;
 }
 }
-if(data111.say !== undefined){
-let data120 = data111.say;
-if(typeof data120 === "string"){
-if(!pattern10.test(data120)){
-const err286 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+else {
+const err286 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -20529,8 +20416,11 @@ vErrors.push(err286);
 errors++;
 }
 }
-else {
-const err287 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data68.stop_when !== undefined){
+let data120 = data68.stop_when;
+if(Array.isArray(data120)){
+if(data120.length > 100){
+const err287 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -20539,11 +20429,12 @@ vErrors.push(err287);
 }
 errors++;
 }
-}
-if(data111.times !== undefined){
-let data121 = data111.times;
-if(!(((typeof data121 == "number") && (!(data121 % 1) && !isNaN(data121))) && (isFinite(data121)))){
-const err288 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const len12 = data120.length;
+for(let i12=0; i12<len12; i12++){
+let data121 = data120[i12];
+if(data121 && typeof data121 == "object" && !Array.isArray(data121)){
+if(Object.keys(data121).length < 1){
+const err288 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -20552,9 +20443,9 @@ vErrors.push(err288);
 }
 errors++;
 }
-if((typeof data121 == "number") && (isFinite(data121))){
-if(data121 > 1000 || isNaN(data121)){
-const err289 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+for(const key20 in data121){
+if(!((((((key20 === "contains") || (key20 === "contains_any")) || (key20 === "lacks")) || (key20 === "matches")) || (key20 === "tool_called")) || (key20 === "turn"))){
+const err289 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -20563,8 +20454,12 @@ vErrors.push(err289);
 }
 errors++;
 }
-if(data121 < 1 || isNaN(data121)){
-const err290 = {instancePath:instancePath+"/user/reactions/" + i10+"/times",schemaPath:"#/properties/user/properties/reactions/items/properties/times/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data121.contains !== undefined){
+let data122 = data121.contains;
+if(typeof data122 === "string"){
+if(!pattern10.test(data122)){
+const err290 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -20574,10 +20469,8 @@ vErrors.push(err290);
 errors++;
 }
 }
-}
-if(data111.stop !== undefined){
-if(typeof data111.stop !== "boolean"){
-const err291 = {instancePath:instancePath+"/user/reactions/" + i10+"/stop",schemaPath:"#/properties/user/properties/reactions/items/properties/stop/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err291 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -20587,11 +20480,11 @@ vErrors.push(err291);
 errors++;
 }
 }
-if(data111.reason !== undefined){
-let data123 = data111.reason;
-if(typeof data123 === "string"){
-if(!pattern3.test(data123)){
-const err292 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data121.contains_any !== undefined){
+let data123 = data121.contains_any;
+if(Array.isArray(data123)){
+if(data123.length > 100){
+const err292 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -20600,9 +20493,8 @@ vErrors.push(err292);
 }
 errors++;
 }
-}
-else {
-const err293 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data123.length < 1){
+const err293 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -20611,10 +20503,12 @@ vErrors.push(err293);
 }
 errors++;
 }
-}
-}
-else {
-const err294 = {instancePath:instancePath+"/user/reactions/" + i10,schemaPath:"#/properties/user/properties/reactions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len13 = data123.length;
+for(let i13=0; i13<len13; i13++){
+let data124 = data123[i13];
+if(typeof data124 === "string"){
+if(!pattern10.test(data124)){
+const err294 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -20624,9 +20518,8 @@ vErrors.push(err294);
 errors++;
 }
 }
-}
 else {
-const err295 = {instancePath:instancePath+"/user/reactions",schemaPath:"#/properties/user/properties/reactions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err295 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -20636,11 +20529,9 @@ vErrors.push(err295);
 errors++;
 }
 }
-if(data72.stop_when !== undefined){
-let data124 = data72.stop_when;
-if(Array.isArray(data124)){
-if(data124.length > 100){
-const err296 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+}
+else {
+const err296 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -20649,12 +20540,12 @@ vErrors.push(err296);
 }
 errors++;
 }
-const len12 = data124.length;
-for(let i12=0; i12<len12; i12++){
-let data125 = data124[i12];
-if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
-if(Object.keys(data125).length < 1){
-const err297 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/minProperties",keyword:"minProperties",params:{limit: 1},message:"must NOT have fewer than 1 properties"};
+}
+if(data121.lacks !== undefined){
+let data125 = data121.lacks;
+if(typeof data125 === "string"){
+if(!pattern10.test(data125)){
+const err297 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -20663,9 +20554,9 @@ vErrors.push(err297);
 }
 errors++;
 }
-for(const key21 in data125){
-if(!((((((key21 === "contains") || (key21 === "contains_any")) || (key21 === "lacks")) || (key21 === "matches")) || (key21 === "tool_called")) || (key21 === "turn"))){
-const err298 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+}
+else {
+const err298 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -20675,11 +20566,11 @@ vErrors.push(err298);
 errors++;
 }
 }
-if(data125.contains !== undefined){
-let data126 = data125.contains;
+if(data121.matches !== undefined){
+let data126 = data121.matches;
 if(typeof data126 === "string"){
-if(!pattern10.test(data126)){
-const err299 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+if(!pattern40.test(data126)){
+const err299 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -20690,7 +20581,7 @@ errors++;
 }
 }
 else {
-const err300 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err300 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -20700,11 +20591,11 @@ vErrors.push(err300);
 errors++;
 }
 }
-if(data125.contains_any !== undefined){
-let data127 = data125.contains_any;
-if(Array.isArray(data127)){
-if(data127.length > 100){
-const err301 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/maxItems",keyword:"maxItems",params:{limit: 100},message:"must NOT have more than 100 items"};
+if(data121.tool_called !== undefined){
+let data127 = data121.tool_called;
+if(typeof data127 === "string"){
+if(!pattern3.test(data127)){
+const err301 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -20713,8 +20604,9 @@ vErrors.push(err301);
 }
 errors++;
 }
-if(data127.length < 1){
-const err302 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+else {
+const err302 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -20723,12 +20615,11 @@ vErrors.push(err302);
 }
 errors++;
 }
-const len13 = data127.length;
-for(let i13=0; i13<len13; i13++){
-let data128 = data127[i13];
-if(typeof data128 === "string"){
-if(!pattern10.test(data128)){
-const err303 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+if(data121.turn !== undefined){
+let data128 = data121.turn;
+if(!(((typeof data128 == "number") && (!(data128 % 1) && !isNaN(data128))) && (isFinite(data128)))){
+const err303 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -20737,9 +20628,9 @@ vErrors.push(err303);
 }
 errors++;
 }
-}
-else {
-const err304 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data128 == "number") && (isFinite(data128))){
+if(data128 > 1000 || isNaN(data128)){
+const err304 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -20748,10 +20639,8 @@ vErrors.push(err304);
 }
 errors++;
 }
-}
-}
-else {
-const err305 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any",schemaPath:"#/definitions/condition/properties/contains_any/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data128 < 1 || isNaN(data128)){
+const err305 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -20761,11 +20650,10 @@ vErrors.push(err305);
 errors++;
 }
 }
-if(data125.lacks !== undefined){
-let data129 = data125.lacks;
-if(typeof data129 === "string"){
-if(!pattern10.test(data129)){
-const err306 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
+}
+}
+else {
+const err306 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -20775,8 +20663,9 @@ vErrors.push(err306);
 errors++;
 }
 }
+}
 else {
-const err307 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err307 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -20786,11 +20675,9 @@ vErrors.push(err307);
 errors++;
 }
 }
-if(data125.matches !== undefined){
-let data130 = data125.matches;
-if(typeof data130 === "string"){
-if(!pattern42.test(data130)){
-const err308 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
+}
+else {
+const err308 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -20800,8 +20687,12 @@ vErrors.push(err308);
 errors++;
 }
 }
-else {
-const err309 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.metadata !== undefined){
+let data129 = data.metadata;
+if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
+if(data129.time_of_day !== undefined){
+if(typeof data129.time_of_day !== "string"){
+const err309 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -20811,11 +20702,9 @@ vErrors.push(err309);
 errors++;
 }
 }
-if(data125.tool_called !== undefined){
-let data131 = data125.tool_called;
-if(typeof data131 === "string"){
-if(!pattern3.test(data131)){
-const err310 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err310 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -20825,8 +20714,12 @@ vErrors.push(err310);
 errors++;
 }
 }
-else {
-const err311 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.profile !== undefined){
+let data131 = data.profile;
+if(data131 && typeof data131 == "object" && !Array.isArray(data131)){
+for(const key21 in data131){
+if(!((((key21 === "name") || (key21 === "email")) || (key21 === "tier")) || (key21 === "location"))){
+const err311 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -20836,10 +20729,9 @@ vErrors.push(err311);
 errors++;
 }
 }
-if(data125.turn !== undefined){
-let data132 = data125.turn;
-if(!(((typeof data132 == "number") && (!(data132 % 1) && !isNaN(data132))) && (isFinite(data132)))){
-const err312 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data131.name !== undefined){
+if(typeof data131.name !== "string"){
+const err312 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -20848,9 +20740,10 @@ vErrors.push(err312);
 }
 errors++;
 }
-if((typeof data132 == "number") && (isFinite(data132))){
-if(data132 > 1000 || isNaN(data132)){
-const err313 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+if(data131.email !== undefined){
+if(typeof data131.email !== "string"){
+const err313 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -20859,8 +20752,10 @@ vErrors.push(err313);
 }
 errors++;
 }
-if(data132 < 1 || isNaN(data132)){
-const err314 = {instancePath:instancePath+"/user/stop_when/" + i12+"/turn",schemaPath:"#/definitions/condition/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data131.tier !== undefined){
+if(typeof data131.tier !== "string"){
+const err314 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -20870,10 +20765,9 @@ vErrors.push(err314);
 errors++;
 }
 }
-}
-}
-else {
-const err315 = {instancePath:instancePath+"/user/stop_when/" + i12,schemaPath:"#/definitions/condition/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data131.location !== undefined){
+if(typeof data131.location !== "string"){
+const err315 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -20885,7 +20779,7 @@ errors++;
 }
 }
 else {
-const err316 = {instancePath:instancePath+"/user/stop_when",schemaPath:"#/properties/user/properties/stop_when/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err316 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -20895,9 +20789,10 @@ vErrors.push(err316);
 errors++;
 }
 }
-}
-else {
-const err317 = {instancePath:instancePath+"/user",schemaPath:"#/properties/user/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.preferences !== undefined){
+let data136 = data.preferences;
+if(!(data136 && typeof data136 == "object" && !Array.isArray(data136))){
+const err317 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -20907,12 +20802,10 @@ vErrors.push(err317);
 errors++;
 }
 }
-if(data.metadata !== undefined){
-let data133 = data.metadata;
-if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
-if(data133.time_of_day !== undefined){
-if(typeof data133.time_of_day !== "string"){
-const err318 = {instancePath:instancePath+"/metadata/time_of_day",schemaPath:"#/properties/metadata/properties/time_of_day/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.history !== undefined){
+let data137 = data.history;
+if(!(data137 && typeof data137 == "object" && !Array.isArray(data137))){
+const err318 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -20922,9 +20815,12 @@ vErrors.push(err318);
 errors++;
 }
 }
-}
-else {
-const err319 = {instancePath:instancePath+"/metadata",schemaPath:"#/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.limits !== undefined){
+let data138 = data.limits;
+if(data138 && typeof data138 == "object" && !Array.isArray(data138)){
+for(const key22 in data138){
+if(!(((key22 === "max_turns") || (key22 === "turn_timeout_ms")) || (key22 === "max_duration_ms"))){
+const err319 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -20934,12 +20830,10 @@ vErrors.push(err319);
 errors++;
 }
 }
-if(data.profile !== undefined){
-let data135 = data.profile;
-if(data135 && typeof data135 == "object" && !Array.isArray(data135)){
-for(const key22 in data135){
-if(!((((key22 === "name") || (key22 === "email")) || (key22 === "tier")) || (key22 === "location"))){
-const err320 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+if(data138.max_turns !== undefined){
+let data139 = data138.max_turns;
+if(!(((typeof data139 == "number") && (!(data139 % 1) && !isNaN(data139))) && (isFinite(data139)))){
+const err320 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -20948,10 +20842,9 @@ vErrors.push(err320);
 }
 errors++;
 }
-}
-if(data135.name !== undefined){
-if(typeof data135.name !== "string"){
-const err321 = {instancePath:instancePath+"/profile/name",schemaPath:"#/properties/profile/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data139 == "number") && (isFinite(data139))){
+if(data139 > 1000 || isNaN(data139)){
+const err321 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -20960,10 +20853,8 @@ vErrors.push(err321);
 }
 errors++;
 }
-}
-if(data135.email !== undefined){
-if(typeof data135.email !== "string"){
-const err322 = {instancePath:instancePath+"/profile/email",schemaPath:"#/properties/profile/properties/email/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data139 < 1 || isNaN(data139)){
+const err322 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -20973,9 +20864,11 @@ vErrors.push(err322);
 errors++;
 }
 }
-if(data135.tier !== undefined){
-if(typeof data135.tier !== "string"){
-const err323 = {instancePath:instancePath+"/profile/tier",schemaPath:"#/properties/profile/properties/tier/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data138.turn_timeout_ms !== undefined){
+let data140 = data138.turn_timeout_ms;
+if(!(((typeof data140 == "number") && (!(data140 % 1) && !isNaN(data140))) && (isFinite(data140)))){
+const err323 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -20984,10 +20877,9 @@ vErrors.push(err323);
 }
 errors++;
 }
-}
-if(data135.location !== undefined){
-if(typeof data135.location !== "string"){
-const err324 = {instancePath:instancePath+"/profile/location",schemaPath:"#/properties/profile/properties/location/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data140 == "number") && (isFinite(data140))){
+if(data140 > 600000 || isNaN(data140)){
+const err324 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000},message:"must be <= 600000"};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -20996,10 +20888,8 @@ vErrors.push(err324);
 }
 errors++;
 }
-}
-}
-else {
-const err325 = {instancePath:instancePath+"/profile",schemaPath:"#/properties/profile/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data140 < 1 || isNaN(data140)){
+const err325 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -21009,10 +20899,11 @@ vErrors.push(err325);
 errors++;
 }
 }
-if(data.preferences !== undefined){
-let data140 = data.preferences;
-if(!(data140 && typeof data140 == "object" && !Array.isArray(data140))){
-const err326 = {instancePath:instancePath+"/preferences",schemaPath:"#/properties/preferences/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+if(data138.max_duration_ms !== undefined){
+let data141 = data138.max_duration_ms;
+if(!(((typeof data141 == "number") && (!(data141 % 1) && !isNaN(data141))) && (isFinite(data141)))){
+const err326 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -21021,11 +20912,9 @@ vErrors.push(err326);
 }
 errors++;
 }
-}
-if(data.history !== undefined){
-let data141 = data.history;
-if(!(data141 && typeof data141 == "object" && !Array.isArray(data141))){
-const err327 = {instancePath:instancePath+"/history",schemaPath:"#/properties/history/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data141 == "number") && (isFinite(data141))){
+if(data141 > 86400000 || isNaN(data141)){
+const err327 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -21034,13 +20923,8 @@ vErrors.push(err327);
 }
 errors++;
 }
-}
-if(data.limits !== undefined){
-let data142 = data.limits;
-if(data142 && typeof data142 == "object" && !Array.isArray(data142)){
-for(const key23 in data142){
-if(!(((key23 === "max_turns") || (key23 === "turn_timeout_ms")) || (key23 === "max_duration_ms"))){
-const err328 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+if(data141 < 1 || isNaN(data141)){
+const err328 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -21050,10 +20934,10 @@ vErrors.push(err328);
 errors++;
 }
 }
-if(data142.max_turns !== undefined){
-let data143 = data142.max_turns;
-if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
-const err329 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err329 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -21062,119 +20946,15 @@ vErrors.push(err329);
 }
 errors++;
 }
-if((typeof data143 == "number") && (isFinite(data143))){
-if(data143 > 1000 || isNaN(data143)){
-const err330 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1000},message:"must be <= 1000"};
+}
+}
+else {
+const err330 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err330];
 }
 else {
 vErrors.push(err330);
-}
-errors++;
-}
-if(data143 < 1 || isNaN(data143)){
-const err331 = {instancePath:instancePath+"/limits/max_turns",schemaPath:"#/properties/limits/properties/max_turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err331];
-}
-else {
-vErrors.push(err331);
-}
-errors++;
-}
-}
-}
-if(data142.turn_timeout_ms !== undefined){
-let data144 = data142.turn_timeout_ms;
-if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
-const err332 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err332];
-}
-else {
-vErrors.push(err332);
-}
-errors++;
-}
-if((typeof data144 == "number") && (isFinite(data144))){
-if(data144 > 600000 || isNaN(data144)){
-const err333 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 600000},message:"must be <= 600000"};
-if(vErrors === null){
-vErrors = [err333];
-}
-else {
-vErrors.push(err333);
-}
-errors++;
-}
-if(data144 < 1 || isNaN(data144)){
-const err334 = {instancePath:instancePath+"/limits/turn_timeout_ms",schemaPath:"#/properties/limits/properties/turn_timeout_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err334];
-}
-else {
-vErrors.push(err334);
-}
-errors++;
-}
-}
-}
-if(data142.max_duration_ms !== undefined){
-let data145 = data142.max_duration_ms;
-if(!(((typeof data145 == "number") && (!(data145 % 1) && !isNaN(data145))) && (isFinite(data145)))){
-const err335 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
-if(vErrors === null){
-vErrors = [err335];
-}
-else {
-vErrors.push(err335);
-}
-errors++;
-}
-if((typeof data145 == "number") && (isFinite(data145))){
-if(data145 > 86400000 || isNaN(data145)){
-const err336 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/maximum",keyword:"maximum",params:{comparison: "<=", limit: 86400000},message:"must be <= 86400000"};
-if(vErrors === null){
-vErrors = [err336];
-}
-else {
-vErrors.push(err336);
-}
-errors++;
-}
-if(data145 < 1 || isNaN(data145)){
-const err337 = {instancePath:instancePath+"/limits/max_duration_ms",schemaPath:"#/properties/limits/properties/max_duration_ms/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
-if(vErrors === null){
-vErrors = [err337];
-}
-else {
-vErrors.push(err337);
-}
-errors++;
-}
-}
-}
-}
-else {
-const err338 = {instancePath:instancePath+"/limits",schemaPath:"#/properties/limits/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err338];
-}
-else {
-vErrors.push(err338);
-}
-errors++;
-}
-}
-}
-else {
-const err339 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err339];
-}
-else {
-vErrors.push(err339);
 }
 errors++;
 }
@@ -21187,9 +20967,9 @@ const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"see
 const schema89 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
 const schema90 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
 const schema91 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
-const pattern64 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
-const pattern65 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
-const pattern78 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+const pattern62 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern63 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern75 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
@@ -21403,7 +21183,7 @@ errors++;
 if(data5.url !== undefined){
 let data8 = data5.url;
 if(typeof data8 === "string"){
-if(!pattern64.test(data8)){
+if(!pattern62.test(data8)){
 const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -21428,7 +21208,7 @@ errors++;
 if(data5.api_key !== undefined){
 let data9 = data5.api_key;
 if(typeof data9 === "string"){
-if(!pattern65.test(data9)){
+if(!pattern63.test(data9)){
 const err18 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -23194,7 +22974,7 @@ vErrors.push(err147);
 errors++;
 }
 for(const key15 in data61){
-if(!((((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags")) || (key15 === "voice"))){
+if(!(((((((key15 === "id") || (key15 === "name")) || (key15 === "characteristics")) || (key15 === "language")) || (key15 === "verbosity")) || (key15 === "patience_turns")) || (key15 === "tags"))){
 const err148 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key15},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err148];
@@ -23414,12 +23194,9 @@ vErrors.push(err165);
 errors++;
 }
 }
-if(data61.voice !== undefined){
-let data70 = data61.voice;
-if(data70 && typeof data70 == "object" && !Array.isArray(data70)){
-for(const key16 in data70){
-if(!(((key16 === "name") || (key16 === "speed")) || (key16 === "interruptions"))){
-const err166 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
+}
+else {
+const err166 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -23429,11 +23206,9 @@ vErrors.push(err166);
 errors++;
 }
 }
-if(data70.name !== undefined){
-let data71 = data70.name;
-if(typeof data71 === "string"){
-if(!pattern3.test(data71)){
-const err167 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err167 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -23443,8 +23218,11 @@ vErrors.push(err167);
 errors++;
 }
 }
-else {
-const err168 = {instancePath:instancePath+"/personas/" + i5+"/voice/name",schemaPath:"persona.schema.json/properties/voice/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.scenarios !== undefined){
+let data70 = data.scenarios;
+if(Array.isArray(data70)){
+if(data70.length > 1000){
+const err168 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -23453,12 +23231,16 @@ vErrors.push(err168);
 }
 errors++;
 }
+const len7 = data70.length;
+for(let i7=0; i7<len7; i7++){
+if(!(validate43(data70[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data70,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+errors = vErrors.length;
 }
-if(data70.speed !== undefined){
-let data72 = data70.speed;
-if((typeof data72 == "number") && (isFinite(data72))){
-if(data72 > 2 || isNaN(data72)){
-const err169 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/maximum",keyword:"maximum",params:{comparison: "<=", limit: 2},message:"must be <= 2"};
+}
+}
+else {
+const err169 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -23467,8 +23249,12 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(data72 < 0.5 || isNaN(data72)){
-const err170 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0.5},message:"must be >= 0.5"};
+}
+if(data.transcripts !== undefined){
+let data72 = data.transcripts;
+if(Array.isArray(data72)){
+if(data72.length > 100000){
+const err170 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -23477,9 +23263,12 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-else {
-const err171 = {instancePath:instancePath+"/personas/" + i5+"/voice/speed",schemaPath:"persona.schema.json/properties/voice/properties/speed/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const len8 = data72.length;
+for(let i8=0; i8<len8; i8++){
+let data73 = data72[i8];
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+if(data73.session_id === undefined){
+const err171 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -23488,11 +23277,8 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-if(data70.interruptions !== undefined){
-let data73 = data70.interruptions;
-if(typeof data73 !== "string"){
-const err172 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data73.turns === undefined){
+const err172 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -23501,8 +23287,9 @@ vErrors.push(err172);
 }
 errors++;
 }
-if(!(((data73 === "none") || (data73 === "rare")) || (data73 === "frequent"))){
-const err173 = {instancePath:instancePath+"/personas/" + i5+"/voice/interruptions",schemaPath:"persona.schema.json/properties/voice/properties/interruptions/enum",keyword:"enum",params:{allowedValues: schema70.properties.voice.properties.interruptions.enum},message:"must be equal to one of the allowed values"};
+for(const key16 in data73){
+if(!((((((key16 === "session_id") || (key16 === "started_at")) || (key16 === "turns")) || (key16 === "metadata")) || (key16 === "run")) || (key16 === "evals"))){
+const err173 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key16},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -23512,9 +23299,11 @@ vErrors.push(err173);
 errors++;
 }
 }
-}
-else {
-const err174 = {instancePath:instancePath+"/personas/" + i5+"/voice",schemaPath:"persona.schema.json/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data73.session_id !== undefined){
+let data74 = data73.session_id;
+if(typeof data74 === "string"){
+if(!pattern75.test(data74)){
+const err174 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -23524,9 +23313,8 @@ vErrors.push(err174);
 errors++;
 }
 }
-}
 else {
-const err175 = {instancePath:instancePath+"/personas/" + i5,schemaPath:"persona.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err175 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -23536,9 +23324,11 @@ vErrors.push(err175);
 errors++;
 }
 }
-}
-else {
-const err176 = {instancePath:instancePath+"/personas",schemaPath:"#/properties/personas/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data73.started_at !== undefined){
+let data75 = data73.started_at;
+if(typeof data75 === "string"){
+if(!(formats0.test(data75))){
+const err176 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -23548,11 +23338,8 @@ vErrors.push(err176);
 errors++;
 }
 }
-if(data.scenarios !== undefined){
-let data74 = data.scenarios;
-if(Array.isArray(data74)){
-if(data74.length > 1000){
-const err177 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+else {
+const err177 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -23561,16 +23348,12 @@ vErrors.push(err177);
 }
 errors++;
 }
-const len7 = data74.length;
-for(let i7=0; i7<len7; i7++){
-if(!(validate43(data74[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data74,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
-errors = vErrors.length;
 }
-}
-}
-else {
-const err178 = {instancePath:instancePath+"/scenarios",schemaPath:"#/properties/scenarios/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data73.turns !== undefined){
+let data76 = data73.turns;
+if(Array.isArray(data76)){
+if(data76.length > 10000){
+const err178 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -23579,12 +23362,8 @@ vErrors.push(err178);
 }
 errors++;
 }
-}
-if(data.transcripts !== undefined){
-let data76 = data.transcripts;
-if(Array.isArray(data76)){
-if(data76.length > 100000){
-const err179 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(data76.length < 1){
+const err179 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -23593,12 +23372,12 @@ vErrors.push(err179);
 }
 errors++;
 }
-const len8 = data76.length;
-for(let i8=0; i8<len8; i8++){
-let data77 = data76[i8];
+const len9 = data76.length;
+for(let i9=0; i9<len9; i9++){
+let data77 = data76[i9];
 if(data77 && typeof data77 == "object" && !Array.isArray(data77)){
-if(data77.session_id === undefined){
-const err180 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "session_id"},message:"must have required property '"+"session_id"+"'"};
+if(data77.user_input === undefined){
+const err180 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -23607,8 +23386,8 @@ vErrors.push(err180);
 }
 errors++;
 }
-if(data77.turns === undefined){
-const err181 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data77.agent_response === undefined){
+const err181 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -23618,8 +23397,8 @@ vErrors.push(err181);
 errors++;
 }
 for(const key17 in data77){
-if(!((((((key17 === "session_id") || (key17 === "started_at")) || (key17 === "turns")) || (key17 === "metadata")) || (key17 === "run")) || (key17 === "evals"))){
-const err182 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
+if(!(((key17 === "user_input") || (key17 === "agent_response")) || (key17 === "evaluation_metadata"))){
+const err182 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key17},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -23629,11 +23408,9 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data77.session_id !== undefined){
-let data78 = data77.session_id;
-if(typeof data78 === "string"){
-if(!pattern78.test(data78)){
-const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+if(data77.user_input !== undefined){
+if(typeof data77.user_input !== "string"){
+const err183 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -23643,8 +23420,9 @@ vErrors.push(err183);
 errors++;
 }
 }
-else {
-const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data77.agent_response !== undefined){
+if(typeof data77.agent_response !== "string"){
+const err184 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -23654,11 +23432,10 @@ vErrors.push(err184);
 errors++;
 }
 }
-if(data77.started_at !== undefined){
-let data79 = data77.started_at;
-if(typeof data79 === "string"){
-if(!(formats0.test(data79))){
-const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data77.evaluation_metadata !== undefined){
+let data80 = data77.evaluation_metadata;
+if(!(data80 && typeof data80 == "object" && !Array.isArray(data80))){
+const err185 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -23668,8 +23445,9 @@ vErrors.push(err185);
 errors++;
 }
 }
+}
 else {
-const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/started_at",schemaPath:"transcript-upload.schema.json/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err186 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -23679,11 +23457,9 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data77.turns !== undefined){
-let data80 = data77.turns;
-if(Array.isArray(data80)){
-if(data80.length > 10000){
-const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err187 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -23692,8 +23468,11 @@ vErrors.push(err187);
 }
 errors++;
 }
-if(data80.length < 1){
-const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/minItems",keyword:"minItems",params:{limit: 1},message:"must NOT have fewer than 1 items"};
+}
+if(data73.metadata !== undefined){
+let data81 = data73.metadata;
+if(!(data81 && typeof data81 == "object" && !Array.isArray(data81))){
+const err188 = {instancePath:instancePath+"/transcripts/" + i8+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -23702,12 +23481,12 @@ vErrors.push(err188);
 }
 errors++;
 }
-const len9 = data80.length;
-for(let i9=0; i9<len9; i9++){
-let data81 = data80[i9];
-if(data81 && typeof data81 == "object" && !Array.isArray(data81)){
-if(data81.user_input === undefined){
-const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data73.run !== undefined){
+let data82 = data73.run;
+if(typeof data82 === "string"){
+if(!pattern3.test(data82)){
+const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -23716,8 +23495,9 @@ vErrors.push(err189);
 }
 errors++;
 }
-if(data81.agent_response === undefined){
-const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+else {
+const err190 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -23726,9 +23506,14 @@ vErrors.push(err190);
 }
 errors++;
 }
-for(const key18 in data81){
-if(!(((key18 === "user_input") || (key18 === "agent_response")) || (key18 === "evaluation_metadata"))){
-const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
+}
+if(data73.evals !== undefined){
+let data83 = data73.evals;
+if(Array.isArray(data83)){
+const len10 = data83.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data83[i10] !== "string"){
+const err191 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -23738,9 +23523,9 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data81.user_input !== undefined){
-if(typeof data81.user_input !== "string"){
-const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/user_input",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err192 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -23750,9 +23535,9 @@ vErrors.push(err192);
 errors++;
 }
 }
-if(data81.agent_response !== undefined){
-if(typeof data81.agent_response !== "string"){
-const err193 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/agent_response",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err193 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -23762,10 +23547,9 @@ vErrors.push(err193);
 errors++;
 }
 }
-if(data81.evaluation_metadata !== undefined){
-let data84 = data81.evaluation_metadata;
-if(!(data84 && typeof data84 == "object" && !Array.isArray(data84))){
-const err194 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9+"/evaluation_metadata",schemaPath:"transcript-upload.schema.json/properties/turns/items/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+}
+else {
+const err194 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -23775,9 +23559,11 @@ vErrors.push(err194);
 errors++;
 }
 }
-}
-else {
-const err195 = {instancePath:instancePath+"/transcripts/" + i8+"/turns/" + i9,schemaPath:"transcript-upload.schema.json/properties/turns/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.simulations !== undefined){
+let data85 = data.simulations;
+if(Array.isArray(data85)){
+if(data85.length > 10000){
+const err195 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -23786,10 +23572,12 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-}
-else {
-const err196 = {instancePath:instancePath+"/transcripts/" + i8+"/turns",schemaPath:"transcript-upload.schema.json/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len11 = data85.length;
+for(let i11=0; i11<len11; i11++){
+let data86 = data85[i11];
+if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
+if(data86.name === undefined){
+const err196 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -23798,11 +23586,8 @@ vErrors.push(err196);
 }
 errors++;
 }
-}
-if(data77.metadata !== undefined){
-let data85 = data77.metadata;
-if(!(data85 && typeof data85 == "object" && !Array.isArray(data85))){
-const err197 = {instancePath:instancePath+"/transcripts/" + i8+"/metadata",schemaPath:"transcript-upload.schema.json/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data86.agent === undefined){
+const err197 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -23811,12 +23596,9 @@ vErrors.push(err197);
 }
 errors++;
 }
-}
-if(data77.run !== undefined){
-let data86 = data77.run;
-if(typeof data86 === "string"){
-if(!pattern3.test(data86)){
-const err198 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key18 in data86){
+if(!(((((key18 === "id") || (key18 === "name")) || (key18 === "agent")) || (key18 === "deleted")) || (key18 === "sessions"))){
+const err198 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key18},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -23826,8 +23608,11 @@ vErrors.push(err198);
 errors++;
 }
 }
-else {
-const err199 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data86.id !== undefined){
+let data87 = data86.id;
+if(typeof data87 === "string"){
+if(!pattern8.test(data87)){
+const err199 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -23837,13 +23622,8 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data77.evals !== undefined){
-let data87 = data77.evals;
-if(Array.isArray(data87)){
-const len10 = data87.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data87[i10] !== "string"){
-const err200 = {instancePath:instancePath+"/transcripts/" + i8+"/evals/" + i10,schemaPath:"transcript-upload.schema.json/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err200 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -23853,9 +23633,11 @@ vErrors.push(err200);
 errors++;
 }
 }
-}
-else {
-const err201 = {instancePath:instancePath+"/transcripts/" + i8+"/evals",schemaPath:"transcript-upload.schema.json/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data86.name !== undefined){
+let data88 = data86.name;
+if(typeof data88 === "string"){
+if(!pattern3.test(data88)){
+const err201 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -23865,9 +23647,8 @@ vErrors.push(err201);
 errors++;
 }
 }
-}
 else {
-const err202 = {instancePath:instancePath+"/transcripts/" + i8,schemaPath:"transcript-upload.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err202 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -23877,9 +23658,11 @@ vErrors.push(err202);
 errors++;
 }
 }
-}
-else {
-const err203 = {instancePath:instancePath+"/transcripts",schemaPath:"#/properties/transcripts/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data86.agent !== undefined){
+let data89 = data86.agent;
+if(typeof data89 === "string"){
+if(!pattern3.test(data89)){
+const err203 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -23889,11 +23672,8 @@ vErrors.push(err203);
 errors++;
 }
 }
-if(data.simulations !== undefined){
-let data89 = data.simulations;
-if(Array.isArray(data89)){
-if(data89.length > 10000){
-const err204 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+else {
+const err204 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -23902,12 +23682,10 @@ vErrors.push(err204);
 }
 errors++;
 }
-const len11 = data89.length;
-for(let i11=0; i11<len11; i11++){
-let data90 = data89[i11];
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.name === undefined){
-const err205 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data86.deleted !== undefined){
+if(typeof data86.deleted !== "boolean"){
+const err205 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -23916,8 +23694,12 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(data90.agent === undefined){
-const err206 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/required",keyword:"required",params:{missingProperty: "agent"},message:"must have required property '"+"agent"+"'"};
+}
+if(data86.sessions !== undefined){
+let data91 = data86.sessions;
+if(Array.isArray(data91)){
+if(data91.length > 100000){
+const err206 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -23926,9 +23708,12 @@ vErrors.push(err206);
 }
 errors++;
 }
-for(const key19 in data90){
-if(!(((((key19 === "id") || (key19 === "name")) || (key19 === "agent")) || (key19 === "deleted")) || (key19 === "sessions"))){
-const err207 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
+const len12 = data91.length;
+for(let i12=0; i12<len12; i12++){
+let data92 = data91[i12];
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+if(data92.scenario === undefined){
+const err207 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -23937,12 +23722,8 @@ vErrors.push(err207);
 }
 errors++;
 }
-}
-if(data90.id !== undefined){
-let data91 = data90.id;
-if(typeof data91 === "string"){
-if(!pattern8.test(data91)){
-const err208 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(data92.persona === undefined){
+const err208 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -23951,9 +23732,8 @@ vErrors.push(err208);
 }
 errors++;
 }
-}
-else {
-const err209 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.started_at === undefined){
+const err209 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -23962,12 +23742,9 @@ vErrors.push(err209);
 }
 errors++;
 }
-}
-if(data90.name !== undefined){
-let data92 = data90.name;
-if(typeof data92 === "string"){
-if(!pattern3.test(data92)){
-const err210 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key19 in data92){
+if(!(func2.call(schema84.properties.simulations.items.properties.sessions.items.properties, key19))){
+const err210 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -23977,8 +23754,11 @@ vErrors.push(err210);
 errors++;
 }
 }
-else {
-const err211 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.scenario !== undefined){
+let data93 = data92.scenario;
+if(typeof data93 === "string"){
+if(!pattern3.test(data93)){
+const err211 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -23988,11 +23768,8 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data90.agent !== undefined){
-let data93 = data90.agent;
-if(typeof data93 === "string"){
-if(!pattern3.test(data93)){
-const err212 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err212 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -24002,8 +23779,11 @@ vErrors.push(err212);
 errors++;
 }
 }
-else {
-const err213 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.persona !== undefined){
+let data94 = data92.persona;
+if(typeof data94 === "string"){
+if(!pattern3.test(data94)){
+const err213 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -24013,9 +23793,8 @@ vErrors.push(err213);
 errors++;
 }
 }
-if(data90.deleted !== undefined){
-if(typeof data90.deleted !== "boolean"){
-const err214 = {instancePath:instancePath+"/simulations/" + i11+"/deleted",schemaPath:"#/properties/simulations/items/properties/deleted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+else {
+const err214 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -24025,11 +23804,11 @@ vErrors.push(err214);
 errors++;
 }
 }
-if(data90.sessions !== undefined){
-let data95 = data90.sessions;
-if(Array.isArray(data95)){
-if(data95.length > 100000){
-const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(data92.id !== undefined){
+let data95 = data92.id;
+if(typeof data95 === "string"){
+if(!pattern8.test(data95)){
+const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -24038,12 +23817,9 @@ vErrors.push(err215);
 }
 errors++;
 }
-const len12 = data95.length;
-for(let i12=0; i12<len12; i12++){
-let data96 = data95[i12];
-if(data96 && typeof data96 == "object" && !Array.isArray(data96)){
-if(data96.scenario === undefined){
-const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "scenario"},message:"must have required property '"+"scenario"+"'"};
+}
+else {
+const err216 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -24052,8 +23828,11 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(data96.persona === undefined){
-const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "persona"},message:"must have required property '"+"persona"+"'"};
+}
+if(data92.status !== undefined){
+let data96 = data92.status;
+if(typeof data96 !== "string"){
+const err217 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -24062,8 +23841,8 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(data96.started_at === undefined){
-const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+if(!((((((data96 === "pending") || (data96 === "running")) || (data96 === "evaluating")) || (data96 === "completed")) || (data96 === "failed")) || (data96 === "cancelled"))){
+const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -24072,9 +23851,12 @@ vErrors.push(err218);
 }
 errors++;
 }
-for(const key20 in data96){
-if(!(func2.call(schema84.properties.simulations.items.properties.sessions.items.properties, key20))){
-const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
+}
+if(data92.started_at !== undefined){
+let data97 = data92.started_at;
+if(typeof data97 === "string"){
+if(!(formats0.test(data97))){
+const err219 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -24084,11 +23866,8 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data96.scenario !== undefined){
-let data97 = data96.scenario;
-if(typeof data97 === "string"){
-if(!pattern3.test(data97)){
-const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err220 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -24098,8 +23877,11 @@ vErrors.push(err220);
 errors++;
 }
 }
-else {
-const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.ended_at !== undefined){
+let data98 = data92.ended_at;
+if(typeof data98 === "string"){
+if(!(formats0.test(data98))){
+const err221 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -24109,11 +23891,8 @@ vErrors.push(err221);
 errors++;
 }
 }
-if(data96.persona !== undefined){
-let data98 = data96.persona;
-if(typeof data98 === "string"){
-if(!pattern3.test(data98)){
-const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err222 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -24123,8 +23902,11 @@ vErrors.push(err222);
 errors++;
 }
 }
-else {
-const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.end_reason !== undefined){
+let data99 = data92.end_reason;
+if(typeof data99 === "string"){
+if(!pattern3.test(data99)){
+const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -24134,11 +23916,8 @@ vErrors.push(err223);
 errors++;
 }
 }
-if(data96.id !== undefined){
-let data99 = data96.id;
-if(typeof data99 === "string"){
-if(!pattern8.test(data99)){
-const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err224 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -24148,8 +23927,10 @@ vErrors.push(err224);
 errors++;
 }
 }
-else {
-const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.metadata !== undefined){
+let data100 = data92.metadata;
+if(!(data100 && typeof data100 == "object" && !Array.isArray(data100))){
+const err225 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -24159,10 +23940,11 @@ vErrors.push(err225);
 errors++;
 }
 }
-if(data96.status !== undefined){
-let data100 = data96.status;
-if(typeof data100 !== "string"){
-const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.evals !== undefined){
+let data101 = data92.evals;
+if(Array.isArray(data101)){
+if(data101.length > 1000){
+const err226 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -24171,8 +23953,10 @@ vErrors.push(err226);
 }
 errors++;
 }
-if(!((((((data100 === "pending") || (data100 === "running")) || (data100 === "evaluating")) || (data100 === "completed")) || (data100 === "failed")) || (data100 === "cancelled"))){
-const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const len13 = data101.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data101[i13] !== "string"){
+const err227 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals/" + i13,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -24182,11 +23966,9 @@ vErrors.push(err227);
 errors++;
 }
 }
-if(data96.started_at !== undefined){
-let data101 = data96.started_at;
-if(typeof data101 === "string"){
-if(!(formats0.test(data101))){
-const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+}
+else {
+const err228 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -24196,8 +23978,11 @@ vErrors.push(err228);
 errors++;
 }
 }
-else {
-const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/started_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data92.turns !== undefined){
+let data103 = data92.turns;
+if(Array.isArray(data103)){
+if(data103.length > 10000){
+const err229 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -24206,12 +23991,12 @@ vErrors.push(err229);
 }
 errors++;
 }
-}
-if(data96.ended_at !== undefined){
-let data102 = data96.ended_at;
-if(typeof data102 === "string"){
-if(!(formats0.test(data102))){
-const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+const len14 = data103.length;
+for(let i14=0; i14<len14; i14++){
+let data104 = data103[i14];
+if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
+if(data104.user_input === undefined){
+const err230 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -24220,9 +24005,8 @@ vErrors.push(err230);
 }
 errors++;
 }
-}
-else {
-const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/ended_at",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data104.agent_response === undefined){
+const err231 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -24231,12 +24015,9 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-if(data96.end_reason !== undefined){
-let data103 = data96.end_reason;
-if(typeof data103 === "string"){
-if(!pattern3.test(data103)){
-const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key20 in data104){
+if(!((((key20 === "user_input") || (key20 === "user_reason")) || (key20 === "agent_response")) || (key20 === "evaluation_metadata"))){
+const err232 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key20},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -24246,8 +24027,9 @@ vErrors.push(err232);
 errors++;
 }
 }
-else {
-const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data104.user_input !== undefined){
+if(typeof data104.user_input !== "string"){
+const err233 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -24257,10 +24039,9 @@ vErrors.push(err233);
 errors++;
 }
 }
-if(data96.metadata !== undefined){
-let data104 = data96.metadata;
-if(!(data104 && typeof data104 == "object" && !Array.isArray(data104))){
-const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/metadata",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data104.user_reason !== undefined){
+if(typeof data104.user_reason !== "string"){
+const err234 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -24270,11 +24051,9 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data96.evals !== undefined){
-let data105 = data96.evals;
-if(Array.isArray(data105)){
-if(data105.length > 1000){
-const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data104.agent_response !== undefined){
+if(typeof data104.agent_response !== "string"){
+const err235 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -24283,10 +24062,11 @@ vErrors.push(err235);
 }
 errors++;
 }
-const len13 = data105.length;
-for(let i13=0; i13<len13; i13++){
-if(typeof data105[i13] !== "string"){
-const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals/" + i13,schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data104.evaluation_metadata !== undefined){
+let data108 = data104.evaluation_metadata;
+if(!(data108 && typeof data108 == "object" && !Array.isArray(data108))){
+const err236 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -24298,7 +24078,7 @@ errors++;
 }
 }
 else {
-const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/evals",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err237 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -24308,11 +24088,9 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data96.turns !== undefined){
-let data107 = data96.turns;
-if(Array.isArray(data107)){
-if(data107.length > 10000){
-const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err238 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -24321,12 +24099,12 @@ vErrors.push(err238);
 }
 errors++;
 }
-const len14 = data107.length;
-for(let i14=0; i14<len14; i14++){
-let data108 = data107[i14];
-if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
-if(data108.user_input === undefined){
-const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data92.outcomes !== undefined){
+let data109 = data92.outcomes;
+if(Array.isArray(data109)){
+if(data109.length > 1000){
+const err239 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -24335,8 +24113,12 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(data108.agent_response === undefined){
-const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len15 = data109.length;
+for(let i15=0; i15<len15; i15++){
+let data110 = data109[i15];
+if(data110 && typeof data110 == "object" && !Array.isArray(data110)){
+if(data110.outcome === undefined){
+const err240 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -24345,9 +24127,9 @@ vErrors.push(err240);
 }
 errors++;
 }
-for(const key21 in data108){
-if(!((((key21 === "user_input") || (key21 === "user_reason")) || (key21 === "agent_response")) || (key21 === "evaluation_metadata"))){
-const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
+for(const key21 in data110){
+if(!(((((((key21 === "eval") || (key21 === "eval_name")) || (key21 === "eval_category")) || (key21 === "eval_type")) || (key21 === "outcome")) || (key21 === "required")) || (key21 === "reasoning"))){
+const err241 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key21},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -24357,9 +24139,11 @@ vErrors.push(err241);
 errors++;
 }
 }
-if(data108.user_input !== undefined){
-if(typeof data108.user_input !== "string"){
-const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data110.eval !== undefined){
+let data111 = data110.eval;
+if(typeof data111 === "string"){
+if(!pattern8.test(data111)){
+const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -24369,9 +24153,8 @@ vErrors.push(err242);
 errors++;
 }
 }
-if(data108.user_reason !== undefined){
-if(typeof data108.user_reason !== "string"){
-const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err243 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -24381,9 +24164,11 @@ vErrors.push(err243);
 errors++;
 }
 }
-if(data108.agent_response !== undefined){
-if(typeof data108.agent_response !== "string"){
-const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data110.eval_name !== undefined){
+let data112 = data110.eval_name;
+if(typeof data112 === "string"){
+if(!pattern3.test(data112)){
+const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -24393,10 +24178,8 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data108.evaluation_metadata !== undefined){
-let data112 = data108.evaluation_metadata;
-if(!(data112 && typeof data112 == "object" && !Array.isArray(data112))){
-const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {
+const err245 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -24406,9 +24189,11 @@ vErrors.push(err245);
 errors++;
 }
 }
-}
-else {
-const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns/" + i14,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data110.eval_category !== undefined){
+let data113 = data110.eval_category;
+if(typeof data113 === "string"){
+if(!pattern3.test(data113)){
+const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -24418,9 +24203,8 @@ vErrors.push(err246);
 errors++;
 }
 }
-}
 else {
-const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/turns",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err247 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -24430,11 +24214,10 @@ vErrors.push(err247);
 errors++;
 }
 }
-if(data96.outcomes !== undefined){
-let data113 = data96.outcomes;
-if(Array.isArray(data113)){
-if(data113.length > 1000){
-const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data110.eval_type !== undefined){
+let data114 = data110.eval_type;
+if(typeof data114 !== "string"){
+const err248 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -24443,12 +24226,8 @@ vErrors.push(err248);
 }
 errors++;
 }
-const len15 = data113.length;
-for(let i15=0; i15<len15; i15++){
-let data114 = data113[i15];
-if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
-if(data114.outcome === undefined){
-const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(!((data114 === "session_level") || (data114 === "turn_level"))){
+const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema91.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -24457,9 +24236,11 @@ vErrors.push(err249);
 }
 errors++;
 }
-for(const key22 in data114){
-if(!(((((((key22 === "eval") || (key22 === "eval_name")) || (key22 === "eval_category")) || (key22 === "eval_type")) || (key22 === "outcome")) || (key22 === "required")) || (key22 === "reasoning"))){
-const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
+}
+if(data110.outcome !== undefined){
+let data115 = data110.outcome;
+if(typeof data115 !== "string"){
+const err250 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -24468,12 +24249,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-}
-if(data114.eval !== undefined){
-let data115 = data114.eval;
-if(typeof data115 === "string"){
-if(!pattern8.test(data115)){
-const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(!(((data115 === "pass") || (data115 === "fail")) || (data115 === "error"))){
+const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema91.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -24483,8 +24260,9 @@ vErrors.push(err251);
 errors++;
 }
 }
-else {
-const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data110.required !== undefined){
+if(typeof data110.required !== "boolean"){
+const err252 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -24494,11 +24272,9 @@ vErrors.push(err252);
 errors++;
 }
 }
-if(data114.eval_name !== undefined){
-let data116 = data114.eval_name;
-if(typeof data116 === "string"){
-if(!pattern3.test(data116)){
-const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data110.reasoning !== undefined){
+if(typeof data110.reasoning !== "string"){
+const err253 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -24508,8 +24284,9 @@ vErrors.push(err253);
 errors++;
 }
 }
+}
 else {
-const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err254 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -24519,11 +24296,9 @@ vErrors.push(err254);
 errors++;
 }
 }
-if(data114.eval_category !== undefined){
-let data117 = data114.eval_category;
-if(typeof data117 === "string"){
-if(!pattern3.test(data117)){
-const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err255 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -24533,8 +24308,9 @@ vErrors.push(err255);
 errors++;
 }
 }
+}
 else {
-const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err256 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -24544,10 +24320,9 @@ vErrors.push(err256);
 errors++;
 }
 }
-if(data114.eval_type !== undefined){
-let data118 = data114.eval_type;
-if(typeof data118 !== "string"){
-const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err257 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -24556,8 +24331,10 @@ vErrors.push(err257);
 }
 errors++;
 }
-if(!((data118 === "session_level") || (data118 === "turn_level"))){
-const err258 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema91.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err258 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -24567,10 +24344,9 @@ vErrors.push(err258);
 errors++;
 }
 }
-if(data114.outcome !== undefined){
-let data119 = data114.outcome;
-if(typeof data119 !== "string"){
-const err259 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err259 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -24579,8 +24355,12 @@ vErrors.push(err259);
 }
 errors++;
 }
-if(!(((data119 === "pass") || (data119 === "fail")) || (data119 === "error"))){
-const err260 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema91.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.runs !== undefined){
+let data118 = data.runs;
+if(Array.isArray(data118)){
+if(data118.length > 10000){
+const err260 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -24589,10 +24369,12 @@ vErrors.push(err260);
 }
 errors++;
 }
-}
-if(data114.required !== undefined){
-if(typeof data114.required !== "boolean"){
-const err261 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+const len16 = data118.length;
+for(let i16=0; i16<len16; i16++){
+let data119 = data118[i16];
+if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
+if(data119.name === undefined){
+const err261 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -24601,10 +24383,8 @@ vErrors.push(err261);
 }
 errors++;
 }
-}
-if(data114.reasoning !== undefined){
-if(typeof data114.reasoning !== "string"){
-const err262 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data119.sessions === undefined){
+const err262 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -24613,10 +24393,9 @@ vErrors.push(err262);
 }
 errors++;
 }
-}
-}
-else {
-const err263 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
+for(const key22 in data119){
+if(!((key22 === "name") || (key22 === "sessions"))){
+const err263 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key22},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -24626,9 +24405,11 @@ vErrors.push(err263);
 errors++;
 }
 }
-}
-else {
-const err264 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data119.name !== undefined){
+let data120 = data119.name;
+if(typeof data120 === "string"){
+if(!pattern3.test(data120)){
+const err264 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -24638,9 +24419,8 @@ vErrors.push(err264);
 errors++;
 }
 }
-}
 else {
-const err265 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err265 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -24650,9 +24430,11 @@ vErrors.push(err265);
 errors++;
 }
 }
-}
-else {
-const err266 = {instancePath:instancePath+"/simulations/" + i11+"/sessions",schemaPath:"#/properties/simulations/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data119.sessions !== undefined){
+let data121 = data119.sessions;
+if(Array.isArray(data121)){
+if(data121.length > 100000){
+const err266 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -24661,10 +24443,12 @@ vErrors.push(err266);
 }
 errors++;
 }
-}
-}
-else {
-const err267 = {instancePath:instancePath+"/simulations/" + i11,schemaPath:"#/properties/simulations/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const len17 = data121.length;
+for(let i17=0; i17<len17; i17++){
+let data122 = data121[i17];
+if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
+if(data122.source_session_id === undefined){
+const err267 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -24673,10 +24457,8 @@ vErrors.push(err267);
 }
 errors++;
 }
-}
-}
-else {
-const err268 = {instancePath:instancePath+"/simulations",schemaPath:"#/properties/simulations/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data122.started_at === undefined){
+const err268 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -24685,12 +24467,9 @@ vErrors.push(err268);
 }
 errors++;
 }
-}
-if(data.runs !== undefined){
-let data122 = data.runs;
-if(Array.isArray(data122)){
-if(data122.length > 10000){
-const err269 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+for(const key23 in data122){
+if(!(func2.call(schema84.properties.runs.items.properties.sessions.items.properties, key23))){
+const err269 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -24699,12 +24478,12 @@ vErrors.push(err269);
 }
 errors++;
 }
-const len16 = data122.length;
-for(let i16=0; i16<len16; i16++){
-let data123 = data122[i16];
-if(data123 && typeof data123 == "object" && !Array.isArray(data123)){
-if(data123.name === undefined){
-const err270 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data122.source_session_id !== undefined){
+let data123 = data122.source_session_id;
+if(typeof data123 === "string"){
+if(!pattern75.test(data123)){
+const err270 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -24713,8 +24492,9 @@ vErrors.push(err270);
 }
 errors++;
 }
-if(data123.sessions === undefined){
-const err271 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/required",keyword:"required",params:{missingProperty: "sessions"},message:"must have required property '"+"sessions"+"'"};
+}
+else {
+const err271 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -24723,9 +24503,12 @@ vErrors.push(err271);
 }
 errors++;
 }
-for(const key23 in data123){
-if(!((key23 === "name") || (key23 === "sessions"))){
-const err272 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
+}
+if(data122.id !== undefined){
+let data124 = data122.id;
+if(typeof data124 === "string"){
+if(!pattern8.test(data124)){
+const err272 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -24735,11 +24518,8 @@ vErrors.push(err272);
 errors++;
 }
 }
-if(data123.name !== undefined){
-let data124 = data123.name;
-if(typeof data124 === "string"){
-if(!pattern3.test(data124)){
-const err273 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+else {
+const err273 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -24749,8 +24529,10 @@ vErrors.push(err273);
 errors++;
 }
 }
-else {
-const err274 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data122.status !== undefined){
+let data125 = data122.status;
+if(typeof data125 !== "string"){
+const err274 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -24759,12 +24541,8 @@ vErrors.push(err274);
 }
 errors++;
 }
-}
-if(data123.sessions !== undefined){
-let data125 = data123.sessions;
-if(Array.isArray(data125)){
-if(data125.length > 100000){
-const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/maxItems",keyword:"maxItems",params:{limit: 100000},message:"must NOT have more than 100000 items"};
+if(!((((((data125 === "pending") || (data125 === "running")) || (data125 === "evaluating")) || (data125 === "completed")) || (data125 === "failed")) || (data125 === "cancelled"))){
+const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -24773,12 +24551,12 @@ vErrors.push(err275);
 }
 errors++;
 }
-const len17 = data125.length;
-for(let i17=0; i17<len17; i17++){
-let data126 = data125[i17];
-if(data126 && typeof data126 == "object" && !Array.isArray(data126)){
-if(data126.source_session_id === undefined){
-const err276 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "source_session_id"},message:"must have required property '"+"source_session_id"+"'"};
+}
+if(data122.started_at !== undefined){
+let data126 = data122.started_at;
+if(typeof data126 === "string"){
+if(!(formats0.test(data126))){
+const err276 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -24787,8 +24565,9 @@ vErrors.push(err276);
 }
 errors++;
 }
-if(data126.started_at === undefined){
-const err277 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/required",keyword:"required",params:{missingProperty: "started_at"},message:"must have required property '"+"started_at"+"'"};
+}
+else {
+const err277 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -24797,9 +24576,12 @@ vErrors.push(err277);
 }
 errors++;
 }
-for(const key24 in data126){
-if(!(func2.call(schema84.properties.runs.items.properties.sessions.items.properties, key24))){
-const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
+}
+if(data122.ended_at !== undefined){
+let data127 = data122.ended_at;
+if(typeof data127 === "string"){
+if(!(formats0.test(data127))){
+const err278 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -24809,11 +24591,8 @@ vErrors.push(err278);
 errors++;
 }
 }
-if(data126.source_session_id !== undefined){
-let data127 = data126.source_session_id;
-if(typeof data127 === "string"){
-if(!pattern78.test(data127)){
-const err279 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
+else {
+const err279 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -24823,8 +24602,11 @@ vErrors.push(err279);
 errors++;
 }
 }
-else {
-const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data122.end_reason !== undefined){
+let data128 = data122.end_reason;
+if(typeof data128 === "string"){
+if(!pattern3.test(data128)){
+const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -24834,11 +24616,8 @@ vErrors.push(err280);
 errors++;
 }
 }
-if(data126.id !== undefined){
-let data128 = data126.id;
-if(typeof data128 === "string"){
-if(!pattern8.test(data128)){
-const err281 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+else {
+const err281 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -24848,8 +24627,10 @@ vErrors.push(err281);
 errors++;
 }
 }
-else {
-const err282 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data122.metadata !== undefined){
+let data129 = data122.metadata;
+if(!(data129 && typeof data129 == "object" && !Array.isArray(data129))){
+const err282 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -24859,10 +24640,11 @@ vErrors.push(err282);
 errors++;
 }
 }
-if(data126.status !== undefined){
-let data129 = data126.status;
-if(typeof data129 !== "string"){
-const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data122.evals !== undefined){
+let data130 = data122.evals;
+if(Array.isArray(data130)){
+if(data130.length > 1000){
+const err283 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -24871,8 +24653,10 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(!((((((data129 === "pending") || (data129 === "running")) || (data129 === "evaluating")) || (data129 === "completed")) || (data129 === "failed")) || (data129 === "cancelled"))){
-const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const len18 = data130.length;
+for(let i18=0; i18<len18; i18++){
+if(typeof data130[i18] !== "string"){
+const err284 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals/" + i18,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -24882,11 +24666,9 @@ vErrors.push(err284);
 errors++;
 }
 }
-if(data126.started_at !== undefined){
-let data130 = data126.started_at;
-if(typeof data130 === "string"){
-if(!(formats0.test(data130))){
-const err285 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+}
+else {
+const err285 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -24896,8 +24678,11 @@ vErrors.push(err285);
 errors++;
 }
 }
-else {
-const err286 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/started_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/started_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data122.turns !== undefined){
+let data132 = data122.turns;
+if(Array.isArray(data132)){
+if(data132.length > 10000){
+const err286 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -24906,12 +24691,12 @@ vErrors.push(err286);
 }
 errors++;
 }
-}
-if(data126.ended_at !== undefined){
-let data131 = data126.ended_at;
-if(typeof data131 === "string"){
-if(!(formats0.test(data131))){
-const err287 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+const len19 = data132.length;
+for(let i19=0; i19<len19; i19++){
+let data133 = data132[i19];
+if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
+if(data133.user_input === undefined){
+const err287 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -24920,9 +24705,8 @@ vErrors.push(err287);
 }
 errors++;
 }
-}
-else {
-const err288 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/ended_at",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/ended_at/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data133.agent_response === undefined){
+const err288 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -24931,12 +24715,9 @@ vErrors.push(err288);
 }
 errors++;
 }
-}
-if(data126.end_reason !== undefined){
-let data132 = data126.end_reason;
-if(typeof data132 === "string"){
-if(!pattern3.test(data132)){
-const err289 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+for(const key24 in data133){
+if(!((((key24 === "user_input") || (key24 === "user_reason")) || (key24 === "agent_response")) || (key24 === "evaluation_metadata"))){
+const err289 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key24},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -24946,8 +24727,9 @@ vErrors.push(err289);
 errors++;
 }
 }
-else {
-const err290 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data133.user_input !== undefined){
+if(typeof data133.user_input !== "string"){
+const err290 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -24957,10 +24739,9 @@ vErrors.push(err290);
 errors++;
 }
 }
-if(data126.metadata !== undefined){
-let data133 = data126.metadata;
-if(!(data133 && typeof data133 == "object" && !Array.isArray(data133))){
-const err291 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/metadata",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data133.user_reason !== undefined){
+if(typeof data133.user_reason !== "string"){
+const err291 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -24970,11 +24751,9 @@ vErrors.push(err291);
 errors++;
 }
 }
-if(data126.evals !== undefined){
-let data134 = data126.evals;
-if(Array.isArray(data134)){
-if(data134.length > 1000){
-const err292 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data133.agent_response !== undefined){
+if(typeof data133.agent_response !== "string"){
+const err292 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -24983,10 +24762,11 @@ vErrors.push(err292);
 }
 errors++;
 }
-const len18 = data134.length;
-for(let i18=0; i18<len18; i18++){
-if(typeof data134[i18] !== "string"){
-const err293 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals/" + i18,schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data133.evaluation_metadata !== undefined){
+let data137 = data133.evaluation_metadata;
+if(!(data137 && typeof data137 == "object" && !Array.isArray(data137))){
+const err293 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -24998,7 +24778,7 @@ errors++;
 }
 }
 else {
-const err294 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/evals",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err294 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -25008,11 +24788,9 @@ vErrors.push(err294);
 errors++;
 }
 }
-if(data126.turns !== undefined){
-let data136 = data126.turns;
-if(Array.isArray(data136)){
-if(data136.length > 10000){
-const err295 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/maxItems",keyword:"maxItems",params:{limit: 10000},message:"must NOT have more than 10000 items"};
+}
+else {
+const err295 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -25021,12 +24799,12 @@ vErrors.push(err295);
 }
 errors++;
 }
-const len19 = data136.length;
-for(let i19=0; i19<len19; i19++){
-let data137 = data136[i19];
-if(data137 && typeof data137 == "object" && !Array.isArray(data137)){
-if(data137.user_input === undefined){
-const err296 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+if(data122.outcomes !== undefined){
+let data138 = data122.outcomes;
+if(Array.isArray(data138)){
+if(data138.length > 1000){
+const err296 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -25035,8 +24813,12 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(data137.agent_response === undefined){
-const err297 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+const len20 = data138.length;
+for(let i20=0; i20<len20; i20++){
+let data139 = data138[i20];
+if(data139 && typeof data139 == "object" && !Array.isArray(data139)){
+if(data139.outcome === undefined){
+const err297 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -25045,9 +24827,9 @@ vErrors.push(err297);
 }
 errors++;
 }
-for(const key25 in data137){
-if(!((((key25 === "user_input") || (key25 === "user_reason")) || (key25 === "agent_response")) || (key25 === "evaluation_metadata"))){
-const err298 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
+for(const key25 in data139){
+if(!(((((((key25 === "eval") || (key25 === "eval_name")) || (key25 === "eval_category")) || (key25 === "eval_type")) || (key25 === "outcome")) || (key25 === "required")) || (key25 === "reasoning"))){
+const err298 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key25},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -25057,9 +24839,11 @@ vErrors.push(err298);
 errors++;
 }
 }
-if(data137.user_input !== undefined){
-if(typeof data137.user_input !== "string"){
-const err299 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_input",schemaPath:"#/definitions/turn/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data139.eval !== undefined){
+let data140 = data139.eval;
+if(typeof data140 === "string"){
+if(!pattern8.test(data140)){
+const err299 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -25069,9 +24853,8 @@ vErrors.push(err299);
 errors++;
 }
 }
-if(data137.user_reason !== undefined){
-if(typeof data137.user_reason !== "string"){
-const err300 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/user_reason",schemaPath:"#/definitions/turn/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err300 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -25081,9 +24864,11 @@ vErrors.push(err300);
 errors++;
 }
 }
-if(data137.agent_response !== undefined){
-if(typeof data137.agent_response !== "string"){
-const err301 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/agent_response",schemaPath:"#/definitions/turn/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data139.eval_name !== undefined){
+let data141 = data139.eval_name;
+if(typeof data141 === "string"){
+if(!pattern3.test(data141)){
+const err301 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -25093,10 +24878,8 @@ vErrors.push(err301);
 errors++;
 }
 }
-if(data137.evaluation_metadata !== undefined){
-let data141 = data137.evaluation_metadata;
-if(!(data141 && typeof data141 == "object" && !Array.isArray(data141))){
-const err302 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19+"/evaluation_metadata",schemaPath:"#/definitions/turn/properties/evaluation_metadata/type",keyword:"type",params:{type: "object"},message:"must be object"};
+else {
+const err302 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -25106,9 +24889,11 @@ vErrors.push(err302);
 errors++;
 }
 }
-}
-else {
-const err303 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns/" + i19,schemaPath:"#/definitions/turn/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data139.eval_category !== undefined){
+let data142 = data139.eval_category;
+if(typeof data142 === "string"){
+if(!pattern3.test(data142)){
+const err303 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -25118,9 +24903,8 @@ vErrors.push(err303);
 errors++;
 }
 }
-}
 else {
-const err304 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/turns",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/turns/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err304 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -25130,11 +24914,10 @@ vErrors.push(err304);
 errors++;
 }
 }
-if(data126.outcomes !== undefined){
-let data142 = data126.outcomes;
-if(Array.isArray(data142)){
-if(data142.length > 1000){
-const err305 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/maxItems",keyword:"maxItems",params:{limit: 1000},message:"must NOT have more than 1000 items"};
+if(data139.eval_type !== undefined){
+let data143 = data139.eval_type;
+if(typeof data143 !== "string"){
+const err305 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -25143,12 +24926,8 @@ vErrors.push(err305);
 }
 errors++;
 }
-const len20 = data142.length;
-for(let i20=0; i20<len20; i20++){
-let data143 = data142[i20];
-if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
-if(data143.outcome === undefined){
-const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(!((data143 === "session_level") || (data143 === "turn_level"))){
+const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema91.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -25157,9 +24936,11 @@ vErrors.push(err306);
 }
 errors++;
 }
-for(const key26 in data143){
-if(!(((((((key26 === "eval") || (key26 === "eval_name")) || (key26 === "eval_category")) || (key26 === "eval_type")) || (key26 === "outcome")) || (key26 === "required")) || (key26 === "reasoning"))){
-const err307 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key26},message:"must NOT have additional properties"};
+}
+if(data139.outcome !== undefined){
+let data144 = data139.outcome;
+if(typeof data144 !== "string"){
+const err307 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -25168,12 +24949,8 @@ vErrors.push(err307);
 }
 errors++;
 }
-}
-if(data143.eval !== undefined){
-let data144 = data143.eval;
-if(typeof data144 === "string"){
-if(!pattern8.test(data144)){
-const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
+if(!(((data144 === "pass") || (data144 === "fail")) || (data144 === "error"))){
+const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema91.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -25183,8 +24960,9 @@ vErrors.push(err308);
 errors++;
 }
 }
-else {
-const err309 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data139.required !== undefined){
+if(typeof data139.required !== "boolean"){
+const err309 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -25194,11 +24972,9 @@ vErrors.push(err309);
 errors++;
 }
 }
-if(data143.eval_name !== undefined){
-let data145 = data143.eval_name;
-if(typeof data145 === "string"){
-if(!pattern3.test(data145)){
-const err310 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+if(data139.reasoning !== undefined){
+if(typeof data139.reasoning !== "string"){
+const err310 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -25208,8 +24984,9 @@ vErrors.push(err310);
 errors++;
 }
 }
+}
 else {
-const err311 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err311 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -25219,11 +24996,9 @@ vErrors.push(err311);
 errors++;
 }
 }
-if(data143.eval_category !== undefined){
-let data146 = data143.eval_category;
-if(typeof data146 === "string"){
-if(!pattern3.test(data146)){
-const err312 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
+}
+else {
+const err312 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -25233,8 +25008,9 @@ vErrors.push(err312);
 errors++;
 }
 }
+}
 else {
-const err313 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err313 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -25244,10 +25020,9 @@ vErrors.push(err313);
 errors++;
 }
 }
-if(data143.eval_type !== undefined){
-let data147 = data143.eval_type;
-if(typeof data147 !== "string"){
-const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err314 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -25256,8 +25031,10 @@ vErrors.push(err314);
 }
 errors++;
 }
-if(!((data147 === "session_level") || (data147 === "turn_level"))){
-const err315 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema91.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err315 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -25267,10 +25044,9 @@ vErrors.push(err315);
 errors++;
 }
 }
-if(data143.outcome !== undefined){
-let data148 = data143.outcome;
-if(typeof data148 !== "string"){
-const err316 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err316 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -25279,121 +25055,15 @@ vErrors.push(err316);
 }
 errors++;
 }
-if(!(((data148 === "pass") || (data148 === "fail")) || (data148 === "error"))){
-const err317 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema91.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err317 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err317];
 }
 else {
 vErrors.push(err317);
-}
-errors++;
-}
-}
-if(data143.required !== undefined){
-if(typeof data143.required !== "boolean"){
-const err318 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/required",schemaPath:"#/definitions/outcome/properties/required/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
-if(vErrors === null){
-vErrors = [err318];
-}
-else {
-vErrors.push(err318);
-}
-errors++;
-}
-}
-if(data143.reasoning !== undefined){
-if(typeof data143.reasoning !== "string"){
-const err319 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/reasoning",schemaPath:"#/definitions/outcome/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err319];
-}
-else {
-vErrors.push(err319);
-}
-errors++;
-}
-}
-}
-else {
-const err320 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20,schemaPath:"#/definitions/outcome/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err320];
-}
-else {
-vErrors.push(err320);
-}
-errors++;
-}
-}
-}
-else {
-const err321 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err321];
-}
-else {
-vErrors.push(err321);
-}
-errors++;
-}
-}
-}
-else {
-const err322 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err322];
-}
-else {
-vErrors.push(err322);
-}
-errors++;
-}
-}
-}
-else {
-const err323 = {instancePath:instancePath+"/runs/" + i16+"/sessions",schemaPath:"#/properties/runs/items/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err323];
-}
-else {
-vErrors.push(err323);
-}
-errors++;
-}
-}
-}
-else {
-const err324 = {instancePath:instancePath+"/runs/" + i16,schemaPath:"#/properties/runs/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err324];
-}
-else {
-vErrors.push(err324);
-}
-errors++;
-}
-}
-}
-else {
-const err325 = {instancePath:instancePath+"/runs",schemaPath:"#/properties/runs/type",keyword:"type",params:{type: "array"},message:"must be array"};
-if(vErrors === null){
-vErrors = [err325];
-}
-else {
-vErrors.push(err325);
-}
-errors++;
-}
-}
-}
-else {
-const err326 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err326];
-}
-else {
-vErrors.push(err326);
 }
 errors++;
 }
@@ -28798,7 +28468,7 @@ return errors === 0;
 export const SimulationRequest = validate55;
 const schema109 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
 const schema110 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
-const pattern102 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern99 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
@@ -29004,7 +28674,7 @@ errors++;
 if(data1.url !== undefined){
 let data4 = data1.url;
 if(typeof data4 === "string"){
-if(!pattern64.test(data4)){
+if(!pattern62.test(data4)){
 const err15 = {instancePath:instancePath+"/agent/url",schemaPath:"tested-agent.schema.json/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -29029,7 +28699,7 @@ errors++;
 if(data1.voice_url !== undefined){
 let data5 = data1.voice_url;
 if(typeof data5 === "string"){
-if(!pattern102.test(data5)){
+if(!pattern99.test(data5)){
 const err17 = {instancePath:instancePath+"/agent/voice_url",schemaPath:"tested-agent.schema.json/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -29054,7 +28724,7 @@ errors++;
 if(data1.api_key !== undefined){
 let data6 = data1.api_key;
 if(typeof data6 === "string"){
-if(!pattern65.test(data6)){
+if(!pattern63.test(data6)){
 const err19 = {instancePath:instancePath+"/agent/api_key",schemaPath:"tested-agent.schema.json/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -32065,7 +31735,7 @@ errors++;
 if(data.url !== undefined){
 let data2 = data.url;
 if(typeof data2 === "string"){
-if(!pattern64.test(data2)){
+if(!pattern62.test(data2)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -32090,7 +31760,7 @@ errors++;
 if(data.voice_url !== undefined){
 let data3 = data.voice_url;
 if(typeof data3 === "string"){
-if(!pattern102.test(data3)){
+if(!pattern99.test(data3)){
 const err9 = {instancePath:instancePath+"/voice_url",schemaPath:"#/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -32115,7 +31785,7 @@ errors++;
 if(data.api_key !== undefined){
 let data4 = data.api_key;
 if(typeof data4 === "string"){
-if(!pattern65.test(data4)){
+if(!pattern63.test(data4)){
 const err11 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -32325,8 +31995,8 @@ export const TraceExportRequest = validate66;
 const schema128 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
 const schema129 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
 const schema130 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern111 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern112 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const pattern108 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern109 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
 const wrapper0 = {validate: validate68};
 const wrapper1 = {validate: validate67};
 
@@ -32364,7 +32034,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern111.test(data2)){
+if(!pattern108.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -32565,7 +32235,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern112.test(data10)){
+if(!pattern109.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -32652,10 +32322,10 @@ return errors === 0;
 
 const schema131 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
 const schema132 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern113 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern114 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern115 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern116 = new RegExp("^[0-9]{1,20}$", "u");
+const pattern110 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern111 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern112 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern113 = new RegExp("^[0-9]{1,20}$", "u");
 
 function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -32684,7 +32354,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern113.test(data0)){
+if(!pattern110.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -32709,7 +32379,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern114.test(data1)){
+if(!pattern111.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -32734,7 +32404,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern115.test(data2)){
+if(!pattern112.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -32774,7 +32444,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern116.test(data4)){
+if(!pattern113.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -32852,7 +32522,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern116.test(data5)){
+if(!pattern113.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -33234,7 +32904,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern78.test(data0)){
+if(!pattern75.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -33484,7 +33154,7 @@ return errors === 0;
 
 export const UserCreateRequest = validate75;
 const schema135 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern120 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+const pattern117 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
 function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
@@ -33504,7 +33174,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern120.test(data0)){
+if(!pattern117.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];

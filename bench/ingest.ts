@@ -28,7 +28,14 @@ function newRequest(ownerId: string, size: number): TraceRequestRows {
   const tags = Array.from({ length: 8 }, (_, tag) => ({
     ...{ conversationId, key: `tag.${tag}`, value: `value ${(number * (tag + 1)) % 997}` },
   }));
-  return { ownerId, receivedAtMs: 1_795_176_000_000 + number, spans, tags, logEntries: [] };
+  return {
+    ownerId,
+    receivedAtMs: 1_795_176_000_000 + number,
+    spans,
+    tags,
+    links: [],
+    logEntries: [],
+  };
 }
 
 function newSpan(conversationId: string): NewSpan {

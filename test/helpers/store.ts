@@ -94,7 +94,15 @@ export function newSpans(
   spans: readonly NewSpan[],
   changes: Partial<TraceRequestRows> = {},
 ): TraceRequestRows {
-  return { ownerId, receivedAtMs: NOON_MS + 2_000, spans, tags: [], logEntries: [], ...changes };
+  return {
+    ownerId,
+    receivedAtMs: NOON_MS + 2_000,
+    spans,
+    tags: [],
+    links: [],
+    logEntries: [],
+    ...changes,
+  };
 }
 
 export function newEval(id: string, changes: Partial<EvalDefinition> = {}): EvalDefinition {

@@ -91,9 +91,12 @@ function makeTurn({ shape, turn, callId, random, history }: TurnPlan): StoredSpa
     }
     case 'ignored': {
       // The steps run long after the wrapper, so only the ignored spans show that they belong to it.
-      const outer = wrap('d', 'invoke_agent', atMs, 0);
+      const outer = { ...wrap('d', 'invoke_agent', atMs, 0), input: question };
       const step = { ...wrap('f', '', atMs, 0), parent: outer.id };
-      const later = [first, tool, last].map((span) => ({ ...span, atMs: span.atMs + 100 }));
+      const later = [{ ...first, input: [] }, tool, last].map((span) => ({
+        ...span,
+        atMs: span.atMs + 100,
+      }));
       return [...later.map((span) => ({ ...span, parent: step.id })), step, outer];
     }
   }

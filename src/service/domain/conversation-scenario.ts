@@ -86,7 +86,9 @@ async function findConversation(
     );
   if (session) return { session, turns: await loadTurns(store, session) };
   if (!conversation) return undefined;
-  return { session, turns: buildTurns(await store.conversations.listSpans(ownerId, id)) };
+  const spans = await store.conversations.listSpans(ownerId, id);
+  const links = await store.conversations.listLinks(ownerId, id);
+  return { session, turns: buildTurns(spans, links) };
 }
 
 /**

@@ -69,7 +69,8 @@ export async function loadTurns(
     return stored;
   }
   const spans = await store.conversations.listSpans(ownerId, sourceSessionId);
-  return buildTurns(late ? spans : spans.filter((span) => !span.late));
+  const links = await store.conversations.listLinks(ownerId, sourceSessionId);
+  return buildTurns(late ? spans : spans.filter((span) => !span.late), links);
 }
 
 /** Returns a session in the form that evals read; undefined when it no longer exists. */

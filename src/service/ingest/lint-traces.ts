@@ -3,7 +3,7 @@ import { INGEST_BODY_BYTES_MAX } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../domain/errors.ts';
 import { decodeBody } from './decode-body.ts';
-import type { IngestLogEntry, NewSpan } from '../store/store.ts';
+import type { IngestLogEntry, NewSpan, SpanLink } from '../store/store.ts';
 import { buildTurns } from '../turns/turns.ts';
 
 /** How ingest would process a trace request. */
@@ -72,11 +72,11 @@ function diagnose(bytes: Uint8Array, format: Format): TraceDiagnosis {
     { findConversations: () => new Map() },
   );
   if (decoded.kind === 'read') {
-    const { spans, logEntries } = decoded.rows;
+    const { spans, links, logEntries } = decoded.rows;
     return {
       refused: undefined,
       spans: spans.length,
-      conversations: summarizeConversations(spans),
+      conversations: summarizeConversations(spans, links),
       notes: spans.length === 0 ? logEntries.map(raiseLevel) : logEntries,
     };
   }
@@ -105,11 +105,15 @@ function decompressStart(bytes: Uint8Array): Uint8Array {
   }
 }
 
-function summarizeConversations(spans: readonly NewSpan[]): TraceDiagnosis['conversations'] {
+function summarizeConversations(
+  spans: readonly NewSpan[],
+  links: readonly SpanLink[],
+): TraceDiagnosis['conversations'] {
   const byId = Map.groupBy(spans, ({ conversationId }) => conversationId);
   return [...byId].map(([conversationId, conversationSpans]) => {
     const turns = buildTurns(
       conversationSpans.map((span) => ({ ...span, receivedAtMs: 0, late: false })),
+      links,
     );
     return {
       conversationId,

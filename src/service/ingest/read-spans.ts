@@ -1,5 +1,5 @@
 import type { TraceRequest, TraceSpan } from '../../contract/index.ts';
-import type { IngestLogEntry, NewSpan, TraceRequestRows } from '../store/store.ts';
+import type { IngestLogEntry, NewSpan, SpanLink, TraceRequestRows } from '../store/store.ts';
 import {
   CONVERSATION_ID_KEY,
   isConversationId,
@@ -9,7 +9,14 @@ import {
 import { findDialect } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
 import { LogEntryCollector, logMessages, type LogCode } from './log-entries.ts';
-import { hasTurnText, hasValidIds, OPERATION_KEY, readOperation, toSpanRow } from './span-row.ts';
+import {
+  hasTurnText,
+  hasValidIds,
+  OPERATION_KEY,
+  readOperation,
+  toSpanLink,
+  toSpanRow,
+} from './span-row.ts';
 import { TagCollector } from './tags.ts';
 
 /** What is known about a request besides its spans. */
@@ -30,11 +37,11 @@ export interface RejectedSpans {
 }
 
 /**
- * Converts a trace request to the rows to store: spans that belong to conversations, tags, and log
- * entries about everything that was dropped or changed (spec 2.1, 7).
+ * Converts a trace request to the rows to store: spans that belong to conversations, tags, the ids of
+ * ignored spans, and log entries about everything that was dropped or changed (spec 2.1, 7).
  *
- * Only GenAI spans (those with an operation) count; a request without any is accepted and stores
- * nothing. A request is rejected if all its GenAI spans have invalid ids, or if none of them has a
+ * Only GenAI spans (those with an operation) count; a request without any is accepted and stores only
+ * ids. A request is rejected if all its GenAI spans have invalid ids, or if none of them has a
  * conversation id and there is no header.
  */
 export function readSpans(
@@ -63,14 +70,25 @@ export function readSpans(
   }
   const { knownTraces } = context;
   const conversations = resolveConversations(validSpans, request.spans, { header, knownTraces });
-  return toRows(validSpans, conversations, { context, log });
+  const links = collectLinks(request.spans);
+  return { ...toRows(validSpans, conversations, { context, log }), links };
+}
+
+/** Ids of ignored spans that are stored for one request. Real requests have fewer spans. */
+const LINKS_PER_REQUEST_MAX = 10_000;
+
+function collectLinks(spans: readonly TraceSpan[]): SpanLink[] {
+  return spans
+    .filter((span) => readOperation(span) === undefined)
+    .slice(0, LINKS_PER_REQUEST_MAX)
+    .flatMap((span) => toSpanLink(span) ?? []);
 }
 
 function toRows(
   validSpans: readonly TraceSpan[],
   conversations: ReadonlyMap<TraceSpan, string>,
   { context, log }: { context: RequestContext; log: LogEntryCollector },
-): TraceRequestRows {
+): Omit<TraceRequestRows, 'links'> {
   const { ownerId, receivedAtMs } = context;
   const spans = new Map<string, NewSpan>();
   const collector = new TagCollector(log);

@@ -1,5 +1,5 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
-import type { NewSpan } from '../store/store.ts';
+import type { NewSpan, SpanLink } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
 import { CONVERSATION_ID_KEY } from './conversation-ids.ts';
 import type { LogEntryCollector } from './log-entries.ts';
@@ -85,6 +85,13 @@ export function hasTurnText(span: TraceSpan): boolean {
 
 const hasValue = (value: AttributeValue | undefined): boolean =>
   value !== undefined && value !== null;
+
+/** Returns the ids of an ignored span; undefined if it has no parent or an id is invalid. */
+export function toSpanLink(span: TraceSpan): SpanLink | undefined {
+  const { traceId, spanId, parentSpanId } = span;
+  if (!hasValidIds(span) || !isId(parentSpanId, 16)) return undefined;
+  return { traceId, spanId, parentSpanId };
+}
 
 function isId(id: string, digits: number): boolean {
   return id.length === digits && /^[0-9a-f]+$/.test(id) && !/^0+$/.test(id);

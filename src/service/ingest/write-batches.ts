@@ -131,7 +131,7 @@ function writeAndReply({ port, spanWriter }: BatchDeps, batch: readonly DecodedT
 function toRows({ ownerId, receivedAtMs }: IngestTask, decoded: Decoded): TraceRequestRows {
   if (decoded.kind === 'read') return decoded.rows;
   const logEntries = decoded.kind === 'rejected' ? decoded.logEntries : [];
-  return { ownerId, receivedAtMs, spans: [], tags: [], logEntries };
+  return { ownerId, receivedAtMs, spans: [], tags: [], links: [], logEntries };
 }
 
 function toResult(decoded: Decoded, inserted: InsertResult | Error | undefined): IngestResult {

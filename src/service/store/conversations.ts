@@ -8,6 +8,7 @@ import type {
   CloseRequest,
   Conversation,
   ConversationStore,
+  SpanLink,
   StoredSpan,
 } from './store.ts';
 
@@ -19,6 +20,7 @@ export function createConversationStore({ reader, write }: Connections): Convers
   return {
     find: (ownerId, conversationId) => find(reader, ownerId, conversationId),
     listSpans: (ownerId, conversationId) => listSpans(reader, ownerId, conversationId),
+    listLinks: (ownerId, conversationId) => listLinks(reader, ownerId, conversationId),
     listTags: (ownerId, conversationId) =>
       reader
         .selectFrom('tags')
@@ -230,6 +232,36 @@ async function listSpans(
     attributes: JSON.parse(row.attributes) as StoredSpan['attributes'],
     receivedAtMs: row.received_at_ms,
     late: row.late === 1,
+  }));
+}
+
+/** More links than a real conversation has; a limit keeps its turns fast to build. */
+const LINKS_PER_CONVERSATION_MAX = 100_000;
+
+async function listLinks(
+  db: Connections['reader'],
+  ownerId: string,
+  conversationId: string,
+): Promise<SpanLink[]> {
+  const rows = await db
+    .selectFrom('span_links')
+    .select(['trace_id', 'span_id', 'parent_span_id'])
+    .where('owner_id', '=', ownerId)
+    .where('trace_id', 'in', (query) =>
+      query
+        .selectFrom('spans')
+        .innerJoin('conversations', 'conversations.key', 'spans.conversation_key')
+        .select('trace_id')
+        .where('conversations.owner_id', '=', ownerId)
+        .where('conversation_id', '=', conversationId),
+    )
+    .orderBy('key')
+    .limit(LINKS_PER_CONVERSATION_MAX)
+    .execute();
+  return rows.map((row) => ({
+    traceId: row.trace_id,
+    spanId: row.span_id,
+    parentSpanId: row.parent_span_id,
   }));
 }
 

@@ -25,6 +25,16 @@ export interface NewSpan {
   attributes: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * The ids of an ignored span, which has no operation. Its parent is kept because it can be the only
+ * link between a model call and its turn.
+ */
+export interface SpanLink {
+  traceId: string;
+  spanId: string;
+  parentSpanId: string;
+}
+
 /** A stored span. */
 export interface StoredSpan extends NewSpan {
   receivedAtMs: number;
@@ -46,6 +56,7 @@ export interface TraceRequestRows {
   receivedAtMs: number;
   spans: readonly NewSpan[];
   tags: readonly Tag[];
+  links: readonly SpanLink[];
   logEntries: readonly IngestLogEntry[];
 }
 

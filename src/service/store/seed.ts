@@ -90,6 +90,7 @@ export async function deleteOwnerData(db: WriteTransaction, ownerId: string): Pr
 
 const ownerTables = [
   'traces',
+  'span_links',
   'conversations',
   'sessions',
   'runs',

@@ -92,6 +92,8 @@ interface SpanStatements {
   /** Assigns a trace to a conversation; the first assignment stays. */
   insertTrace: Statement<[ownerId: string, traceId: string, key: number]>;
   findConversationOfTrace: Statement<[ownerId: string, traceId: string], { id: string }>;
+  insertLink: Statement<[ownerId: string, traceId: string, spanId: string, parentSpanId: string]>;
+  deleteOldLinks: Statement<[bound: number]>;
 }
 
 function prepareSpans(db: Database): SpanStatements {
@@ -112,6 +114,11 @@ function prepareSpans(db: Database): SpanStatements {
       select conversation_id as id
       from traces join conversations on conversations.key = traces.conversation_key
       where traces.owner_id = ? and trace_id = ?`),
+    insertLink: db.prepare(`
+      insert into span_links (owner_id, trace_id, span_id, parent_span_id) values (?, ?, ?, ?)
+      on conflict do nothing`),
+    deleteOldLinks: db.prepare(`
+      delete from span_links where key <= (select max(key) from span_links) - ?`),
   };
 }
 

@@ -43,6 +43,9 @@ export const TAGS_PER_CONVERSATION_MAX = 256;
 /** How long the writer waits for a lock for which it already waited in vain. */
 const RETRY_WAIT_MS = 100;
 
+/** Ids of ignored spans that are stored. Old ones are useless: their turns have been built. */
+const LINKS_MAX = 500_000;
+
 /** The largest integer in SQLite; a wrong client clock can exceed it. */
 const NS_MAX = 2n ** 63n - 1n;
 
@@ -142,6 +145,10 @@ function insertRequest(statements: SpanWriterStatements, request: TraceRequestRo
     const dropped = insertTags(statements, part, tagsByConversation.get(conversationId) ?? []);
     collector.add('tags_left_out', conversationId, dropped);
   }
+  for (const { traceId, spanId, parentSpanId } of request.links) {
+    statements.insertLink.run(ownerId, traceId, spanId, parentSpanId);
+  }
+  if (request.links.length > 0) statements.deleteOldLinks.run(LINKS_MAX);
   const entries = [...request.logEntries, ...collector.entries()];
   for (const row of toEntryRows(ownerId, receivedAtMs, entries)) {
     statements.insertLogEntry.run(...row);

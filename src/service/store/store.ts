@@ -16,6 +16,7 @@ import type {
   Session,
   SessionFilter,
   SimulationPlan,
+  SpanLink,
   StoredSpan,
   StoredTurn,
 } from './records.ts';
@@ -70,6 +71,8 @@ export interface OwnerStore {
 export interface ConversationStore {
   find(ownerId: string, conversationId: string): Promise<Conversation | undefined>;
   listSpans(ownerId: string, conversationId: string): Promise<StoredSpan[]>;
+  /** Lists the ignored spans in the traces of a conversation. */
+  listLinks(ownerId: string, conversationId: string): Promise<SpanLink[]>;
   listTags(ownerId: string, conversationId: string): Promise<{ key: string; value: string }[]>;
   /**
    * Closes a conversation and, in the same transaction, adds it to its run and queues its scoring.

@@ -14,6 +14,7 @@ export interface Tables {
   conversations: ConversationRow;
   spans: SpanRow;
   traces: { owner_id: string; trace_id: string; conversation_key: number };
+  span_links: SpanLinkRow;
   tags: { conversation_key: number; name: string; value: string };
   runs: NameRow;
   agents: NameRow & { url: string; url_folded: string };
@@ -86,6 +87,14 @@ interface SpanRow {
   attributes: string;
   input_messages: string | null;
   output_messages: string | null;
+}
+
+interface SpanLinkRow {
+  key: Generated<number>;
+  owner_id: string;
+  trace_id: string;
+  span_id: string;
+  parent_span_id: string;
 }
 
 interface SessionRow {

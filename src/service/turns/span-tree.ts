@@ -1,29 +1,34 @@
-import type { StoredSpan } from '../store/store.ts';
+import type { SpanLink, StoredSpan } from '../store/store.ts';
 
 /** How many wrappers to search for one that contains a span, starting with the latest. */
 const WRAPPERS_SEARCHED_MAX = 32;
+
+/** A span, or the ids of an ignored one. */
+type TreeNode = StoredSpan | SpanLink;
 
 interface TreePosition {
   /** The outermost `invoke_agent` or `chat` among the span and its ancestors. */
   top: StoredSpan | undefined;
   /** The highest known ancestor, or the span itself. */
-  highest: StoredSpan;
+  highest: TreeNode;
 }
 
 /**
- * The span tree of a conversation. Parents may be missing, because spans without an operation are not
- * stored. A span without a known parent belongs to the wrapper of its trace that was running at the time.
+ * The span tree of a conversation. Of spans without an operation, only the ids are known. Parents may
+ * be missing, because not every service exports its spans. A span without a known parent belongs to the wrapper of its trace that was running at the time.
  */
 export class SpanTree {
-  readonly #byId = new Map<string, StoredSpan>();
-  readonly #positions = new Map<StoredSpan, TreePosition>();
+  readonly #byId = new Map<string, TreeNode>();
+  readonly #positions = new Map<TreeNode, TreePosition>();
   /** Outermost `invoke_agent` spans by trace, in the order of their start times. */
   readonly #wrappers = new Map<string, StoredSpan[]>();
   /** The `invoke_agent` span that ran around another one without being its known ancestor. */
   readonly #enclosing = new Map<StoredSpan, StoredSpan>();
 
-  constructor(spans: readonly StoredSpan[]) {
-    for (const span of spans) this.#byId.set(makeKey(span.traceId, span.spanId), span);
+  constructor(spans: readonly StoredSpan[], links: readonly SpanLink[]) {
+    for (const node of [...links, ...spans]) {
+      this.#byId.set(makeKey(node.traceId, node.spanId), node);
+    }
     for (const span of spans.toSorted(compareWrappers)) {
       if (span.operation === 'invoke_agent' && this.#locate(span).top === span) {
         this.#addWrapper(span);
@@ -49,10 +54,10 @@ export class SpanTree {
     else this.#wrappers.set(span.traceId, [span]);
   }
 
-  #locate(span: StoredSpan): TreePosition {
-    const path: StoredSpan[] = [];
-    const seen = new Set<StoredSpan>();
-    let current: StoredSpan | undefined = span;
+  #locate(span: TreeNode): TreePosition {
+    const path: TreeNode[] = [];
+    const seen = new Set<TreeNode>();
+    let current: TreeNode | undefined = span;
     while (current && !this.#positions.has(current) && !seen.has(current)) {
       path.push(current);
       seen.add(current);
@@ -61,7 +66,9 @@ export class SpanTree {
     let position = current && this.#positions.get(current);
     for (const step of path.reverse()) {
       const topAbove =
-        position?.top && isSeparateCall(position.top, step) ? undefined : position?.top;
+        position?.top && 'operation' in step && isSeparateCall(position.top, step)
+          ? undefined
+          : position?.top;
       const top = topAbove ?? (canStartTurn(step) ? step : undefined);
       position = { top, highest: position?.highest ?? step };
       this.#positions.set(step, position);
@@ -69,7 +76,7 @@ export class SpanTree {
     return position ?? { top: undefined, highest: span };
   }
 
-  #findParent({ traceId, parentSpanId }: StoredSpan): StoredSpan | undefined {
+  #findParent({ traceId, parentSpanId }: TreeNode): TreeNode | undefined {
     return parentSpanId === undefined ? undefined : this.#byId.get(makeKey(traceId, parentSpanId));
   }
 
@@ -79,7 +86,10 @@ export class SpanTree {
     const wrappers = this.#wrappers.get(span.traceId) ?? [];
     const started = countStartedBy(wrappers, span.startNs);
     const candidates = wrappers.slice(Math.max(0, started - WRAPPERS_SEARCHED_MAX), started);
-    return candidates.findLast((wrapper) => contains(wrapper, span) && !excludes(wrapper, highest));
+    return candidates.findLast(
+      (wrapper) =>
+        contains(wrapper, span) && !excludes(wrapper, this.#locate(wrapper).highest, highest),
+    );
   }
 }
 
@@ -109,8 +119,8 @@ function isSeparateCall(top: StoredSpan, span: StoredSpan): boolean {
 }
 
 /** Returns whether a span can start a turn. */
-function canStartTurn({ operation }: StoredSpan): boolean {
-  return operation === 'invoke_agent' || operation === 'chat';
+function canStartTurn(node: TreeNode): node is StoredSpan {
+  return 'operation' in node && (node.operation === 'invoke_agent' || node.operation === 'chat');
 }
 
 function contains(wrapper: StoredSpan, span: StoredSpan): boolean {
@@ -120,15 +130,19 @@ function contains(wrapper: StoredSpan, span: StoredSpan): boolean {
 }
 
 /**
- * Returns whether a span is not part of a wrapper although it ran during it. Siblings, wrappers without
- * a parent, and wrappers with exactly the same times are separate turns.
+ * Returns whether a span is not part of a wrapper although it ran during it. Spans below the same root
+ * or missing span, wrappers without a parent, and wrappers with exactly the same times are separate.
  */
-function excludes(wrapper: StoredSpan, highest: StoredSpan): boolean {
-  const { parentSpanId } = highest;
-  if (parentSpanId !== undefined && parentSpanId === wrapper.parentSpanId) return true;
-  if (highest.operation !== 'invoke_agent') return false;
+function excludes(wrapper: StoredSpan, wrapperRoot: TreeNode, highest: TreeNode): boolean {
+  if (findRootId(wrapperRoot) === findRootId(highest)) return true;
+  if (!('operation' in highest) || highest.operation !== 'invoke_agent') return false;
   const hasSameTimes = wrapper.startNs === highest.startNs && wrapper.endNs === highest.endNs;
-  return parentSpanId === undefined || hasSameTimes;
+  return highest.parentSpanId === undefined || hasSameTimes;
+}
+
+/** Returns the id of the highest ancestor, which may itself be missing. */
+function findRootId({ parentSpanId, spanId }: TreeNode): string {
+  return parentSpanId ?? spanId;
 }
 
 /** Counts spans that started by `timeNs`; `spans` is sorted by start time. */

@@ -1,4 +1,4 @@
-import type { StoredSpan } from '../store/store.ts';
+import type { SpanLink, StoredSpan } from '../store/store.ts';
 import { findLastUserIndex, readMessages } from './messages.ts';
 import { countStartedBy, SpanTree } from './span-tree.ts';
 import { ToolLoops } from './tool-loops.ts';
@@ -11,9 +11,12 @@ import type { Segment, Step, TurnSpans } from './turn-parts.ts';
  *
  * The order in which spans arrived does not matter, because exporters split, delay, and repeat spans.
  */
-export function groupSpansByTurn(spans: readonly StoredSpan[]): TurnSpans[] {
+export function groupSpansByTurn(
+  spans: readonly StoredSpan[],
+  links: readonly SpanLink[],
+): TurnSpans[] {
   const ordered = spans.toSorted(compareSpans);
-  const tree = new SpanTree(ordered);
+  const tree = new SpanTree(ordered, links);
   const turns = new TurnGrouper();
   // By owner, because a child may start before its parent if the clocks of machines differ.
   const groups = Map.groupBy(ordered, (span) => tree.findOwner(span));

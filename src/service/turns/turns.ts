@@ -1,4 +1,4 @@
-import type { JsonObject, StoredSpan } from '../store/store.ts';
+import type { JsonObject, SpanLink, StoredSpan } from '../store/store.ts';
 import { collectHints } from './evaluation-hints.ts';
 import { findAgentText, findLastUserIndex } from './messages.ts';
 import { collectToolCalls, type ToolCall } from './tool-calls.ts';
@@ -29,13 +29,14 @@ export interface Turn {
 }
 
 /**
- * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). A tool loop is
+ * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). `links` are
+ * the ignored spans of its traces. A tool loop is
  * one turn, and so is an agent invocation with everything inside it. If any turn has text, turns that
  * show nothing are left out: instrumentations also record empty wrappers. Never throws, whatever the
  * messages contain.
  */
-export function buildTurns(spans: readonly StoredSpan[]): Turn[] {
-  const turns = groupSpansByTurn(spans).map(buildTurn);
+export function buildTurns(spans: readonly StoredSpan[], links: readonly SpanLink[] = []): Turn[] {
+  const turns = groupSpansByTurn(spans, links).map(buildTurn);
   const visible = turns.some(hasText) ? turns.filter(showsAnything) : turns;
   return visible.map((turn, index) => ({ ...turn, sequence: index + 1 }));
 }

@@ -169,7 +169,8 @@ void t.test(
     for (const owner of [ownerId, other]) {
       await store.owners.addKey(owner, digest(owner));
       const tags = [{ conversationId: 'conversation-1', key: 'k', value: 'v' }];
-      sink.insert([newSpans(owner, [newSpan('1')], { tags })]);
+      const links = [{ traceId: 'trace-1', spanId: 'span-0', parentSpanId: 'span-9' }];
+      sink.insert([newSpans(owner, [newSpan('1')], { tags, links })]);
       await store.evals.put(owner, newEval('a'));
       await store.evals.updateSettings(owner, { evals: ['a'] });
       await store.documents.put(owner, newAgent('shop', 'k'));

@@ -164,6 +164,32 @@ void t.test('Steps whose parents are missing belong to the wrapper of their trac
   t.end();
 });
 
+void t.test('Ignored spans show which wrapper a step belongs to, whenever it runs', (t) => {
+  const spans = [
+    invoke({ id: 'a', forMs: 100, input: [user('One')] }),
+    invoke({ id: 'b', atMs: 50, forMs: 100, input: [user('Two')] }),
+    { id: 'c', parent: 'i2', atMs: 500, output: [agent('1')] },
+    { id: 'd', parent: 'i3', atMs: 600, output: [agent('2')] },
+    invoke({ id: 'e', parent: 'root', atMs: 700, forMs: 900, input: [user('Three')] }),
+    { id: 'f', parent: 'i4', atMs: 800, input: [user('Title')], output: [agent('T')] },
+  ].map(makeStoredSpan);
+  const links = [
+    ['i1', 'a'],
+    ['i2', 'i1'],
+    ['i3', 'b'],
+    ['i4', 'root'],
+  ].map(([spanId = '', parentSpanId = '']) => ({ traceId: 't', spanId, parentSpanId }));
+  t.strictSame(formatTurns(buildTurns(spans, links)), [
+    'One > 1',
+    'Two > 2',
+    'Three > ',
+    'Title > T',
+  ]);
+  const cycle = [...links, { traceId: 't', spanId: 'a', parentSpanId: 'i2' }];
+  t.strictSame(formatTurns(buildTurns(spans, cycle))[0], 'One > 1', 'a stored span comes first');
+  t.end();
+});
+
 void t.test('If two wrappers start at the same time, the longer one contains the other', (t) => {
   const turns = turnsOf([
     invoke({ id: 'a', parent: 'missing', input: [user('inner')] }),

@@ -1,0 +1,105 @@
+/** The way of spans from requests through the store to turns, however an exporter sends them. */
+import t from 'tap';
+import { seededRandom, type Random } from '../../../src/platform/random.ts';
+import type { SpanWriter } from '../../../src/service/store/span-writer.ts';
+import type { Store } from '../../../src/service/store/store.ts';
+import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
+import { expectAccepted, readSketches } from '../../helpers/read-spans.ts';
+import { makeWireSpan } from '../../helpers/span-sketch.ts';
+import type { StoredSpanSketch } from '../../helpers/stored-span.ts';
+import { withStore } from '../../helpers/store.ts';
+import { generateConversation, shuffle } from '../../helpers/turn-shapes.ts';
+
+interface Ingest {
+  store: Store;
+  sink: SpanWriter;
+  ownerId: string;
+  conversationId: string;
+}
+
+/** Sends requests with these spans to the store; an operation of '' means a span without one. */
+function send(ingest: Ingest, requests: readonly (readonly StoredSpanSketch[])[]): void {
+  const { sink, ownerId, conversationId } = ingest;
+  const rows = requests.map((spans) => {
+    const wire = spans.map(({ operation = 'chat', input, output, ...sketch }) => {
+      const attributes = {
+        'gen_ai.operation.name': operation,
+        ...(input !== undefined && { 'gen_ai.input.messages': JSON.stringify(input) }),
+        ...(output !== undefined && { 'gen_ai.output.messages': JSON.stringify(output) }),
+      };
+      const name = sketch.name ?? 'chat';
+      const span = makeWireSpan({ ...sketch, attributes });
+      // Each conversation has its own span ids: the key of a span is its owner and id.
+      const toId = (id: string | undefined): string | undefined =>
+        id && `${conversationId}${id.slice(conversationId.length)}`;
+      const parentSpanId = toId(span.parentSpanId);
+      return {
+        ...{ ...span, name, spanId: toId(span.spanId) ?? '' },
+        ...{ traceId: `${conversationId}${span.traceId.slice(conversationId.length)}` },
+        ...(parentSpanId !== undefined && { parentSpanId }),
+      };
+    });
+    const context = { ownerId, headerConversationId: conversationId };
+    return expectAccepted(readSketches(wire, context));
+  });
+  for (const result of sink.insert(rows)) if (result instanceof Error) throw result;
+}
+
+async function loadTurns({ store, ownerId, conversationId }: Ingest): Promise<Turn[]> {
+  const spans = await store.conversations.listSpans(ownerId, conversationId);
+  return buildTurns(spans, await store.conversations.listLinks(ownerId, conversationId));
+}
+
+/** Splits spans into requests of one span each, in random order, and repeats some requests. */
+function scatter(spans: readonly StoredSpanSketch[], random: Random): StoredSpanSketch[][] {
+  const repeated = spans.filter(() => random.integer(0, 2) === 0);
+  return shuffle([...spans, ...repeated], random).map((span) => [span]);
+}
+
+void t.test(
+  'Spans that are shuffled, sent one by one, and repeated give the same turns',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    for (let round = 0; round < 60; round += 1) {
+      const random = seededRandom(`scatter-${round}`);
+      const { spans, turns: expected } = generateConversation(random);
+      const lines: string[][] = [];
+      for (const [order, requests] of [
+        [spans],
+        scatter(spans, random),
+        scatter(spans, random),
+      ].entries()) {
+        // Hexadecimal, because it starts the span ids.
+        const conversationId = `c${round.toString(16).padStart(3, '0')}${order}`;
+        const ingest = { store, sink, ownerId, conversationId };
+        send(ingest, requests);
+        const turns = await loadTurns(ingest);
+        lines.push(
+          turns.map(({ userInput, toolCalls, agentResponse }) =>
+            [userInput, toolCalls.map(({ name }) => name).join(), agentResponse].join(' > '),
+          ),
+        );
+      }
+      t.strictSame(lines, [expected, expected, expected], `round ${round}`);
+    }
+  },
+);
+
+void t.test(
+  'The ids of ignored spans are kept for one owner, once, and deleted with its data',
+  async (t) => {
+    const { store, sink, ownerId } = await withStore(t);
+    const other = await store.owners.ensure('other');
+    const ignored = { id: 'b', parent: 'a', operation: '' };
+    const ingest = { store, sink, ownerId, conversationId: 'c' };
+    send(ingest, [[ignored], [ignored, { id: 'c', parent: 'b' }], [{ id: 'd', operation: '' }]]);
+    const links = await store.conversations.listLinks(ownerId, 'c');
+    t.match(links, [{ spanId: /b$/, parentSpanId: /a$/ }]);
+    t.equal(links.length, 1, 'a span without a parent links nothing');
+    send({ ...ingest, ownerId: other }, [[{ id: 'c', parent: 'b' }]]);
+    t.strictSame(await store.conversations.listLinks(other, 'c'), []);
+    await store.deleteOwnerData(ownerId);
+    send(ingest, [[{ id: 'c', parent: 'b' }]]);
+    t.strictSame(await store.conversations.listLinks(ownerId, 'c'), []);
+  },
+);

@@ -65,7 +65,7 @@ export function readSpans(
       context.headerConversationId !== undefined ||
       validSpans.some((span) => CONVERSATION_ID_KEY in span.attributes);
     const reason = hasInvalidId ? 'malformed_conversation_id' : 'no_conversation_id';
-    const hint = hasInvalidId ? '' : findConversationIdHint(validSpans);
+    const hint = hasInvalidId ? '' : explainMissingIds(validSpans, context);
     return reject('no_conversation_id', reason, log, hint);
   }
   const { knownTraces } = context;
@@ -119,13 +119,38 @@ function reject(
   return { rejection: { code, message }, logEntries: log.entries() };
 }
 
-/** Returns how the SDK that made the spans sets a conversation id, if that is known. */
+/** Spans that an error message names. */
+const SPANS_NAMED_MAX = 5;
+
+/** Names the spans without a conversation id, and how to set one (docs/decisions/0037). */
+function explainMissingIds(spans: readonly TraceSpan[], { knownTraces }: RequestContext): string {
+  const named = spans.slice(0, SPANS_NAMED_MAX);
+  const names = named.map((span) => `${readKind(span)} ${span.spanId}`);
+  if (spans.length > named.length) names.push(`and ${spans.length - named.length} more`);
+  const known = knownTraces([...new Set(named.map(({ traceId }) => traceId))]);
+  const reason =
+    known.size > 0 ? ' An id that an earlier request set for the trace does not count.' : '';
+  return ` The spans: ${names.join(', ')}.${reason}${findConversationIdHint(spans)}`;
+}
+
+/** Returns the operation, unless it could be a text. */
+function readKind(span: TraceSpan): string {
+  const operation = readOperation(span) ?? '';
+  return /^\w{1,40}$/.test(operation) ? operation : 'span';
+}
+
+const SPAN_PROCESSOR_HINT =
+  ' To set it on every span of an OpenTelemetry SDK, put gen_ai.conversation.id into the baggage and ' +
+  'add a BaggageSpanProcessor (npm: @opentelemetry/baggage-span-processor, PyPI: ' +
+  'opentelemetry-processor-baggage).';
+
+/** Returns how the SDK that made the spans sets a conversation id, or how any SDK can. */
 function findConversationIdHint(spans: readonly TraceSpan[]): string {
   for (const span of spans) {
     const dialect = findDialect(dialects, span, 'conversationId');
     if (dialect) return ` ${dialect.conversationId}`;
   }
-  return '';
+  return SPAN_PROCESSOR_HINT;
 }
 
 function checkRequest({ spans, ignoredKeys }: TraceRequest, log: LogEntryCollector): void {

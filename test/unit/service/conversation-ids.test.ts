@@ -1,5 +1,6 @@
 import t from 'tap';
 import { decodeTraceRequest } from '../../../src/contract/index.ts';
+import type { RejectedSpans } from '../../../src/service/ingest/read-spans.ts';
 import { encodeProtobuf } from '../../helpers/otlp-wire.ts';
 import {
   expectAccepted,
@@ -27,9 +28,19 @@ void t.test(
   'A request without any conversation id is rejected even if its trace is stored',
   (t) => {
     const knownTraces = (): Map<string, string> => new Map([[`${'0'.repeat(31)}f`, 'stored']]);
-    t.match(readSketches([{ id: 'a1' }], { knownTraces }), {
-      rejection: { code: 'no_conversation_id' },
-    });
+    const tool = { id: 'a2', attributes: operation('execute_tool') };
+    const result = readSketches([{ id: 'a1' }, tool], { knownTraces });
+    t.match(result, { rejection: { code: 'no_conversation_id' } });
+    const message = 'rejection' in result ? result.rejection.message : '';
+    t.match(message, /chat 0{14}a1, execute_tool 0{14}a2\./, 'the spans');
+    t.match(message, /BaggageSpanProcessor/, 'the setting');
+    t.match(message, /earlier request set for the trace does not count/, 'the reason');
+    const many = Array.from({ length: 9 }, (_, n) => ({ id: `a${n + 1}` }));
+    const { rejection } = readSketches(many) as RejectedSpans;
+    t.match(rejection.message, /chat 0{14}a5, and 4 more\./);
+    t.notMatch(rejection.message, /earlier request/);
+    const long = { id: 'a1', attributes: operation(`my ${'secret '.repeat(20)}`) };
+    t.match(readSketches([long]), { rejection: { message: /spans: span 0{14}a1\./ } });
     t.end();
   },
 );

@@ -122,9 +122,9 @@ export function rejectOtherMethods(
   });
 }
 
-/** Describes a route that does not exist. */
+/** Describes a route that does not exist, without the query, which may contain a key. */
 export function describeUnknownRoute({ method, url }: { method: string; url: string }): string {
-  return `Route ${method} ${url.slice(0, 200)} does not exist.`;
+  return `Route ${method} ${url.replace(/\?.*$/s, '').slice(0, 200)} does not exist.`;
 }
 
 /** Sends JSON for people to read: indented, with a final newline. */

@@ -17,7 +17,7 @@ function baseUrl(description: string) {
       };
       const url = URL.parse(text);
       if (!url || !/^https?:\/\//i.test(text)) {
-        return reject(`must be ${description}, got ${JSON.stringify(text)}.${suggestScheme(text)}`);
+        return reject(`must be ${description}, got ${quoteUrl(text)}.${suggestScheme(text)}`);
       }
       if (url.username !== '' || url.password !== '') {
         return reject(
@@ -25,16 +25,21 @@ function baseUrl(description: string) {
         );
       }
       if (url.search !== '' || url.hash !== '') {
-        return reject(`must not contain ? or #, got ${JSON.stringify(text)}.`);
+        return reject(`must not contain ? or #, got ${quoteUrl(text)} and more.`);
       }
       return url.href.replace(/\/+$/, '');
     })
     .describe(description);
 }
 
+/** Quotes a refused URL without its user, query, and fragment, which may contain a key. */
+function quoteUrl(text: string): string {
+  return JSON.stringify(text.replace(/[?#].*$/s, '').replace(/^([^/]*\/\/)?[^/]*@/, '$1'));
+}
+
 /** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */
 function suggestScheme(text: string): string {
-  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/.*)?$/.exec(text) ?? [];
+  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/[^?#]*)?$/.exec(text) ?? [];
   const isLocal = isLoopbackHost(host);
   if (!isLocal && port === undefined && !/\w\.\w/.test(host)) return '';
   return ` Did you mean ${isLocal ? 'http' : 'https'}://${text}?`;
@@ -50,12 +55,16 @@ export const serviceUrl = baseUrl('the base URL of a service, such as http://127
 export const pagesUrl = baseUrl('a base URL for deep links, such as https://app.example.com');
 
 /** A text that a predicate accepts. */
-function textMatching(isValid: (text: string) => boolean, description: string) {
+function textMatching(
+  isValid: (text: string) => boolean,
+  description: string,
+  quote: (text: string) => string = JSON.stringify,
+) {
   return z
     .string()
     .refine(isValid, {
       abort: true,
-      error: ({ input }) => `must be ${description}, got ${JSON.stringify(input)}.`,
+      error: ({ input }) => `must be ${description}, got ${quote(String(input))}.`,
     })
     .describe(description);
 }
@@ -64,6 +73,7 @@ function textMatching(isValid: (text: string) => boolean, description: string) {
 export const webSocketUrl = textMatching(
   (text) => /^wss?:\/\/[^@?#]+$/i.test(text) && URL.canParse(text),
   'the URL of a WebSocket, such as wss://sandbox.example.com/voice',
+  quoteUrl,
 );
 
 /** A whole number between two bounds, both included. */

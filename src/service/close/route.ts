@@ -41,7 +41,7 @@ async function unknownConversationError(
     `There is no conversation ${formatValue(conversationId)}. Use the gen_ai.conversation.id of spans ` +
     'that were sent with the same API key.';
   const code = await ingestLog.findNewestDropCode(ownerId);
-  const hint = ` Some spans were dropped (${code}); for details, see GET /__admin/ingest-log.`;
+  const hint = ` Some spans were dropped or ignored (${code}); for details, see GET /__admin/ingest-log.`;
   return new RequestError('unknown_conversation', code === undefined ? message : message + hint);
 }
 

@@ -18,6 +18,9 @@ const dropCodes = [
   'unreadable_spans',
 ] as const;
 
+/** Codes of entries about ignored spans. Most services have many, so they matter only without others. */
+const ignoreCodes = ['ignored_spans', 'malformed_operation', 'older_conventions'] as const;
+
 /** Creates the store of the ingest log. */
 export function createIngestLogStore({ reader, write }: Connections): IngestLogStore {
   return {
@@ -35,7 +38,8 @@ export function createIngestLogStore({ reader, write }: Connections): IngestLogS
         .selectFrom('ingest_log')
         .select('code')
         .where('owner_id', '=', ownerId)
-        .where('code', 'in', dropCodes)
+        .where('code', 'in', [...dropCodes, ...ignoreCodes])
+        .orderBy((order) => order('code', 'in', ignoreCodes))
         .orderBy('number', 'desc')
         .limit(1)
         .executeTakeFirst();

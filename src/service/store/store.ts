@@ -191,6 +191,6 @@ export interface IngestLogStore {
   add(ownerId: string, atMs: number, entries: readonly IngestLogEntry[]): Promise<void>;
   /** Lists entries, newest first. */
   list(ownerId: string, limit: number): Promise<(IngestLogEntry & { atMs: number })[]>;
-  /** Returns the code of the newest entry about dropped spans, if there is one. */
+  /** Returns the code of the newest entry about dropped spans, or else about ignored ones. */
   findNewestDropCode(ownerId: string): Promise<string | undefined>;
 }

@@ -28,6 +28,19 @@ void t.test('An unknown conversation returns 404, whatever its id looks like', a
   assertError(t, await send('GET /v1/sessions/conv-1/end'), 405, /POST/);
 });
 
+void t.test('The 404 says that only spans without an operation were received', async (t) => {
+  const { send, trace, end } = await withService(t);
+  const ignored = { ...makeSpan({ conversationId: 'c' }), attributes: [] };
+  await trace(ignored);
+  const message = /Some spans were dropped or ignored \(ignored_spans\).*ingest-log/;
+  assertError(t, await send('POST /v1/sessions/c/end'), 404, message);
+  const bad = makeSpan({ conversationId: 'c' });
+  await trace(makeSpan({ conversationId: 'd' }), { ...bad, spanId: 'x' });
+  await trace(ignored);
+  assertError(t, await send('POST /v1/sessions/c/end'), 404, /\(malformed_ids\)/);
+  t.equal((await end('d')).conversation_id, 'd');
+});
+
 void t.test('Ids are percent-encoded in paths and returned decoded', async (t) => {
   const { trace, end } = await withService(t);
   for (const id of ['a/b', 'a b?c#d', 'Gespräch 😀', '../x', '100%', 'a+b']) {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs';
+import { closeSync, openSync, statSync } from 'node:fs';
 import Sqlite, { type Database } from 'better-sqlite3';
 import { assertStoreFile, migrate } from './migrate.ts';
 
@@ -41,7 +41,7 @@ export interface FileOptions {
 export function openFile(file: string, { busyMs, isTemporary = false }: FileOptions): Database {
   // The file holds conversations and API keys, so only its owner may read it. The WAL file gets the
   // same mode. Closing an existing file would release the locks of this process on it.
-  if (!existsSync(file)) closeSync(openSync(file, 'a', 0o600));
+  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) closeSync(openSync(file, 'a', 0o600));
   const db = new Sqlite(file, { timeout: OPEN_WAIT_MS_MAX });
   try {
     assertStoreFile(db);

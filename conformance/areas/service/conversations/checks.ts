@@ -289,8 +289,11 @@ function findUnlisted(closes: readonly Exchange[], transcript: Transcript): Find
   if (!page) return [];
   const listed = new Set(sessionsOf(page).map((session) => session['source_session_id']));
   const isListed = (close: Exchange): boolean => listed.has(conversationIdOf(close));
-  const isScored = ({ json }: Exchange): boolean =>
-    Number(resolvePointer(json, '/evaluations_queued') ?? 0) > 0;
+  const isScored = ({ json }: Exchange): boolean => {
+    const queued = resolvePointer(json, '/evaluations_queued');
+    // An object with a field `valueOf` or `toString` can't be converted to a number.
+    return typeof queued === 'number' && queued > 0;
+  };
   const allCloses = transcript.exchanges.filter(
     (exchange) =>
       exchange.probe === page.probe && exchange.endpoint === 'end' && isAccepted(exchange),

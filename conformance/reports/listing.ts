@@ -130,7 +130,7 @@ export function requirementText(
   ].join('\n');
 }
 
-/** Names the probes that always provide evidence for a requirement; empty if there is none. */
+/** Lists the probes that always provide evidence for a requirement; empty if no probe does. */
 function describeProbes(id: RequirementId): string {
   const ids = [...sandboxSuite.probes, ...serviceSuite.probes]
     .filter(({ exercises }) => exercises.includes(id))

@@ -298,7 +298,7 @@ void t.test('no check throws for a randomly damaged recording', async (t) => {
   }
 });
 
-void t.test('no check throws, whatever the status and body of the responses', async (t) => {
+void t.test('no combination of response status and body makes a check throw', async (t) => {
   const transcript = await recordOnce();
   const bodies = ['', ' ', 'null', '0', '""', '[]', '{}', '[null]', '{"choices":[[]]}', '\u0000'];
   for (const body of bodies) {

@@ -19,6 +19,7 @@ import {
 } from '../../conformance/engine/transcript/transcript.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
 import { run } from '../helpers/command.ts';
@@ -209,6 +210,25 @@ void t.test('no recording makes a check throw', async (t) => {
       toExchange({ ...record, response: { status, headers: {}, body } }),
     );
     t.equal(judgeTranscript(serviceSuite, { run: transcript.run, exchanges: all }).counts.error, 0);
+  }
+});
+
+void t.test('a field that no conversion accepts does not make a check throw', async (t) => {
+  const transcript = await recordRun(await withCheckedService(t));
+  // `Number` and `String` throw a TypeError for this object.
+  const unconvertible = { valueOf: 1, toString: 1 };
+  const closes = transcript.exchanges.filter(({ endpoint }) => endpoint === 'end');
+  const fields = new Set(closes.flatMap(({ json }) => (isObject(json) ? Object.keys(json) : [])));
+  t.ok(fields.has('evaluations_queued'), 'the recording closes conversations');
+  for (const field of fields) {
+    const exchanges = transcript.exchanges.map(({ json, sent, ...record }) => {
+      const { response } = record;
+      if (!response || !isObject(json) || !(field in json)) return toExchange(record);
+      const body = JSON.stringify({ ...json, [field]: unconvertible });
+      return toExchange({ ...record, response: { ...response, body } });
+    });
+    const judgment = judgeTranscript(serviceSuite, { run: transcript.run, exchanges });
+    t.same(idsWith(judgment, 'error'), [], field);
   }
 });
 

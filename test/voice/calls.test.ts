@@ -167,7 +167,7 @@ async function holdTwoTurns(t: Test): Promise<ResponseTime[]> {
 
 void t.test('the reply to unknown speech depends on scenario and turn', async (t) => {
   const { url, calls } = await withVoice(t);
-  // The agent recognizes no clips of its own voice.
+  // The agent does not recognize clips in its own voice.
   const unknown = await loadClip('how-can-i-help');
   const repliesIn = async (scenario_id: string): Promise<(string | undefined)[]> => {
     const call = await withCall(t, url, { metadata: { scenario_id } });

@@ -153,7 +153,7 @@ const CONCURRENT_SESSIONS = 6;
 
 const createMarker = ({ random }: SandboxContext): string => `SK${random.id(10).toUpperCase()}`;
 
-/** Concurrent sessions, each of its own user and with a reference number that no other session sends. */
+/** Runs concurrent sessions. Each has a separate user and a unique reference number. */
 const overlap: ChatProbe = {
   id: 'chat/overlap',
   area: 'chat',

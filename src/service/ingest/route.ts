@@ -26,7 +26,7 @@ import type { IngestResult, IngestThread } from './ingest-thread.ts';
 /** Dependencies of the ingest endpoint. */
 export interface IngestDeps {
   clock: Clock;
-  /** Limits the time of a body: clients send in real time, whatever the service clock shows. */
+  /** Limits how long a body may take. It is the system clock, because clients send in real time. */
   bodyClock: Clock;
   log: Log;
   authentication: Authentication;

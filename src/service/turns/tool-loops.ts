@@ -35,9 +35,9 @@ export class ToolLoops {
   }
 
   /**
-   * Finds the turn that a model call continues, if its last input message is a tool response: by the
-   * ids of its tool calls, else the latest waiting turn of its trace, else the waiting turn whose
-   * messages it repeats, because each model call may be a trace of its own.
+   * Finds the turn that a model call continues, if its last input message is a tool response. Tries
+   * the ids of its tool calls, then the latest waiting turn of its trace, and then the waiting turn
+   * whose messages it repeats, because each model call may have a separate trace.
    */
   findTurn({ span, input }: Step): TurnSpans | undefined {
     const last = input.at(-1);

@@ -138,7 +138,7 @@ function listSteps({ wrapper, chats }: Segment): Step[] {
 
 /**
  * Returns the step that shows whether a segment continues a tool loop. Some SDKs open a wrapper for
- * each model call; such a wrapper has no user message of its own, or repeats the tool response.
+ * each model call; such a wrapper contains no user message, or repeats the tool response.
  */
 function findContinuingStep(segment: Segment): Step | undefined {
   const { wrapper } = segment;

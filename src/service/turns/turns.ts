@@ -30,10 +30,9 @@ export interface Turn {
 
 /**
  * Builds the turns of a conversation from its spans, in order of their start (spec 2.1). `links` are
- * the ignored spans of its traces. A tool loop is
- * one turn, and so is an agent invocation with everything inside it. If any turn has text, turns that
- * show nothing are left out: instrumentations also record empty wrappers. Never throws, whatever the
- * messages contain.
+ * the ignored spans of its traces. A tool loop is one turn, and so is an agent invocation with
+ * everything inside it. If any turn has text, empty turns are left out, because instrumentations also
+ * record empty wrappers. Never throws, even if messages are malformed.
  */
 export function buildTurns(spans: readonly StoredSpan[], links: readonly SpanLink[] = []): Turn[] {
   const turns = groupSpansByTurn(spans, links).map(buildTurn);

@@ -128,7 +128,7 @@ const createPathLostError = (): CallError =>
   new CallError('path_lost', 'the media connection was lost');
 
 /**
- * WebRTC takes a moment to load, so it is loaded only for a call with an offer. A function of its own,
- * because the compiler keeps the extension `.ts` of an import in a function with `using`.
+ * Loads WebRTC, which takes a moment, so only a call with an offer does it. The import can't stand in
+ * `connect`: in a function with `using`, the compiler does not rewrite the extension `.ts`.
  */
 const loadWebRtc = () => import('../peer/index.ts');

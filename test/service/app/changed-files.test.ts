@@ -32,7 +32,7 @@ async function assertStarts(t: Test, dataDir: string, ids: readonly string[]): P
   await service.stop();
 }
 
-void t.test('An emptied database is reported, and stays as it is', async (t) => {
+void t.test('The service reports an emptied database and does not change it', async (t) => {
   const dataDir = await makeUsedDir(t);
   const file = join(dataDir, 'service.db');
   const saved = readFileSync(file);

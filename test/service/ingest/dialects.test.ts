@@ -202,7 +202,7 @@ const withoutText: [sdk: string, span: SdkSpan, cure: RegExp][] = [
     /gen_ai_latest_experimental,gen_ai_span_attributes_only/,
   ],
   [
-    'Strands, with a service name of its own',
+    'Strands, with a custom tracer name',
     { attributes: { 'gen_ai.provider.name': 'strands-agents' }, events },
     /strands-agents 1\.48/,
   ],

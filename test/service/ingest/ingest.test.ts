@@ -218,7 +218,7 @@ void t.test('Other methods and paths get 405 and 404 with an explanation', async
 });
 
 void t.test(
-  'Logs and metrics get 404 with the reason, whatever the body and the key',
+  'Logs and metrics get 404 with the reason, even without a key and with an invalid body',
   async (t) => {
     const { send } = await withService(t);
     const metrics =

@@ -132,7 +132,7 @@ void t.test('Missing parts, null, and unknown fields are accepted', (t) => {
   t.end();
 });
 
-void t.test('Of events, only the names of the GenAI conventions are read, each once', (t) => {
+void t.test('The decoder reads only the names of GenAI events, and each name once', (t) => {
   const names = ['gen_ai.choice', 'exception', 'gen_ai.user.message', 'gen_ai.choice'];
   const span: SpanWithEvents = {
     ...makeWireSpan({ id: 'a1' }),

@@ -76,7 +76,7 @@ const HANG_MS = 60_000;
 
 const overlaps = hasText(new RegExp(REFERENCE_PHRASE));
 
-/** Whether the request is none of the malformed requests of the probes. */
+/** Returns whether a request is well-formed, unlike the malformed requests that the probes send. */
 const isValid: When = (request) =>
   isObject(request.json) && !Object.values(malformedChats).some(({ when }) => when(request));
 

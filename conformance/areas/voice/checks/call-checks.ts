@@ -72,7 +72,7 @@ export const isValidCall = (exchange: Exchange): boolean =>
   exchange.step !== UPGRADE &&
   !isRateLimited(exchange);
 
-/** Explains why there is no call to judge: the WebSocket didn't open, or `call_ready` never arrived. */
+/** Explains why no call can be judged: the WebSocket didn't open, or `call_ready` never arrived. */
 export const explainNoCall: Check['unjudged'] = ({ run, exchanges }) => {
   const calls = exchanges.filter((exchange) => isVoice(exchange) && exchange.intent === 'valid');
   const refused = calls.find((exchange) => !isOpened(exchange));

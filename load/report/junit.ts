@@ -7,7 +7,7 @@ import { junitXml, type TestCase } from '../../src/report-kit/junit.ts';
  * code has a failure or an error, so that CI never shows it as green.
  */
 export function junitReport(report: LoadReport): string {
-  const { verdict, sentence, targets, exitCode, startedAt } = report;
+  const { verdict, sentence, targets, startedAt } = report;
   const untested: TestCase = {
     classname: CLASS_NAME,
     name: 'run',
@@ -15,14 +15,14 @@ export function junitReport(report: LoadReport): string {
   };
   const cases = [
     ...(verdict === 'NOT TESTED' ? [untested] : []),
-    ...targets.map((target) => caseOf(target, exitCode)),
+    ...targets.map((target) => caseOf(target, report)),
   ];
   return junitXml('sandbox-kit load', [{ name: 'load', timestamp: startedAt, cases }]);
 }
 
 const CLASS_NAME = 'sandbox-kit.load';
 
-function caseOf({ id, verdict, reason }: LoadTarget, exitCode: number): TestCase {
+function caseOf({ id, verdict, reason }: LoadTarget, { exitCode, sentence }: LoadReport): TestCase {
   const base = { classname: CLASS_NAME, name: id };
   const message = `${verdict}: ${reason}`;
   switch (verdict) {
@@ -31,7 +31,7 @@ function caseOf({ id, verdict, reason }: LoadTarget, exitCode: number): TestCase
     case 'FAIL':
       return { ...base, outcome: { kind: 'failure', message } };
     case 'INVALID RUN':
-      return { ...base, outcome: { kind: 'error', message } };
+      return { ...base, outcome: { kind: 'error', message: `${verdict}: ${sentence} ${reason}` } };
     case 'NOT PROVEN':
       return { ...base, outcome: { kind: exitCode === 0 ? 'skipped' : 'error', message } };
     case 'NOT TESTED':

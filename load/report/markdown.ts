@@ -33,15 +33,11 @@ export function markdownReport(original: LoadReport): string {
     '',
     escapeMarkdown(sentence),
     '',
-    ...(blockedBy
-      ? [`**${escapeMarkdown(blockedBy.message)}** ${escapeMarkdown(blockedBy.cure)}`, '']
-      : []),
+    ...(blockedBy ? [escapeMarkdown(blockedBy.cure), ''] : []),
     ...(aborted === undefined ? [] : [`**${escapeMarkdown(aborted)}**`, '']),
     ...(blockedBy || selfCheck.figures.length === 0
       ? []
-      : [describeSelfCheck(report), ...selfCheck.reasons].map(
-          (text) => `> ${escapeMarkdown(text)}\n`,
-        )),
+      : [`> ${escapeMarkdown(describeSelfCheck(report))}`, '']),
     ...(hasRun(report) ? [...markdownTable(columns, targets.map(targetCells)), ''] : []),
     ...voiceLines(report),
     ...(findMax ? [escapeMarkdown(findMax.summary), ''] : []),

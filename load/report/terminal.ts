@@ -21,6 +21,7 @@ import {
   callTimes,
   COMPARISON_HEADING,
   describeBound,
+  countVerdicts,
   describeCalls,
   describeOutages,
   describePackets,
@@ -57,9 +58,11 @@ export function terminalReport(original: LoadReport, layout: TextLayout): string
   return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }
 
-function blockingLines({ blockedBy, aborted }: LoadReport, { style, width }: TextLayout): string[] {
+/** Says why the run was not judged or ended early. The rest of the report does not repeat it. */
+function blockingLines(report: LoadReport, { style, width }: TextLayout): string[] {
+  const { verdict, sentence, blockedBy, aborted } = report;
   return [
-    ...(blockedBy ? wrap(blockedBy.message, width).map((line) => style('red', line)) : []),
+    ...(verdict === 'INVALID RUN' ? wrap(sentence, width).map((line) => style('red', line)) : []),
     ...(blockedBy ? wrap(blockedBy.cure, width) : []),
     ...(aborted === undefined ? [] : wrap(aborted, width).map((line) => style('red', line))),
   ];
@@ -188,13 +191,12 @@ function comparisonLines({ comparison }: LoadReport, { style, width }: TextLayou
 }
 
 function selfCheckLines(report: LoadReport, { style, width }: TextLayout): string[] {
-  const { valid, reasons, figures } = report.selfCheck;
+  const { valid, figures } = report.selfCheck;
   if (figures.length === 0) return [];
   const summary = wrap(describeSelfCheck(report), width);
   const values = figures.map(({ name, value, unit }) => `${name} ${formatQuantity(value, unit)}`);
   return [
     ...summary.map((line) => style(valid ? 'green' : 'yellow', line)),
-    ...reasons.flatMap((reason) => wrap(reason, width)),
     ...hangingIndent('  ', wrapList(values, width - 2)).map((line) => style('dim', line)),
   ];
 }
@@ -204,7 +206,9 @@ function noteLines({ notes }: LoadReport, { style, width }: TextLayout): string[
   return [style('bold', 'Notes'), ...notes.flatMap((note) => labeled('- ', note, width))];
 }
 
-function verdictLines({ verdict, sentence }: LoadReport, { style, width }: TextLayout): string[] {
+function verdictLines(report: LoadReport, { style, width }: TextLayout): string[] {
+  const { verdict, sentence, targets } = report;
   const label = style(verdictStyles[verdict], style('bold', verdict));
-  return labeled(`${label}  `, sentence, width);
+  const summary = verdict === 'INVALID RUN' ? countVerdicts(targets) : sentence;
+  return labeled(`${label}  `, summary, width);
 }

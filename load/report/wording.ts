@@ -24,7 +24,7 @@ export function describeVerdict(report: Judged): string {
   if (blockedBy) return `Not judged: ${blockedBy.message}`;
   switch (verdict) {
     case 'INVALID RUN':
-      return `Not judged: ${selfCheck.reasons[0] ?? 'the run is invalid.'}`;
+      return `Not judged: ${selfCheck.reasons.join(' ')}`;
     case 'NOT TESTED':
       return 'The run tested no target.';
     case 'PASS':
@@ -64,11 +64,12 @@ const countedVerdicts = [
   ['PASS', 'passed'],
   ['FAIL', 'failed'],
   ['NOT PROVEN', 'not proven'],
+  ['INVALID RUN', 'not judged'],
   ['NOT TESTED', 'not tested'],
 ] as const;
 
 /** Counts targets by verdict: "7 targets: 2 passed, 1 failed, 4 not tested." */
-function countVerdicts(targets: readonly LoadTarget[]): string {
+export function countVerdicts(targets: readonly LoadTarget[]): string {
   const counts = countedVerdicts.flatMap(([verdict, description]) => {
     const count = targets.filter((target) => target.verdict === verdict).length;
     return count === 0 ? [] : [`${count} ${description}`];
@@ -161,8 +162,11 @@ export const formatTime = (ms: VoiceSummary['p50'], unknown = '-'): string =>
   ms === null ? unknown : formatDuration(ms);
 
 /** States whether the load generator kept up: "The load generator kept up (send lag p99 1.2 ms)." */
-export function describeSelfCheck({ selfCheck }: LoadReport): string {
+export function describeSelfCheck({ selfCheck, targets }: LoadReport): string {
   const { valid, figures } = selfCheck;
+  if (!valid && targets.some(({ verdict }) => verdict === 'PASS')) {
+    return 'The run is invalid, so only latency targets that pass with the lag included are judged.';
+  }
   if (!valid) return 'The run is invalid, so no target is judged.';
   const [first] = figures;
   const figure = first ? ` (${first.name} ${formatQuantity(first.value, first.unit)})` : '';

@@ -50,8 +50,8 @@ export const CALLER_LIMITS: CallerLimits = {
 };
 
 /**
- * Checks whether the load generator kept up. If it did not, the measurements describe the generator,
- * and no target is judged.
+ * Checks whether the load generator kept up. If it did not, the measurements describe the generator.
+ * Response times count from the due time of a request, so mere lag can only lengthen them.
  *
  * @param otherReasons What else makes the run invalid.
  */
@@ -61,17 +61,22 @@ export function checkGenerator(
   otherReasons: readonly string[] = [],
 ): SelfCheck {
   const { lagP99Ms, lagMaxMs, missed, delayed, localFaults, cost } = generator;
-  const figures = [
-    figure('send lag p99', lagP99Ms ?? 0, limits.lagP99MsMax, 'ms'),
-    figure('send lag max', lagMaxMs ?? 0, limits.lagMsMax, 'ms'),
+  const losses = [
     figure('requests not sent', missed, 0, ''),
     figure('requests delayed', delayed, 0, ''),
     figure('local errors', localFaults, 0, ''),
+  ];
+  const figures = [
+    figure('send lag p99', lagP99Ms ?? 0, limits.lagP99MsMax, 'ms'),
+    figure('send lag max', lagMaxMs ?? 0, limits.lagMsMax, 'ms'),
+    ...losses,
     figure('event loop busy', Math.round(cost.loopBusy * 1000) / 10, limits.loopBusyMax * 100, '%'),
     figure('CPU', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),
   ];
   const exceeded = figures.filter(({ holds }) => !holds);
-  return selfCheckOf(figures, exceeded, '--rate', otherReasons);
+  const check = selfCheckOf(figures, exceeded, '--rate', otherReasons);
+  const onlyLate = otherReasons.length === 0 && losses.every(({ holds }) => holds);
+  return check.valid ? check : { ...check, onlyLate };
 }
 
 /**
@@ -102,6 +107,7 @@ export function checkCallers(
 export function mergeSelfChecks(requests: SelfCheck, calls: SelfCheck): SelfCheck {
   return {
     valid: requests.valid && calls.valid,
+    ...(requests.onlyLate === true && calls.valid && { onlyLate: true }),
     reasons: [...requests.reasons, ...calls.reasons],
     figures: [...requests.figures, ...calls.figures],
   };

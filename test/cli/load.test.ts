@@ -111,7 +111,8 @@ void t.test(
     for (const url of [NOWHERE, loginUrl]) {
       const ran = await run(['load', url, '--quick']);
       t.equal(ran.code, 3, ran.stdout);
-      t.match(ran.stdout, /\nINVALID RUN {2}Not judged: /);
+      t.match(ran.stdout, /^Not judged: /m);
+      t.match(ran.stdout, /\nINVALID RUN {2}7 targets: /);
       t.ok(ran.stdout.split('\n').every((line) => line.length <= 80));
     }
     t.ok(requests < 20, `${requests} requests: the preflight only`);

@@ -118,6 +118,29 @@ for (const engine of engines) {
   );
 }
 
+void t.test(
+  'a latency target that passes with the lag of the generator included is a PASS',
+  async (t) => {
+    const { url } = await withTarget(t, ({ nth, answer }) => {
+      answer();
+      if (nth === 30) blockEventLoop(600);
+    });
+    const report = await runLoad(url, {
+      generatorLimits: undefined,
+      ratePerSecond: 300,
+      windowMs: 1_500,
+    });
+    t.equal(report.verdict, 'INVALID RUN');
+    t.match(report.selfCheck, { valid: false, onlyLate: true });
+    t.match(testedVerdicts(report), {
+      'chat-latency': 'PASS',
+      'chat-throughput': 'INVALID RUN',
+      availability: 'INVALID RUN',
+    });
+    t.match(findTarget(report, 'chat-latency').reason, /includes the lag of the load generator\.$/);
+  },
+);
+
 void t.test('NOT TESTED: a target without samples does not fail', async (t) => {
   const anonymous = await withTarget(t, ({ response }) => {
     response.setHeader('content-type', 'application/json');

@@ -68,13 +68,7 @@ function planSentence(report: LoadReport): string {
 
 function callouts({ blockedBy, aborted }: LoadReport): Html[] {
   return [
-    ...(blockedBy
-      ? [
-          html`<div class="callout fail">
-            <strong>${blockedBy.message}</strong><br />${blockedBy.cure}
-          </div>`,
-        ]
-      : []),
+    ...(blockedBy ? [html`<div class="callout fail">${blockedBy.cure}</div>`] : []),
     ...(aborted === undefined ? [] : [html`<div class="callout fail">${aborted}</div>`]),
   ];
 }
@@ -84,7 +78,7 @@ function noteCallouts({ notes }: LoadReport): Html[] {
 }
 
 function selfCheckSection(report: LoadReport): Html {
-  const { valid, reasons, figures } = report.selfCheck;
+  const { valid, figures } = report.selfCheck;
   if (figures.length === 0) return html``;
   const rows = figures.map(
     ({ name, value, limit, unit, holds }) =>
@@ -97,7 +91,7 @@ function selfCheckSection(report: LoadReport): Html {
   );
   return html`<h2>Load generator</h2>
     <div class="callout ${valid ? 'pass' : 'fail'}">
-      <strong>${describeSelfCheck(report)}</strong> ${reasons.join(' ')}
+      <strong>${describeSelfCheck(report)}</strong>
     </div>
     <table>
       <thead>

@@ -7936,7 +7936,7 @@ return errors === 0;
 }
 
 export const LoadReport = validate30;
-const schema45 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema45 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
 const schema46 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
 const schema49 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
 const schema55 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
@@ -10033,13 +10033,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data40.reasons !== undefined){
-let data42 = data40.reasons;
-if(Array.isArray(data42)){
-const len2 = data42.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data42[i2] !== "string"){
-const err98 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data40.onlyLate !== undefined){
+if(typeof data40.onlyLate !== "boolean"){
+const err98 = {instancePath:instancePath+"/selfCheck/onlyLate",schemaPath:"#/properties/selfCheck/properties/onlyLate/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -10049,9 +10045,13 @@ vErrors.push(err98);
 errors++;
 }
 }
-}
-else {
-const err99 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data40.reasons !== undefined){
+let data43 = data40.reasons;
+if(Array.isArray(data43)){
+const len2 = data43.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data43[i2] !== "string"){
+const err99 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -10061,15 +10061,9 @@ vErrors.push(err99);
 errors++;
 }
 }
-if(data40.figures !== undefined){
-let data44 = data40.figures;
-if(Array.isArray(data44)){
-const len3 = data44.length;
-for(let i3=0; i3<len3; i3++){
-let data45 = data44[i3];
-if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
-if(data45.name === undefined){
-const err100 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+else {
+const err100 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -10078,8 +10072,16 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(data45.value === undefined){
-const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+}
+if(data40.figures !== undefined){
+let data45 = data40.figures;
+if(Array.isArray(data45)){
+const len3 = data45.length;
+for(let i3=0; i3<len3; i3++){
+let data46 = data45[i3];
+if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
+if(data46.name === undefined){
+const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -10088,8 +10090,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data45.limit === undefined){
-const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
+if(data46.value === undefined){
+const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -10098,8 +10100,8 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data45.unit === undefined){
-const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(data46.limit === undefined){
+const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -10108,8 +10110,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(data45.holds === undefined){
-const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(data46.unit === undefined){
+const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -10118,9 +10120,8 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data45.name !== undefined){
-if(typeof data45.name !== "string"){
-const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.holds === undefined){
+const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -10129,11 +10130,9 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-if(data45.value !== undefined){
-let data47 = data45.value;
-if(!((typeof data47 == "number") && (isFinite(data47)))){
-const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data46.name !== undefined){
+if(typeof data46.name !== "string"){
+const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -10143,10 +10142,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data45.limit !== undefined){
-let data48 = data45.limit;
+if(data46.value !== undefined){
+let data48 = data46.value;
 if(!((typeof data48 == "number") && (isFinite(data48)))){
-const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -10156,9 +10155,10 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data45.unit !== undefined){
-if(typeof data45.unit !== "string"){
-const err108 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data46.limit !== undefined){
+let data49 = data46.limit;
+if(!((typeof data49 == "number") && (isFinite(data49)))){
+const err108 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -10168,9 +10168,9 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data45.holds !== undefined){
-if(typeof data45.holds !== "boolean"){
-const err109 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data46.unit !== undefined){
+if(typeof data46.unit !== "string"){
+const err109 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -10180,9 +10180,9 @@ vErrors.push(err109);
 errors++;
 }
 }
-}
-else {
-const err110 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data46.holds !== undefined){
+if(typeof data46.holds !== "boolean"){
+const err110 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -10194,7 +10194,7 @@ errors++;
 }
 }
 else {
-const err111 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err111 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -10206,12 +10206,24 @@ errors++;
 }
 }
 else {
-const err112 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err112 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err112];
 }
 else {
 vErrors.push(err112);
+}
+errors++;
+}
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
 }
 errors++;
 }
@@ -10235,23 +10247,13 @@ errors = vErrors.length;
 }
 }
 if(data.streams !== undefined){
-let data54 = data.streams;
-if(Array.isArray(data54)){
-const len4 = data54.length;
+let data55 = data.streams;
+if(Array.isArray(data55)){
+const len4 = data55.length;
 for(let i4=0; i4<len4; i4++){
-let data55 = data54[i4];
-if(typeof data55 !== "string"){
-const err113 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
-if(vErrors === null){
-vErrors = [err113];
-}
-else {
-vErrors.push(err113);
-}
-errors++;
-}
-if(!(((data55 === "chat") || (data55 === "health")) || (data55 === "users"))){
-const err114 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema45.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
+let data56 = data55[i4];
+if(typeof data56 !== "string"){
+const err114 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -10260,10 +10262,8 @@ vErrors.push(err114);
 }
 errors++;
 }
-}
-}
-else {
-const err115 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((data56 === "chat") || (data56 === "health")) || (data56 === "users"))){
+const err115 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema45.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -10273,11 +10273,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-if(data.warmUp !== undefined){
-let data56 = data.warmUp;
-if(data56 && typeof data56 == "object" && !Array.isArray(data56)){
-if(data56.connections === undefined){
-const err116 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
+}
+else {
+const err116 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -10286,8 +10284,12 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data56.requests === undefined){
-const err117 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
+}
+if(data.warmUp !== undefined){
+let data57 = data.warmUp;
+if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
+if(data57.connections === undefined){
+const err117 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -10296,8 +10298,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data56.errors === undefined){
-const err118 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data57.requests === undefined){
+const err118 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -10306,8 +10308,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data56.p50Ms === undefined){
-const err119 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
+if(data57.errors === undefined){
+const err119 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -10316,10 +10318,8 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data56.connections !== undefined){
-let data57 = data56.connections;
-if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
-const err120 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data57.p50Ms === undefined){
+const err120 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -10328,9 +10328,10 @@ vErrors.push(err120);
 }
 errors++;
 }
-if((typeof data57 == "number") && (isFinite(data57))){
-if(data57 < 0 || isNaN(data57)){
-const err121 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data57.connections !== undefined){
+let data58 = data57.connections;
+if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
+const err121 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -10339,12 +10340,9 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-}
-if(data56.requests !== undefined){
-let data58 = data56.requests;
-if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
-const err122 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data58 == "number") && (isFinite(data58))){
+if(data58 < 0 || isNaN(data58)){
+const err122 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -10353,9 +10351,12 @@ vErrors.push(err122);
 }
 errors++;
 }
-if((typeof data58 == "number") && (isFinite(data58))){
-if(data58 < 0 || isNaN(data58)){
-const err123 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data57.requests !== undefined){
+let data59 = data57.requests;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err123 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -10364,12 +10365,9 @@ vErrors.push(err123);
 }
 errors++;
 }
-}
-}
-if(data56.errors !== undefined){
-let data59 = data56.errors;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err124 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 < 0 || isNaN(data59)){
+const err124 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -10378,9 +10376,12 @@ vErrors.push(err124);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 < 0 || isNaN(data59)){
-const err125 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data57.errors !== undefined){
+let data60 = data57.errors;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err125 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -10389,12 +10390,9 @@ vErrors.push(err125);
 }
 errors++;
 }
-}
-}
-if(data56.p50Ms !== undefined){
-let data60 = data56.p50Ms;
-if((!((typeof data60 == "number") && (isFinite(data60)))) && (data60 !== null)){
-const err126 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema45.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err126 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -10405,8 +10403,10 @@ errors++;
 }
 }
 }
-else {
-const err127 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data57.p50Ms !== undefined){
+let data61 = data57.p50Ms;
+if((!((typeof data61 == "number") && (isFinite(data61)))) && (data61 !== null)){
+const err127 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema45.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -10416,11 +10416,9 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data.outages !== undefined){
-let data61 = data.outages;
-if(data61 && typeof data61 == "object" && !Array.isArray(data61)){
-if(data61.seconds === undefined){
-const err128 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
+}
+else {
+const err128 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -10429,8 +10427,12 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(data61.cleanSeconds === undefined){
-const err129 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
+}
+if(data.outages !== undefined){
+let data62 = data.outages;
+if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
+if(data62.seconds === undefined){
+const err129 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -10439,8 +10441,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(data61.longestMs === undefined){
-const err130 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
+if(data62.cleanSeconds === undefined){
+const err130 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -10449,8 +10451,8 @@ vErrors.push(err130);
 }
 errors++;
 }
-if(data61.incidents === undefined){
-const err131 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
+if(data62.longestMs === undefined){
+const err131 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -10459,10 +10461,8 @@ vErrors.push(err131);
 }
 errors++;
 }
-if(data61.seconds !== undefined){
-let data62 = data61.seconds;
-if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
-const err132 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data62.incidents === undefined){
+const err132 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -10471,9 +10471,10 @@ vErrors.push(err132);
 }
 errors++;
 }
-if((typeof data62 == "number") && (isFinite(data62))){
-if(data62 < 0 || isNaN(data62)){
-const err133 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data62.seconds !== undefined){
+let data63 = data62.seconds;
+if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
+const err133 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -10482,12 +10483,9 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-}
-if(data61.cleanSeconds !== undefined){
-let data63 = data61.cleanSeconds;
-if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err134 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 < 0 || isNaN(data63)){
+const err134 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -10496,9 +10494,12 @@ vErrors.push(err134);
 }
 errors++;
 }
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 < 0 || isNaN(data63)){
-const err135 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data62.cleanSeconds !== undefined){
+let data64 = data62.cleanSeconds;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err135 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -10507,12 +10508,9 @@ vErrors.push(err135);
 }
 errors++;
 }
-}
-}
-if(data61.longestMs !== undefined){
-let data64 = data61.longestMs;
-if(!((typeof data64 == "number") && (isFinite(data64)))){
-const err136 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 0 || isNaN(data64)){
+const err136 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -10522,10 +10520,11 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data61.incidents !== undefined){
-let data65 = data61.incidents;
-if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
-const err137 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data62.longestMs !== undefined){
+let data65 = data62.longestMs;
+if(!((typeof data65 == "number") && (isFinite(data65)))){
+const err137 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -10534,9 +10533,11 @@ vErrors.push(err137);
 }
 errors++;
 }
-if((typeof data65 == "number") && (isFinite(data65))){
-if(data65 < 0 || isNaN(data65)){
-const err138 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data62.incidents !== undefined){
+let data66 = data62.incidents;
+if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
+const err138 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -10545,11 +10546,9 @@ vErrors.push(err138);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err139 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data66 == "number") && (isFinite(data66))){
+if(data66 < 0 || isNaN(data66)){
+const err139 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -10559,11 +10558,10 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data.trend !== undefined){
-let data66 = data.trend;
-if(data66 && typeof data66 == "object" && !Array.isArray(data66)){
-if(data66.perSecond === undefined){
-const err140 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
+}
+}
+else {
+const err140 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -10572,8 +10570,12 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data66.range95 === undefined){
-const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+}
+if(data.trend !== undefined){
+let data67 = data.trend;
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+if(data67.perSecond === undefined){
+const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -10582,8 +10584,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data66.atStart === undefined){
-const err142 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
+if(data67.range95 === undefined){
+const err142 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -10592,8 +10594,8 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data66.atEnd === undefined){
-const err143 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
+if(data67.atStart === undefined){
+const err143 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -10602,8 +10604,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data66.rising === undefined){
-const err144 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
+if(data67.atEnd === undefined){
+const err144 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -10612,10 +10614,8 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(data66.perSecond !== undefined){
-let data67 = data66.perSecond;
-if(!((typeof data67 == "number") && (isFinite(data67)))){
-const err145 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.rising === undefined){
+const err145 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -10624,12 +10624,10 @@ vErrors.push(err145);
 }
 errors++;
 }
-}
-if(data66.range95 !== undefined){
-let data68 = data66.range95;
-if(Array.isArray(data68)){
-if(data68.length < 2){
-const err146 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+if(data67.perSecond !== undefined){
+let data68 = data67.perSecond;
+if(!((typeof data68 == "number") && (isFinite(data68)))){
+const err146 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -10638,11 +10636,12 @@ vErrors.push(err146);
 }
 errors++;
 }
-const len5 = data68.length;
-for(let i5=0; i5<len5; i5++){
-let data69 = data68[i5];
-if(!((typeof data69 == "number") && (isFinite(data69)))){
-const err147 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data67.range95 !== undefined){
+let data69 = data67.range95;
+if(Array.isArray(data69)){
+if(data69.length < 2){
+const err147 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -10651,10 +10650,11 @@ vErrors.push(err147);
 }
 errors++;
 }
-}
-}
-else {
-const err148 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const len5 = data69.length;
+for(let i5=0; i5<len5; i5++){
+let data70 = data69[i5];
+if(!((typeof data70 == "number") && (isFinite(data70)))){
+const err148 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -10664,10 +10664,9 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data66.atStart !== undefined){
-let data70 = data66.atStart;
-if(!((typeof data70 == "number") && (isFinite(data70)))){
-const err149 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err149 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -10677,10 +10676,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data66.atEnd !== undefined){
-let data71 = data66.atEnd;
+if(data67.atStart !== undefined){
+let data71 = data67.atStart;
 if(!((typeof data71 == "number") && (isFinite(data71)))){
-const err150 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err150 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -10690,9 +10689,10 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data66.rising !== undefined){
-if(typeof data66.rising !== "boolean"){
-const err151 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data67.atEnd !== undefined){
+let data72 = data67.atEnd;
+if(!((typeof data72 == "number") && (isFinite(data72)))){
+const err151 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -10702,9 +10702,9 @@ vErrors.push(err151);
 errors++;
 }
 }
-}
-else {
-const err152 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data67.rising !== undefined){
+if(typeof data67.rising !== "boolean"){
+const err152 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -10714,15 +10714,9 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data.timeline !== undefined){
-let data73 = data.timeline;
-if(Array.isArray(data73)){
-const len6 = data73.length;
-for(let i6=0; i6<len6; i6++){
-let data74 = data73[i6];
-if(data74 && typeof data74 == "object" && !Array.isArray(data74)){
-if(data74.second === undefined){
-const err153 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+}
+else {
+const err153 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -10731,8 +10725,16 @@ vErrors.push(err153);
 }
 errors++;
 }
-if(data74.phase === undefined){
-const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
+}
+if(data.timeline !== undefined){
+let data74 = data.timeline;
+if(Array.isArray(data74)){
+const len6 = data74.length;
+for(let i6=0; i6<len6; i6++){
+let data75 = data74[i6];
+if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
+if(data75.second === undefined){
+const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -10741,8 +10743,8 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(data74.offered === undefined){
-const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
+if(data75.phase === undefined){
+const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -10751,8 +10753,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(data74.sent === undefined){
-const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(data75.offered === undefined){
+const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -10761,8 +10763,8 @@ vErrors.push(err156);
 }
 errors++;
 }
-if(data74.done === undefined){
-const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
+if(data75.sent === undefined){
+const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -10771,8 +10773,8 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(data74.ok === undefined){
-const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
+if(data75.done === undefined){
+const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -10781,8 +10783,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data74.inFlight === undefined){
-const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
+if(data75.ok === undefined){
+const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -10791,8 +10793,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data74.p50 === undefined){
-const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data75.inFlight === undefined){
+const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -10801,8 +10803,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data74.p95 === undefined){
-const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data75.p50 === undefined){
+const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -10811,8 +10813,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(data74.p99 === undefined){
-const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data75.p95 === undefined){
+const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -10821,8 +10823,8 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(data74.max === undefined){
-const err163 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data75.p99 === undefined){
+const err163 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -10831,8 +10833,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(data74.errors === undefined){
-const err164 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data75.max === undefined){
+const err164 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -10841,8 +10843,8 @@ vErrors.push(err164);
 }
 errors++;
 }
-if(data74.heat === undefined){
-const err165 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
+if(data75.errors === undefined){
+const err165 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -10851,10 +10853,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data74.second !== undefined){
-let data75 = data74.second;
-if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
-const err166 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data75.heat === undefined){
+const err166 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -10863,11 +10863,10 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-if(data74.phase !== undefined){
-let data76 = data74.phase;
-if(typeof data76 !== "string"){
-const err167 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data75.second !== undefined){
+let data76 = data75.second;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err167 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -10876,8 +10875,11 @@ vErrors.push(err167);
 }
 errors++;
 }
-if(!(((data76 === "ramp") || (data76 === "window")) || (data76 === "drain"))){
-const err168 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema45.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+}
+if(data75.phase !== undefined){
+let data77 = data75.phase;
+if(typeof data77 !== "string"){
+const err168 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -10886,11 +10888,8 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-if(data74.offered !== undefined){
-let data77 = data74.offered;
-if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
-const err169 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((data77 === "ramp") || (data77 === "window")) || (data77 === "drain"))){
+const err169 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema45.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -10899,9 +10898,11 @@ vErrors.push(err169);
 }
 errors++;
 }
-if((typeof data77 == "number") && (isFinite(data77))){
-if(data77 < 0 || isNaN(data77)){
-const err170 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data75.offered !== undefined){
+let data78 = data75.offered;
+if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
+const err170 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -10910,12 +10911,9 @@ vErrors.push(err170);
 }
 errors++;
 }
-}
-}
-if(data74.sent !== undefined){
-let data78 = data74.sent;
-if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
-const err171 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data78 == "number") && (isFinite(data78))){
+if(data78 < 0 || isNaN(data78)){
+const err171 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -10924,9 +10922,12 @@ vErrors.push(err171);
 }
 errors++;
 }
-if((typeof data78 == "number") && (isFinite(data78))){
-if(data78 < 0 || isNaN(data78)){
-const err172 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data75.sent !== undefined){
+let data79 = data75.sent;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
+const err172 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -10935,12 +10936,9 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-}
-if(data74.done !== undefined){
-let data79 = data74.done;
-if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
-const err173 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data79 == "number") && (isFinite(data79))){
+if(data79 < 0 || isNaN(data79)){
+const err173 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -10949,9 +10947,12 @@ vErrors.push(err173);
 }
 errors++;
 }
-if((typeof data79 == "number") && (isFinite(data79))){
-if(data79 < 0 || isNaN(data79)){
-const err174 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data75.done !== undefined){
+let data80 = data75.done;
+if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
+const err174 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -10960,12 +10961,9 @@ vErrors.push(err174);
 }
 errors++;
 }
-}
-}
-if(data74.ok !== undefined){
-let data80 = data74.ok;
-if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
-const err175 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data80 == "number") && (isFinite(data80))){
+if(data80 < 0 || isNaN(data80)){
+const err175 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -10974,9 +10972,12 @@ vErrors.push(err175);
 }
 errors++;
 }
-if((typeof data80 == "number") && (isFinite(data80))){
-if(data80 < 0 || isNaN(data80)){
-const err176 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data75.ok !== undefined){
+let data81 = data75.ok;
+if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
+const err176 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -10985,12 +10986,9 @@ vErrors.push(err176);
 }
 errors++;
 }
-}
-}
-if(data74.inFlight !== undefined){
-let data81 = data74.inFlight;
-if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
-const err177 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data81 == "number") && (isFinite(data81))){
+if(data81 < 0 || isNaN(data81)){
+const err177 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -10999,9 +10997,12 @@ vErrors.push(err177);
 }
 errors++;
 }
-if((typeof data81 == "number") && (isFinite(data81))){
-if(data81 < 0 || isNaN(data81)){
-const err178 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data75.inFlight !== undefined){
+let data82 = data75.inFlight;
+if(!(((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82))) && (isFinite(data82)))){
+const err178 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -11010,12 +11011,9 @@ vErrors.push(err178);
 }
 errors++;
 }
-}
-}
-if(data74.p50 !== undefined){
-let data82 = data74.p50;
-if((!((typeof data82 == "number") && (isFinite(data82)))) && (data82 !== null)){
-const err179 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+if((typeof data82 == "number") && (isFinite(data82))){
+if(data82 < 0 || isNaN(data82)){
+const err179 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -11025,10 +11023,11 @@ vErrors.push(err179);
 errors++;
 }
 }
-if(data74.p95 !== undefined){
-let data83 = data74.p95;
+}
+if(data75.p50 !== undefined){
+let data83 = data75.p50;
 if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
-const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -11038,10 +11037,10 @@ vErrors.push(err180);
 errors++;
 }
 }
-if(data74.p99 !== undefined){
-let data84 = data74.p99;
+if(data75.p95 !== undefined){
+let data84 = data75.p95;
 if((!((typeof data84 == "number") && (isFinite(data84)))) && (data84 !== null)){
-const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -11051,10 +11050,10 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data74.max !== undefined){
-let data85 = data74.max;
+if(data75.p99 !== undefined){
+let data85 = data75.p99;
 if((!((typeof data85 == "number") && (isFinite(data85)))) && (data85 !== null)){
-const err182 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.max.type},message:"must be number,null"};
+const err182 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -11064,13 +11063,10 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data74.errors !== undefined){
-let data86 = data74.errors;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-for(const key0 in data86){
-let data87 = data86[key0];
-if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
-const err183 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data75.max !== undefined){
+let data86 = data75.max;
+if((!((typeof data86 == "number") && (isFinite(data86)))) && (data86 !== null)){
+const err183 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -11079,9 +11075,14 @@ vErrors.push(err183);
 }
 errors++;
 }
-if((typeof data87 == "number") && (isFinite(data87))){
-if(data87 < 1 || isNaN(data87)){
-const err184 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data75.errors !== undefined){
+let data87 = data75.errors;
+if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
+for(const key0 in data87){
+let data88 = data87[key0];
+if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
+const err184 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -11090,11 +11091,9 @@ vErrors.push(err184);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err185 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data88 == "number") && (isFinite(data88))){
+if(data88 < 1 || isNaN(data88)){
+const err185 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -11104,14 +11103,10 @@ vErrors.push(err185);
 errors++;
 }
 }
-if(data74.heat !== undefined){
-let data88 = data74.heat;
-if(Array.isArray(data88)){
-const len7 = data88.length;
-for(let i7=0; i7<len7; i7++){
-let data89 = data88[i7];
-if(!(((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89))) && (isFinite(data89)))){
-const err186 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err186 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -11121,9 +11116,14 @@ vErrors.push(err186);
 errors++;
 }
 }
-}
-else {
-const err187 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data75.heat !== undefined){
+let data89 = data75.heat;
+if(Array.isArray(data89)){
+const len7 = data89.length;
+for(let i7=0; i7<len7; i7++){
+let data90 = data89[i7];
+if(!(((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90))) && (isFinite(data90)))){
+const err187 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -11135,7 +11135,7 @@ errors++;
 }
 }
 else {
-const err188 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err188 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -11147,7 +11147,7 @@ errors++;
 }
 }
 else {
-const err189 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err189 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -11157,14 +11157,9 @@ vErrors.push(err189);
 errors++;
 }
 }
-if(data.heatBoundsMs !== undefined){
-let data90 = data.heatBoundsMs;
-if(Array.isArray(data90)){
-const len8 = data90.length;
-for(let i8=0; i8<len8; i8++){
-let data91 = data90[i8];
-if(!((typeof data91 == "number") && (isFinite(data91)))){
-const err190 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err190 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -11174,9 +11169,14 @@ vErrors.push(err190);
 errors++;
 }
 }
-}
-else {
-const err191 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.heatBoundsMs !== undefined){
+let data91 = data.heatBoundsMs;
+if(Array.isArray(data91)){
+const len8 = data91.length;
+for(let i8=0; i8<len8; i8++){
+let data92 = data91[i8];
+if(!((typeof data92 == "number") && (isFinite(data92)))){
+const err191 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -11186,15 +11186,9 @@ vErrors.push(err191);
 errors++;
 }
 }
-if(data.curve !== undefined){
-let data92 = data.curve;
-if(Array.isArray(data92)){
-const len9 = data92.length;
-for(let i9=0; i9<len9; i9++){
-let data93 = data92[i9];
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-if(data93.percentile === undefined){
-const err192 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
+}
+else {
+const err192 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -11203,8 +11197,16 @@ vErrors.push(err192);
 }
 errors++;
 }
-if(data93.responseMs === undefined){
-const err193 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
+}
+if(data.curve !== undefined){
+let data93 = data.curve;
+if(Array.isArray(data93)){
+const len9 = data93.length;
+for(let i9=0; i9<len9; i9++){
+let data94 = data93[i9];
+if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
+if(data94.percentile === undefined){
+const err193 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -11213,8 +11215,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(data93.serviceMs === undefined){
-const err194 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
+if(data94.responseMs === undefined){
+const err194 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -11223,10 +11225,8 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(data93.percentile !== undefined){
-let data94 = data93.percentile;
-if(!((typeof data94 == "number") && (isFinite(data94)))){
-const err195 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data94.serviceMs === undefined){
+const err195 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -11235,11 +11235,10 @@ vErrors.push(err195);
 }
 errors++;
 }
-}
-if(data93.responseMs !== undefined){
-let data95 = data93.responseMs;
+if(data94.percentile !== undefined){
+let data95 = data94.percentile;
 if(!((typeof data95 == "number") && (isFinite(data95)))){
-const err196 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err196 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -11249,10 +11248,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data93.serviceMs !== undefined){
-let data96 = data93.serviceMs;
+if(data94.responseMs !== undefined){
+let data96 = data94.responseMs;
 if(!((typeof data96 == "number") && (isFinite(data96)))){
-const err197 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err197 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -11262,9 +11261,10 @@ vErrors.push(err197);
 errors++;
 }
 }
-}
-else {
-const err198 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data94.serviceMs !== undefined){
+let data97 = data94.serviceMs;
+if(!((typeof data97 == "number") && (isFinite(data97)))){
+const err198 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -11276,7 +11276,7 @@ errors++;
 }
 }
 else {
-const err199 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err199 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -11286,15 +11286,9 @@ vErrors.push(err199);
 errors++;
 }
 }
-if(data.faultSamples !== undefined){
-let data97 = data.faultSamples;
-if(Array.isArray(data97)){
-const len10 = data97.length;
-for(let i10=0; i10<len10; i10++){
-let data98 = data97[i10];
-if(data98 && typeof data98 == "object" && !Array.isArray(data98)){
-if(data98.kind === undefined){
-const err200 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+}
+else {
+const err200 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -11303,8 +11297,16 @@ vErrors.push(err200);
 }
 errors++;
 }
-if(data98.stream === undefined){
-const err201 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
+}
+if(data.faultSamples !== undefined){
+let data98 = data.faultSamples;
+if(Array.isArray(data98)){
+const len10 = data98.length;
+for(let i10=0; i10<len10; i10++){
+let data99 = data98[i10];
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+if(data99.kind === undefined){
+const err201 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -11313,8 +11315,8 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(data98.atMs === undefined){
-const err202 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data99.stream === undefined){
+const err202 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -11323,8 +11325,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data98.detail === undefined){
-const err203 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(data99.atMs === undefined){
+const err203 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -11333,10 +11335,8 @@ vErrors.push(err203);
 }
 errors++;
 }
-if(data98.kind !== undefined){
-let data99 = data98.kind;
-if(typeof data99 !== "string"){
-const err204 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data99.detail === undefined){
+const err204 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -11345,8 +11345,10 @@ vErrors.push(err204);
 }
 errors++;
 }
-if(!(((((((((((((((((data99 === "timeout") || (data99 === "refused")) || (data99 === "unresolved")) || (data99 === "tls")) || (data99 === "reset")) || (data99 === "stale_connection")) || (data99 === "cut_off")) || (data99 === "protocol")) || (data99 === "too_large")) || (data99 === "rate_limited")) || (data99 === "unauthorized")) || (data99 === "client_error")) || (data99 === "server_error")) || (data99 === "other_status")) || (data99 === "nonconforming")) || (data99 === "mixed_up")) || (data99 === "local"))){
-const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+if(data99.kind !== undefined){
+let data100 = data99.kind;
+if(typeof data100 !== "string"){
+const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -11355,10 +11357,8 @@ vErrors.push(err205);
 }
 errors++;
 }
-}
-if(data98.stream !== undefined){
-if(typeof data98.stream !== "string"){
-const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((((((((((data100 === "timeout") || (data100 === "refused")) || (data100 === "unresolved")) || (data100 === "tls")) || (data100 === "reset")) || (data100 === "stale_connection")) || (data100 === "cut_off")) || (data100 === "protocol")) || (data100 === "too_large")) || (data100 === "rate_limited")) || (data100 === "unauthorized")) || (data100 === "client_error")) || (data100 === "server_error")) || (data100 === "other_status")) || (data100 === "nonconforming")) || (data100 === "mixed_up")) || (data100 === "local"))){
+const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -11368,10 +11368,9 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data98.atMs !== undefined){
-let data101 = data98.atMs;
-if(!((typeof data101 == "number") && (isFinite(data101)))){
-const err207 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data99.stream !== undefined){
+if(typeof data99.stream !== "string"){
+const err207 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -11381,9 +11380,10 @@ vErrors.push(err207);
 errors++;
 }
 }
-if(data98.session !== undefined){
-if(typeof data98.session !== "string"){
-const err208 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data99.atMs !== undefined){
+let data102 = data99.atMs;
+if(!((typeof data102 == "number") && (isFinite(data102)))){
+const err208 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -11393,9 +11393,9 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data98.detail !== undefined){
-if(typeof data98.detail !== "string"){
-const err209 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data99.session !== undefined){
+if(typeof data99.session !== "string"){
+const err209 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -11405,9 +11405,9 @@ vErrors.push(err209);
 errors++;
 }
 }
-}
-else {
-const err210 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data99.detail !== undefined){
+if(typeof data99.detail !== "string"){
+const err210 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -11419,7 +11419,7 @@ errors++;
 }
 }
 else {
-const err211 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err211 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -11429,11 +11429,9 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data.findMax !== undefined){
-let data104 = data.findMax;
-if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
-if(data104.sustains === undefined){
-const err212 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
+}
+else {
+const err212 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -11442,8 +11440,12 @@ vErrors.push(err212);
 }
 errors++;
 }
-if(data104.fails === undefined){
-const err213 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
+}
+if(data.findMax !== undefined){
+let data105 = data.findMax;
+if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
+if(data105.sustains === undefined){
+const err213 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -11452,8 +11454,8 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data104.confirmed === undefined){
-const err214 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
+if(data105.fails === undefined){
+const err214 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -11462,8 +11464,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(data104.summary === undefined){
-const err215 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"},message:"must have required property '"+"summary"+"'"};
+if(data105.confirmed === undefined){
+const err215 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -11472,8 +11474,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(data104.steps === undefined){
-const err216 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(data105.summary === undefined){
+const err216 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"},message:"must have required property '"+"summary"+"'"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -11482,10 +11484,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(data104.probePerSecond !== undefined){
-let data105 = data104.probePerSecond;
-if(!((typeof data105 == "number") && (isFinite(data105)))){
-const err217 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data105.steps === undefined){
+const err217 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -11494,11 +11494,10 @@ vErrors.push(err217);
 }
 errors++;
 }
-}
-if(data104.sustains !== undefined){
-let data106 = data104.sustains;
-if((!((typeof data106 == "number") && (isFinite(data106)))) && (data106 !== null)){
-const err218 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema45.properties.findMax.properties.sustains.type},message:"must be number,null"};
+if(data105.probePerSecond !== undefined){
+let data106 = data105.probePerSecond;
+if(!((typeof data106 == "number") && (isFinite(data106)))){
+const err218 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -11508,10 +11507,10 @@ vErrors.push(err218);
 errors++;
 }
 }
-if(data104.fails !== undefined){
-let data107 = data104.fails;
+if(data105.sustains !== undefined){
+let data107 = data105.sustains;
 if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
-const err219 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema45.properties.findMax.properties.fails.type},message:"must be number,null"};
+const err219 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema45.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -11521,9 +11520,10 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data104.confirmed !== undefined){
-if(typeof data104.confirmed !== "boolean"){
-const err220 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data105.fails !== undefined){
+let data108 = data105.fails;
+if((!((typeof data108 == "number") && (isFinite(data108)))) && (data108 !== null)){
+const err220 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema45.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -11533,9 +11533,9 @@ vErrors.push(err220);
 errors++;
 }
 }
-if(data104.summary !== undefined){
-if(typeof data104.summary !== "string"){
-const err221 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data105.confirmed !== undefined){
+if(typeof data105.confirmed !== "boolean"){
+const err221 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -11545,15 +11545,9 @@ vErrors.push(err221);
 errors++;
 }
 }
-if(data104.steps !== undefined){
-let data110 = data104.steps;
-if(Array.isArray(data110)){
-const len11 = data110.length;
-for(let i11=0; i11<len11; i11++){
-let data111 = data110[i11];
-if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
-if(data111.ratePerSecond === undefined){
-const err222 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
+if(data105.summary !== undefined){
+if(typeof data105.summary !== "string"){
+const err222 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -11562,8 +11556,16 @@ vErrors.push(err222);
 }
 errors++;
 }
-if(data111.durationMs === undefined){
-const err223 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
+}
+if(data105.steps !== undefined){
+let data111 = data105.steps;
+if(Array.isArray(data111)){
+const len11 = data111.length;
+for(let i11=0; i11<len11; i11++){
+let data112 = data111[i11];
+if(data112 && typeof data112 == "object" && !Array.isArray(data112)){
+if(data112.ratePerSecond === undefined){
+const err223 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -11572,8 +11574,8 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(data111.holds === undefined){
-const err224 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(data112.durationMs === undefined){
+const err224 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -11582,8 +11584,8 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data111.donePerSecond === undefined){
-const err225 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
+if(data112.holds === undefined){
+const err225 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -11592,8 +11594,8 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(data111.p99Ms === undefined){
-const err226 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
+if(data112.donePerSecond === undefined){
+const err226 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -11602,8 +11604,8 @@ vErrors.push(err226);
 }
 errors++;
 }
-if(data111.failedShare === undefined){
-const err227 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
+if(data112.p99Ms === undefined){
+const err227 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -11612,8 +11614,8 @@ vErrors.push(err227);
 }
 errors++;
 }
-if(data111.reason === undefined){
-const err228 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data112.failedShare === undefined){
+const err228 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -11622,10 +11624,8 @@ vErrors.push(err228);
 }
 errors++;
 }
-if(data111.ratePerSecond !== undefined){
-let data112 = data111.ratePerSecond;
-if(!((typeof data112 == "number") && (isFinite(data112)))){
-const err229 = {instancePath:instancePath+"/findMax/steps/" + i11+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data112.reason === undefined){
+const err229 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -11634,11 +11634,10 @@ vErrors.push(err229);
 }
 errors++;
 }
-}
-if(data111.durationMs !== undefined){
-let data113 = data111.durationMs;
+if(data112.ratePerSecond !== undefined){
+let data113 = data112.ratePerSecond;
 if(!((typeof data113 == "number") && (isFinite(data113)))){
-const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -11648,9 +11647,10 @@ vErrors.push(err230);
 errors++;
 }
 }
-if(data111.holds !== undefined){
-if(typeof data111.holds !== "boolean"){
-const err231 = {instancePath:instancePath+"/findMax/steps/" + i11+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data112.durationMs !== undefined){
+let data114 = data112.durationMs;
+if(!((typeof data114 == "number") && (isFinite(data114)))){
+const err231 = {instancePath:instancePath+"/findMax/steps/" + i11+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -11660,10 +11660,9 @@ vErrors.push(err231);
 errors++;
 }
 }
-if(data111.donePerSecond !== undefined){
-let data115 = data111.donePerSecond;
-if(!((typeof data115 == "number") && (isFinite(data115)))){
-const err232 = {instancePath:instancePath+"/findMax/steps/" + i11+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data112.holds !== undefined){
+if(typeof data112.holds !== "boolean"){
+const err232 = {instancePath:instancePath+"/findMax/steps/" + i11+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -11673,10 +11672,10 @@ vErrors.push(err232);
 errors++;
 }
 }
-if(data111.p99Ms !== undefined){
-let data116 = data111.p99Ms;
-if((!((typeof data116 == "number") && (isFinite(data116)))) && (data116 !== null)){
-const err233 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema45.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+if(data112.donePerSecond !== undefined){
+let data116 = data112.donePerSecond;
+if(!((typeof data116 == "number") && (isFinite(data116)))){
+const err233 = {instancePath:instancePath+"/findMax/steps/" + i11+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -11686,10 +11685,10 @@ vErrors.push(err233);
 errors++;
 }
 }
-if(data111.failedShare !== undefined){
-let data117 = data111.failedShare;
-if(!((typeof data117 == "number") && (isFinite(data117)))){
-const err234 = {instancePath:instancePath+"/findMax/steps/" + i11+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data112.p99Ms !== undefined){
+let data117 = data112.p99Ms;
+if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
+const err234 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema45.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -11699,9 +11698,10 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data111.reason !== undefined){
-if(typeof data111.reason !== "string"){
-const err235 = {instancePath:instancePath+"/findMax/steps/" + i11+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data112.failedShare !== undefined){
+let data118 = data112.failedShare;
+if(!((typeof data118 == "number") && (isFinite(data118)))){
+const err235 = {instancePath:instancePath+"/findMax/steps/" + i11+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -11711,9 +11711,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-}
-else {
-const err236 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data112.reason !== undefined){
+if(typeof data112.reason !== "string"){
+const err236 = {instancePath:instancePath+"/findMax/steps/" + i11+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -11725,7 +11725,7 @@ errors++;
 }
 }
 else {
-const err237 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err237 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -11737,7 +11737,7 @@ errors++;
 }
 }
 else {
-const err238 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err238 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -11747,11 +11747,9 @@ vErrors.push(err238);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data119 = data.comparison;
-if(data119 && typeof data119 == "object" && !Array.isArray(data119)){
-if(data119.startedAt === undefined){
-const err239 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+}
+else {
+const err239 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -11760,8 +11758,12 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(data119.differences === undefined){
-const err240 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+if(data.comparison !== undefined){
+let data120 = data.comparison;
+if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
+if(data120.startedAt === undefined){
+const err240 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -11770,8 +11772,8 @@ vErrors.push(err240);
 }
 errors++;
 }
-if(data119.rows === undefined){
-const err241 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+if(data120.differences === undefined){
+const err241 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -11780,9 +11782,8 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(data119.startedAt !== undefined){
-if(typeof data119.startedAt !== "string"){
-const err242 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.rows === undefined){
+const err242 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -11791,14 +11792,9 @@ vErrors.push(err242);
 }
 errors++;
 }
-}
-if(data119.differences !== undefined){
-let data121 = data119.differences;
-if(Array.isArray(data121)){
-const len12 = data121.length;
-for(let i12=0; i12<len12; i12++){
-if(typeof data121[i12] !== "string"){
-const err243 = {instancePath:instancePath+"/comparison/differences/" + i12,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data120.startedAt !== undefined){
+if(typeof data120.startedAt !== "string"){
+const err243 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -11808,9 +11804,13 @@ vErrors.push(err243);
 errors++;
 }
 }
-}
-else {
-const err244 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data120.differences !== undefined){
+let data122 = data120.differences;
+if(Array.isArray(data122)){
+const len12 = data122.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data122[i12] !== "string"){
+const err244 = {instancePath:instancePath+"/comparison/differences/" + i12,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -11820,15 +11820,9 @@ vErrors.push(err244);
 errors++;
 }
 }
-if(data119.rows !== undefined){
-let data123 = data119.rows;
-if(Array.isArray(data123)){
-const len13 = data123.length;
-for(let i13=0; i13<len13; i13++){
-let data124 = data123[i13];
-if(data124 && typeof data124 == "object" && !Array.isArray(data124)){
-if(data124.id === undefined){
-const err245 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+else {
+const err245 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -11837,8 +11831,16 @@ vErrors.push(err245);
 }
 errors++;
 }
-if(data124.unit === undefined){
-const err246 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+}
+if(data120.rows !== undefined){
+let data124 = data120.rows;
+if(Array.isArray(data124)){
+const len13 = data124.length;
+for(let i13=0; i13<len13; i13++){
+let data125 = data124[i13];
+if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
+if(data125.id === undefined){
+const err246 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -11847,8 +11849,8 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(data124.before === undefined){
-const err247 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+if(data125.unit === undefined){
+const err247 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -11857,8 +11859,8 @@ vErrors.push(err247);
 }
 errors++;
 }
-if(data124.now === undefined){
-const err248 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+if(data125.before === undefined){
+const err248 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -11867,8 +11869,8 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(data124.change === undefined){
-const err249 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+if(data125.now === undefined){
+const err249 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -11877,8 +11879,8 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(data124.verdictBefore === undefined){
-const err250 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
+if(data125.change === undefined){
+const err250 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -11887,8 +11889,8 @@ vErrors.push(err250);
 }
 errors++;
 }
-if(data124.verdictNow === undefined){
-const err251 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
+if(data125.verdictBefore === undefined){
+const err251 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -11897,9 +11899,8 @@ vErrors.push(err251);
 }
 errors++;
 }
-if(data124.id !== undefined){
-if(typeof data124.id !== "string"){
-const err252 = {instancePath:instancePath+"/comparison/rows/" + i13+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data125.verdictNow === undefined){
+const err252 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -11908,10 +11909,9 @@ vErrors.push(err252);
 }
 errors++;
 }
-}
-if(data124.unit !== undefined){
-if(typeof data124.unit !== "string"){
-const err253 = {instancePath:instancePath+"/comparison/rows/" + i13+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data125.id !== undefined){
+if(typeof data125.id !== "string"){
+const err253 = {instancePath:instancePath+"/comparison/rows/" + i13+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -11921,10 +11921,9 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data124.before !== undefined){
-let data127 = data124.before;
-if((!((typeof data127 == "number") && (isFinite(data127)))) && (data127 !== null)){
-const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema45.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+if(data125.unit !== undefined){
+if(typeof data125.unit !== "string"){
+const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -11934,10 +11933,10 @@ vErrors.push(err254);
 errors++;
 }
 }
-if(data124.now !== undefined){
-let data128 = data124.now;
+if(data125.before !== undefined){
+let data128 = data125.before;
 if((!((typeof data128 == "number") && (isFinite(data128)))) && (data128 !== null)){
-const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema45.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema45.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11947,10 +11946,10 @@ vErrors.push(err255);
 errors++;
 }
 }
-if(data124.change !== undefined){
-let data129 = data124.change;
-if(typeof data129 !== "string"){
-const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data125.now !== undefined){
+let data129 = data125.now;
+if((!((typeof data129 == "number") && (isFinite(data129)))) && (data129 !== null)){
+const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema45.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11959,8 +11958,11 @@ vErrors.push(err256);
 }
 errors++;
 }
-if(!((((data129 === "better") || (data129 === "worse")) || (data129 === "unchanged")) || (data129 === "unknown"))){
-const err257 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema45.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+}
+if(data125.change !== undefined){
+let data130 = data125.change;
+if(typeof data130 !== "string"){
+const err257 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -11969,11 +11971,8 @@ vErrors.push(err257);
 }
 errors++;
 }
-}
-if(data124.verdictBefore !== undefined){
-let data130 = data124.verdictBefore;
-if(typeof data130 !== "string"){
-const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((data130 === "better") || (data130 === "worse")) || (data130 === "unchanged")) || (data130 === "unknown"))){
+const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema45.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11982,8 +11981,11 @@ vErrors.push(err258);
 }
 errors++;
 }
-if(!(((((data130 === "PASS") || (data130 === "FAIL")) || (data130 === "NOT PROVEN")) || (data130 === "INVALID RUN")) || (data130 === "NOT TESTED"))){
-const err259 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+}
+if(data125.verdictBefore !== undefined){
+let data131 = data125.verdictBefore;
+if(typeof data131 !== "string"){
+const err259 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -11992,11 +11994,8 @@ vErrors.push(err259);
 }
 errors++;
 }
-}
-if(data124.verdictNow !== undefined){
-let data131 = data124.verdictNow;
-if(typeof data131 !== "string"){
-const err260 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data131 === "PASS") || (data131 === "FAIL")) || (data131 === "NOT PROVEN")) || (data131 === "INVALID RUN")) || (data131 === "NOT TESTED"))){
+const err260 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -12005,8 +12004,11 @@ vErrors.push(err260);
 }
 errors++;
 }
-if(!(((((data131 === "PASS") || (data131 === "FAIL")) || (data131 === "NOT PROVEN")) || (data131 === "INVALID RUN")) || (data131 === "NOT TESTED"))){
-const err261 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+}
+if(data125.verdictNow !== undefined){
+let data132 = data125.verdictNow;
+if(typeof data132 !== "string"){
+const err261 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -12015,10 +12017,8 @@ vErrors.push(err261);
 }
 errors++;
 }
-}
-}
-else {
-const err262 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((((data132 === "PASS") || (data132 === "FAIL")) || (data132 === "NOT PROVEN")) || (data132 === "INVALID RUN")) || (data132 === "NOT TESTED"))){
+const err262 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -12030,7 +12030,7 @@ errors++;
 }
 }
 else {
-const err263 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err263 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -12042,7 +12042,7 @@ errors++;
 }
 }
 else {
-const err264 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err264 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -12052,11 +12052,9 @@ vErrors.push(err264);
 errors++;
 }
 }
-if(data.machine !== undefined){
-let data132 = data.machine;
-if(data132 && typeof data132 == "object" && !Array.isArray(data132)){
-if(data132.node === undefined){
-const err265 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
+}
+else {
+const err265 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -12065,8 +12063,12 @@ vErrors.push(err265);
 }
 errors++;
 }
-if(data132.cpus === undefined){
-const err266 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
+}
+if(data.machine !== undefined){
+let data133 = data.machine;
+if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
+if(data133.node === undefined){
+const err266 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -12075,8 +12077,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(data132.cpuModel === undefined){
-const err267 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
+if(data133.cpus === undefined){
+const err267 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -12085,8 +12087,8 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(data132.cpuPercent === undefined){
-const err268 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(data133.cpuModel === undefined){
+const err268 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -12095,8 +12097,8 @@ vErrors.push(err268);
 }
 errors++;
 }
-if(data132.engineVersion === undefined){
-const err269 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
+if(data133.cpuPercent === undefined){
+const err269 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -12105,9 +12107,8 @@ vErrors.push(err269);
 }
 errors++;
 }
-if(data132.node !== undefined){
-if(typeof data132.node !== "string"){
-const err270 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data133.engineVersion === undefined){
+const err270 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -12116,11 +12117,9 @@ vErrors.push(err270);
 }
 errors++;
 }
-}
-if(data132.cpus !== undefined){
-let data134 = data132.cpus;
-if(!(((typeof data134 == "number") && (!(data134 % 1) && !isNaN(data134))) && (isFinite(data134)))){
-const err271 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data133.node !== undefined){
+if(typeof data133.node !== "string"){
+const err271 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -12130,9 +12129,10 @@ vErrors.push(err271);
 errors++;
 }
 }
-if(data132.cpuModel !== undefined){
-if(typeof data132.cpuModel !== "string"){
-const err272 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data133.cpus !== undefined){
+let data135 = data133.cpus;
+if(!(((typeof data135 == "number") && (!(data135 % 1) && !isNaN(data135))) && (isFinite(data135)))){
+const err272 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -12142,10 +12142,9 @@ vErrors.push(err272);
 errors++;
 }
 }
-if(data132.cpuPercent !== undefined){
-let data136 = data132.cpuPercent;
-if(!((typeof data136 == "number") && (isFinite(data136)))){
-const err273 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data133.cpuModel !== undefined){
+if(typeof data133.cpuModel !== "string"){
+const err273 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -12155,9 +12154,10 @@ vErrors.push(err273);
 errors++;
 }
 }
-if(data132.engineVersion !== undefined){
-if(typeof data132.engineVersion !== "string"){
-const err274 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data133.cpuPercent !== undefined){
+let data137 = data133.cpuPercent;
+if(!((typeof data137 == "number") && (isFinite(data137)))){
+const err274 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -12167,9 +12167,9 @@ vErrors.push(err274);
 errors++;
 }
 }
-}
-else {
-const err275 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data133.engineVersion !== undefined){
+if(typeof data133.engineVersion !== "string"){
+const err275 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -12179,13 +12179,9 @@ vErrors.push(err275);
 errors++;
 }
 }
-if(data.notes !== undefined){
-let data138 = data.notes;
-if(Array.isArray(data138)){
-const len14 = data138.length;
-for(let i14=0; i14<len14; i14++){
-if(typeof data138[i14] !== "string"){
-const err276 = {instancePath:instancePath+"/notes/" + i14,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err276 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -12195,9 +12191,13 @@ vErrors.push(err276);
 errors++;
 }
 }
-}
-else {
-const err277 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.notes !== undefined){
+let data139 = data.notes;
+if(Array.isArray(data139)){
+const len14 = data139.length;
+for(let i14=0; i14<len14; i14++){
+if(typeof data139[i14] !== "string"){
+const err277 = {instancePath:instancePath+"/notes/" + i14,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -12207,11 +12207,9 @@ vErrors.push(err277);
 errors++;
 }
 }
-if(data.voice !== undefined){
-let data140 = data.voice;
-if(data140 && typeof data140 == "object" && !Array.isArray(data140)){
-if(data140.calls === undefined){
-const err278 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
+}
+else {
+const err278 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -12220,8 +12218,12 @@ vErrors.push(err278);
 }
 errors++;
 }
-if(data140.connected === undefined){
-const err279 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
+}
+if(data.voice !== undefined){
+let data141 = data.voice;
+if(data141 && typeof data141 == "object" && !Array.isArray(data141)){
+if(data141.calls === undefined){
+const err279 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -12230,8 +12232,8 @@ vErrors.push(err279);
 }
 errors++;
 }
-if(data140.held === undefined){
-const err280 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
+if(data141.connected === undefined){
+const err280 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -12240,8 +12242,8 @@ vErrors.push(err280);
 }
 errors++;
 }
-if(data140.lost === undefined){
-const err281 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data141.held === undefined){
+const err281 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -12250,8 +12252,8 @@ vErrors.push(err281);
 }
 errors++;
 }
-if(data140.errors === undefined){
-const err282 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data141.lost === undefined){
+const err282 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -12260,8 +12262,8 @@ vErrors.push(err282);
 }
 errors++;
 }
-if(data140.latencyVerdicts === undefined){
-const err283 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
+if(data141.errors === undefined){
+const err283 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -12270,8 +12272,8 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(data140.readyMs === undefined){
-const err284 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
+if(data141.latencyVerdicts === undefined){
+const err284 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -12280,8 +12282,8 @@ vErrors.push(err284);
 }
 errors++;
 }
-if(data140.setupMs === undefined){
-const err285 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(data141.readyMs === undefined){
+const err285 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -12290,8 +12292,8 @@ vErrors.push(err285);
 }
 errors++;
 }
-if(data140.firstPacketMs === undefined){
-const err286 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
+if(data141.setupMs === undefined){
+const err286 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -12300,8 +12302,8 @@ vErrors.push(err286);
 }
 errors++;
 }
-if(data140.audioPathLatencyMs === undefined){
-const err287 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(data141.firstPacketMs === undefined){
+const err287 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -12310,8 +12312,8 @@ vErrors.push(err287);
 }
 errors++;
 }
-if(data140.roundTripMs === undefined){
-const err288 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
+if(data141.audioPathLatencyMs === undefined){
+const err288 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -12320,8 +12322,8 @@ vErrors.push(err288);
 }
 errors++;
 }
-if(data140.jitterMs === undefined){
-const err289 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
+if(data141.roundTripMs === undefined){
+const err289 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -12330,8 +12332,8 @@ vErrors.push(err289);
 }
 errors++;
 }
-if(data140.turnResponseMs === undefined){
-const err290 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(data141.jitterMs === undefined){
+const err290 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -12340,8 +12342,8 @@ vErrors.push(err290);
 }
 errors++;
 }
-if(data140.turns === undefined){
-const err291 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data141.turnResponseMs === undefined){
+const err291 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -12350,8 +12352,8 @@ vErrors.push(err291);
 }
 errors++;
 }
-if(data140.unansweredTurns === undefined){
-const err292 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
+if(data141.turns === undefined){
+const err292 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -12360,8 +12362,8 @@ vErrors.push(err292);
 }
 errors++;
 }
-if(data140.packets === undefined){
-const err293 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(data141.unansweredTurns === undefined){
+const err293 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -12370,8 +12372,8 @@ vErrors.push(err293);
 }
 errors++;
 }
-if(data140.callers === undefined){
-const err294 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
+if(data141.packets === undefined){
+const err294 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -12380,8 +12382,8 @@ vErrors.push(err294);
 }
 errors++;
 }
-if(data140.perCall === undefined){
-const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
+if(data141.callers === undefined){
+const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -12390,8 +12392,8 @@ vErrors.push(err295);
 }
 errors++;
 }
-if(data140.faultSamples === undefined){
-const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
+if(data141.perCall === undefined){
+const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -12400,8 +12402,8 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(data140.timeline === undefined){
-const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
+if(data141.faultSamples === undefined){
+const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -12410,10 +12412,8 @@ vErrors.push(err297);
 }
 errors++;
 }
-if(data140.calls !== undefined){
-let data141 = data140.calls;
-if(!(((typeof data141 == "number") && (!(data141 % 1) && !isNaN(data141))) && (isFinite(data141)))){
-const err298 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data141.timeline === undefined){
+const err298 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -12422,9 +12422,10 @@ vErrors.push(err298);
 }
 errors++;
 }
-if((typeof data141 == "number") && (isFinite(data141))){
-if(data141 < 0 || isNaN(data141)){
-const err299 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data141.calls !== undefined){
+let data142 = data141.calls;
+if(!(((typeof data142 == "number") && (!(data142 % 1) && !isNaN(data142))) && (isFinite(data142)))){
+const err299 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -12433,12 +12434,9 @@ vErrors.push(err299);
 }
 errors++;
 }
-}
-}
-if(data140.connected !== undefined){
-let data142 = data140.connected;
-if(!(((typeof data142 == "number") && (!(data142 % 1) && !isNaN(data142))) && (isFinite(data142)))){
-const err300 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data142 == "number") && (isFinite(data142))){
+if(data142 < 0 || isNaN(data142)){
+const err300 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -12447,9 +12445,12 @@ vErrors.push(err300);
 }
 errors++;
 }
-if((typeof data142 == "number") && (isFinite(data142))){
-if(data142 < 0 || isNaN(data142)){
-const err301 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data141.connected !== undefined){
+let data143 = data141.connected;
+if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
+const err301 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -12458,12 +12459,9 @@ vErrors.push(err301);
 }
 errors++;
 }
-}
-}
-if(data140.held !== undefined){
-let data143 = data140.held;
-if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
-const err302 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data143 == "number") && (isFinite(data143))){
+if(data143 < 0 || isNaN(data143)){
+const err302 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -12472,9 +12470,12 @@ vErrors.push(err302);
 }
 errors++;
 }
-if((typeof data143 == "number") && (isFinite(data143))){
-if(data143 < 0 || isNaN(data143)){
-const err303 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data141.held !== undefined){
+let data144 = data141.held;
+if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
+const err303 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -12483,12 +12484,9 @@ vErrors.push(err303);
 }
 errors++;
 }
-}
-}
-if(data140.lost !== undefined){
-let data144 = data140.lost;
-if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
-const err304 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data144 == "number") && (isFinite(data144))){
+if(data144 < 0 || isNaN(data144)){
+const err304 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -12497,9 +12495,12 @@ vErrors.push(err304);
 }
 errors++;
 }
-if((typeof data144 == "number") && (isFinite(data144))){
-if(data144 < 0 || isNaN(data144)){
-const err305 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data141.lost !== undefined){
+let data145 = data141.lost;
+if(!(((typeof data145 == "number") && (!(data145 % 1) && !isNaN(data145))) && (isFinite(data145)))){
+const err305 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -12508,15 +12509,9 @@ vErrors.push(err305);
 }
 errors++;
 }
-}
-}
-if(data140.errors !== undefined){
-let data145 = data140.errors;
-if(data145 && typeof data145 == "object" && !Array.isArray(data145)){
-for(const key1 in data145){
-let data146 = data145[key1];
-if(!(((typeof data146 == "number") && (!(data146 % 1) && !isNaN(data146))) && (isFinite(data146)))){
-const err306 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data145 == "number") && (isFinite(data145))){
+if(data145 < 0 || isNaN(data145)){
+const err306 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -12525,9 +12520,15 @@ vErrors.push(err306);
 }
 errors++;
 }
-if((typeof data146 == "number") && (isFinite(data146))){
-if(data146 < 1 || isNaN(data146)){
-const err307 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+if(data141.errors !== undefined){
+let data146 = data141.errors;
+if(data146 && typeof data146 == "object" && !Array.isArray(data146)){
+for(const key1 in data146){
+let data147 = data146[key1];
+if(!(((typeof data147 == "number") && (!(data147 % 1) && !isNaN(data147))) && (isFinite(data147)))){
+const err307 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -12536,11 +12537,9 @@ vErrors.push(err307);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err308 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data147 == "number") && (isFinite(data147))){
+if(data147 < 1 || isNaN(data147)){
+const err308 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -12550,11 +12549,10 @@ vErrors.push(err308);
 errors++;
 }
 }
-if(data140.latencyVerdicts !== undefined){
-let data147 = data140.latencyVerdicts;
-if(data147 && typeof data147 == "object" && !Array.isArray(data147)){
-if(data147.met === undefined){
-const err309 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
+}
+}
+else {
+const err309 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -12563,8 +12561,12 @@ vErrors.push(err309);
 }
 errors++;
 }
-if(data147.missed === undefined){
-const err310 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
+}
+if(data141.latencyVerdicts !== undefined){
+let data148 = data141.latencyVerdicts;
+if(data148 && typeof data148 == "object" && !Array.isArray(data148)){
+if(data148.met === undefined){
+const err310 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -12573,8 +12575,8 @@ vErrors.push(err310);
 }
 errors++;
 }
-if(data147.notProven === undefined){
-const err311 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
+if(data148.missed === undefined){
+const err311 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -12583,10 +12585,8 @@ vErrors.push(err311);
 }
 errors++;
 }
-if(data147.met !== undefined){
-let data148 = data147.met;
-if(!(((typeof data148 == "number") && (!(data148 % 1) && !isNaN(data148))) && (isFinite(data148)))){
-const err312 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data148.notProven === undefined){
+const err312 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -12595,9 +12595,10 @@ vErrors.push(err312);
 }
 errors++;
 }
-if((typeof data148 == "number") && (isFinite(data148))){
-if(data148 < 0 || isNaN(data148)){
-const err313 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data148.met !== undefined){
+let data149 = data148.met;
+if(!(((typeof data149 == "number") && (!(data149 % 1) && !isNaN(data149))) && (isFinite(data149)))){
+const err313 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -12606,12 +12607,9 @@ vErrors.push(err313);
 }
 errors++;
 }
-}
-}
-if(data147.missed !== undefined){
-let data149 = data147.missed;
-if(!(((typeof data149 == "number") && (!(data149 % 1) && !isNaN(data149))) && (isFinite(data149)))){
-const err314 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data149 == "number") && (isFinite(data149))){
+if(data149 < 0 || isNaN(data149)){
+const err314 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -12620,9 +12618,12 @@ vErrors.push(err314);
 }
 errors++;
 }
-if((typeof data149 == "number") && (isFinite(data149))){
-if(data149 < 0 || isNaN(data149)){
-const err315 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data148.missed !== undefined){
+let data150 = data148.missed;
+if(!(((typeof data150 == "number") && (!(data150 % 1) && !isNaN(data150))) && (isFinite(data150)))){
+const err315 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -12631,12 +12632,9 @@ vErrors.push(err315);
 }
 errors++;
 }
-}
-}
-if(data147.notProven !== undefined){
-let data150 = data147.notProven;
-if(!(((typeof data150 == "number") && (!(data150 % 1) && !isNaN(data150))) && (isFinite(data150)))){
-const err316 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data150 == "number") && (isFinite(data150))){
+if(data150 < 0 || isNaN(data150)){
+const err316 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -12645,9 +12643,12 @@ vErrors.push(err316);
 }
 errors++;
 }
-if((typeof data150 == "number") && (isFinite(data150))){
-if(data150 < 0 || isNaN(data150)){
-const err317 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data148.notProven !== undefined){
+let data151 = data148.notProven;
+if(!(((typeof data151 == "number") && (!(data151 % 1) && !isNaN(data151))) && (isFinite(data151)))){
+const err317 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -12656,11 +12657,9 @@ vErrors.push(err317);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err318 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data151 == "number") && (isFinite(data151))){
+if(data151 < 0 || isNaN(data151)){
+const err318 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -12670,11 +12669,10 @@ vErrors.push(err318);
 errors++;
 }
 }
-if(data140.readyMs !== undefined){
-let data151 = data140.readyMs;
-if(data151 && typeof data151 == "object" && !Array.isArray(data151)){
-if(data151.p50 === undefined){
-const err319 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+}
+else {
+const err319 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -12683,8 +12681,12 @@ vErrors.push(err319);
 }
 errors++;
 }
-if(data151.p90 === undefined){
-const err320 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.readyMs !== undefined){
+let data152 = data141.readyMs;
+if(data152 && typeof data152 == "object" && !Array.isArray(data152)){
+if(data152.p50 === undefined){
+const err320 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -12693,8 +12695,8 @@ vErrors.push(err320);
 }
 errors++;
 }
-if(data151.p95 === undefined){
-const err321 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data152.p90 === undefined){
+const err321 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -12703,8 +12705,8 @@ vErrors.push(err321);
 }
 errors++;
 }
-if(data151.p99 === undefined){
-const err322 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data152.p95 === undefined){
+const err322 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -12713,8 +12715,8 @@ vErrors.push(err322);
 }
 errors++;
 }
-if(data151.max === undefined){
-const err323 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data152.p99 === undefined){
+const err323 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -12723,8 +12725,8 @@ vErrors.push(err323);
 }
 errors++;
 }
-if(data151.mean === undefined){
-const err324 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data152.max === undefined){
+const err324 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -12733,10 +12735,8 @@ vErrors.push(err324);
 }
 errors++;
 }
-if(data151.p50 !== undefined){
-let data152 = data151.p50;
-if((!((typeof data152 == "number") && (isFinite(data152)))) && (data152 !== null)){
-const err325 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data152.mean === undefined){
+const err325 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -12745,11 +12745,10 @@ vErrors.push(err325);
 }
 errors++;
 }
-}
-if(data151.p90 !== undefined){
-let data153 = data151.p90;
+if(data152.p50 !== undefined){
+let data153 = data152.p50;
 if((!((typeof data153 == "number") && (isFinite(data153)))) && (data153 !== null)){
-const err326 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err326 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -12759,10 +12758,10 @@ vErrors.push(err326);
 errors++;
 }
 }
-if(data151.p95 !== undefined){
-let data154 = data151.p95;
+if(data152.p90 !== undefined){
+let data154 = data152.p90;
 if((!((typeof data154 == "number") && (isFinite(data154)))) && (data154 !== null)){
-const err327 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err327 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -12772,10 +12771,10 @@ vErrors.push(err327);
 errors++;
 }
 }
-if(data151.p99 !== undefined){
-let data155 = data151.p99;
+if(data152.p95 !== undefined){
+let data155 = data152.p95;
 if((!((typeof data155 == "number") && (isFinite(data155)))) && (data155 !== null)){
-const err328 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err328 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -12785,10 +12784,10 @@ vErrors.push(err328);
 errors++;
 }
 }
-if(data151.max !== undefined){
-let data156 = data151.max;
+if(data152.p99 !== undefined){
+let data156 = data152.p99;
 if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
-const err329 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err329 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -12798,10 +12797,10 @@ vErrors.push(err329);
 errors++;
 }
 }
-if(data151.mean !== undefined){
-let data157 = data151.mean;
+if(data152.max !== undefined){
+let data157 = data152.max;
 if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
-const err330 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err330 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err330];
 }
@@ -12811,9 +12810,10 @@ vErrors.push(err330);
 errors++;
 }
 }
-}
-else {
-const err331 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data152.mean !== undefined){
+let data158 = data152.mean;
+if((!((typeof data158 == "number") && (isFinite(data158)))) && (data158 !== null)){
+const err331 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err331];
 }
@@ -12823,11 +12823,9 @@ vErrors.push(err331);
 errors++;
 }
 }
-if(data140.setupMs !== undefined){
-let data158 = data140.setupMs;
-if(data158 && typeof data158 == "object" && !Array.isArray(data158)){
-if(data158.p50 === undefined){
-const err332 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+else {
+const err332 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err332];
 }
@@ -12836,8 +12834,12 @@ vErrors.push(err332);
 }
 errors++;
 }
-if(data158.p90 === undefined){
-const err333 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.setupMs !== undefined){
+let data159 = data141.setupMs;
+if(data159 && typeof data159 == "object" && !Array.isArray(data159)){
+if(data159.p50 === undefined){
+const err333 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err333];
 }
@@ -12846,8 +12848,8 @@ vErrors.push(err333);
 }
 errors++;
 }
-if(data158.p95 === undefined){
-const err334 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data159.p90 === undefined){
+const err334 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err334];
 }
@@ -12856,8 +12858,8 @@ vErrors.push(err334);
 }
 errors++;
 }
-if(data158.p99 === undefined){
-const err335 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data159.p95 === undefined){
+const err335 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err335];
 }
@@ -12866,8 +12868,8 @@ vErrors.push(err335);
 }
 errors++;
 }
-if(data158.max === undefined){
-const err336 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data159.p99 === undefined){
+const err336 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err336];
 }
@@ -12876,8 +12878,8 @@ vErrors.push(err336);
 }
 errors++;
 }
-if(data158.mean === undefined){
-const err337 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data159.max === undefined){
+const err337 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err337];
 }
@@ -12886,10 +12888,8 @@ vErrors.push(err337);
 }
 errors++;
 }
-if(data158.p50 !== undefined){
-let data159 = data158.p50;
-if((!((typeof data159 == "number") && (isFinite(data159)))) && (data159 !== null)){
-const err338 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data159.mean === undefined){
+const err338 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err338];
 }
@@ -12898,11 +12898,10 @@ vErrors.push(err338);
 }
 errors++;
 }
-}
-if(data158.p90 !== undefined){
-let data160 = data158.p90;
+if(data159.p50 !== undefined){
+let data160 = data159.p50;
 if((!((typeof data160 == "number") && (isFinite(data160)))) && (data160 !== null)){
-const err339 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err339 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err339];
 }
@@ -12912,10 +12911,10 @@ vErrors.push(err339);
 errors++;
 }
 }
-if(data158.p95 !== undefined){
-let data161 = data158.p95;
+if(data159.p90 !== undefined){
+let data161 = data159.p90;
 if((!((typeof data161 == "number") && (isFinite(data161)))) && (data161 !== null)){
-const err340 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err340 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err340];
 }
@@ -12925,10 +12924,10 @@ vErrors.push(err340);
 errors++;
 }
 }
-if(data158.p99 !== undefined){
-let data162 = data158.p99;
+if(data159.p95 !== undefined){
+let data162 = data159.p95;
 if((!((typeof data162 == "number") && (isFinite(data162)))) && (data162 !== null)){
-const err341 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err341 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err341];
 }
@@ -12938,10 +12937,10 @@ vErrors.push(err341);
 errors++;
 }
 }
-if(data158.max !== undefined){
-let data163 = data158.max;
+if(data159.p99 !== undefined){
+let data163 = data159.p99;
 if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
-const err342 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err342 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err342];
 }
@@ -12951,10 +12950,10 @@ vErrors.push(err342);
 errors++;
 }
 }
-if(data158.mean !== undefined){
-let data164 = data158.mean;
+if(data159.max !== undefined){
+let data164 = data159.max;
 if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
-const err343 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err343 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err343];
 }
@@ -12964,9 +12963,10 @@ vErrors.push(err343);
 errors++;
 }
 }
-}
-else {
-const err344 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data159.mean !== undefined){
+let data165 = data159.mean;
+if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
+const err344 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err344];
 }
@@ -12976,11 +12976,9 @@ vErrors.push(err344);
 errors++;
 }
 }
-if(data140.firstPacketMs !== undefined){
-let data165 = data140.firstPacketMs;
-if(data165 && typeof data165 == "object" && !Array.isArray(data165)){
-if(data165.p50 === undefined){
-const err345 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+else {
+const err345 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err345];
 }
@@ -12989,8 +12987,12 @@ vErrors.push(err345);
 }
 errors++;
 }
-if(data165.p90 === undefined){
-const err346 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.firstPacketMs !== undefined){
+let data166 = data141.firstPacketMs;
+if(data166 && typeof data166 == "object" && !Array.isArray(data166)){
+if(data166.p50 === undefined){
+const err346 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err346];
 }
@@ -12999,8 +13001,8 @@ vErrors.push(err346);
 }
 errors++;
 }
-if(data165.p95 === undefined){
-const err347 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data166.p90 === undefined){
+const err347 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err347];
 }
@@ -13009,8 +13011,8 @@ vErrors.push(err347);
 }
 errors++;
 }
-if(data165.p99 === undefined){
-const err348 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data166.p95 === undefined){
+const err348 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err348];
 }
@@ -13019,8 +13021,8 @@ vErrors.push(err348);
 }
 errors++;
 }
-if(data165.max === undefined){
-const err349 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data166.p99 === undefined){
+const err349 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err349];
 }
@@ -13029,8 +13031,8 @@ vErrors.push(err349);
 }
 errors++;
 }
-if(data165.mean === undefined){
-const err350 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data166.max === undefined){
+const err350 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err350];
 }
@@ -13039,10 +13041,8 @@ vErrors.push(err350);
 }
 errors++;
 }
-if(data165.p50 !== undefined){
-let data166 = data165.p50;
-if((!((typeof data166 == "number") && (isFinite(data166)))) && (data166 !== null)){
-const err351 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data166.mean === undefined){
+const err351 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err351];
 }
@@ -13051,11 +13051,10 @@ vErrors.push(err351);
 }
 errors++;
 }
-}
-if(data165.p90 !== undefined){
-let data167 = data165.p90;
+if(data166.p50 !== undefined){
+let data167 = data166.p50;
 if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
-const err352 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err352 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err352];
 }
@@ -13065,10 +13064,10 @@ vErrors.push(err352);
 errors++;
 }
 }
-if(data165.p95 !== undefined){
-let data168 = data165.p95;
+if(data166.p90 !== undefined){
+let data168 = data166.p90;
 if((!((typeof data168 == "number") && (isFinite(data168)))) && (data168 !== null)){
-const err353 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err353 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err353];
 }
@@ -13078,10 +13077,10 @@ vErrors.push(err353);
 errors++;
 }
 }
-if(data165.p99 !== undefined){
-let data169 = data165.p99;
+if(data166.p95 !== undefined){
+let data169 = data166.p95;
 if((!((typeof data169 == "number") && (isFinite(data169)))) && (data169 !== null)){
-const err354 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err354 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err354];
 }
@@ -13091,10 +13090,10 @@ vErrors.push(err354);
 errors++;
 }
 }
-if(data165.max !== undefined){
-let data170 = data165.max;
+if(data166.p99 !== undefined){
+let data170 = data166.p99;
 if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
-const err355 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err355 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err355];
 }
@@ -13104,10 +13103,10 @@ vErrors.push(err355);
 errors++;
 }
 }
-if(data165.mean !== undefined){
-let data171 = data165.mean;
+if(data166.max !== undefined){
+let data171 = data166.max;
 if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
-const err356 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err356 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err356];
 }
@@ -13117,9 +13116,10 @@ vErrors.push(err356);
 errors++;
 }
 }
-}
-else {
-const err357 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data166.mean !== undefined){
+let data172 = data166.mean;
+if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
+const err357 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err357];
 }
@@ -13129,11 +13129,9 @@ vErrors.push(err357);
 errors++;
 }
 }
-if(data140.audioPathLatencyMs !== undefined){
-let data172 = data140.audioPathLatencyMs;
-if(data172 && typeof data172 == "object" && !Array.isArray(data172)){
-if(data172.p50 === undefined){
-const err358 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+else {
+const err358 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err358];
 }
@@ -13142,8 +13140,12 @@ vErrors.push(err358);
 }
 errors++;
 }
-if(data172.p90 === undefined){
-const err359 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.audioPathLatencyMs !== undefined){
+let data173 = data141.audioPathLatencyMs;
+if(data173 && typeof data173 == "object" && !Array.isArray(data173)){
+if(data173.p50 === undefined){
+const err359 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err359];
 }
@@ -13152,8 +13154,8 @@ vErrors.push(err359);
 }
 errors++;
 }
-if(data172.p95 === undefined){
-const err360 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data173.p90 === undefined){
+const err360 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err360];
 }
@@ -13162,8 +13164,8 @@ vErrors.push(err360);
 }
 errors++;
 }
-if(data172.p99 === undefined){
-const err361 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data173.p95 === undefined){
+const err361 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err361];
 }
@@ -13172,8 +13174,8 @@ vErrors.push(err361);
 }
 errors++;
 }
-if(data172.max === undefined){
-const err362 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data173.p99 === undefined){
+const err362 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err362];
 }
@@ -13182,8 +13184,8 @@ vErrors.push(err362);
 }
 errors++;
 }
-if(data172.mean === undefined){
-const err363 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data173.max === undefined){
+const err363 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err363];
 }
@@ -13192,10 +13194,8 @@ vErrors.push(err363);
 }
 errors++;
 }
-if(data172.p50 !== undefined){
-let data173 = data172.p50;
-if((!((typeof data173 == "number") && (isFinite(data173)))) && (data173 !== null)){
-const err364 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data173.mean === undefined){
+const err364 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err364];
 }
@@ -13204,11 +13204,10 @@ vErrors.push(err364);
 }
 errors++;
 }
-}
-if(data172.p90 !== undefined){
-let data174 = data172.p90;
+if(data173.p50 !== undefined){
+let data174 = data173.p50;
 if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
-const err365 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err365 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err365];
 }
@@ -13218,10 +13217,10 @@ vErrors.push(err365);
 errors++;
 }
 }
-if(data172.p95 !== undefined){
-let data175 = data172.p95;
+if(data173.p90 !== undefined){
+let data175 = data173.p90;
 if((!((typeof data175 == "number") && (isFinite(data175)))) && (data175 !== null)){
-const err366 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err366 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err366];
 }
@@ -13231,10 +13230,10 @@ vErrors.push(err366);
 errors++;
 }
 }
-if(data172.p99 !== undefined){
-let data176 = data172.p99;
+if(data173.p95 !== undefined){
+let data176 = data173.p95;
 if((!((typeof data176 == "number") && (isFinite(data176)))) && (data176 !== null)){
-const err367 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err367 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err367];
 }
@@ -13244,10 +13243,10 @@ vErrors.push(err367);
 errors++;
 }
 }
-if(data172.max !== undefined){
-let data177 = data172.max;
+if(data173.p99 !== undefined){
+let data177 = data173.p99;
 if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
-const err368 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err368 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err368];
 }
@@ -13257,10 +13256,10 @@ vErrors.push(err368);
 errors++;
 }
 }
-if(data172.mean !== undefined){
-let data178 = data172.mean;
+if(data173.max !== undefined){
+let data178 = data173.max;
 if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
-const err369 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err369 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err369];
 }
@@ -13270,9 +13269,10 @@ vErrors.push(err369);
 errors++;
 }
 }
-}
-else {
-const err370 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data173.mean !== undefined){
+let data179 = data173.mean;
+if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
+const err370 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err370];
 }
@@ -13282,11 +13282,9 @@ vErrors.push(err370);
 errors++;
 }
 }
-if(data140.roundTripMs !== undefined){
-let data179 = data140.roundTripMs;
-if(data179 && typeof data179 == "object" && !Array.isArray(data179)){
-if(data179.p50 === undefined){
-const err371 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+else {
+const err371 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err371];
 }
@@ -13295,8 +13293,12 @@ vErrors.push(err371);
 }
 errors++;
 }
-if(data179.p90 === undefined){
-const err372 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.roundTripMs !== undefined){
+let data180 = data141.roundTripMs;
+if(data180 && typeof data180 == "object" && !Array.isArray(data180)){
+if(data180.p50 === undefined){
+const err372 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err372];
 }
@@ -13305,8 +13307,8 @@ vErrors.push(err372);
 }
 errors++;
 }
-if(data179.p95 === undefined){
-const err373 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data180.p90 === undefined){
+const err373 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err373];
 }
@@ -13315,8 +13317,8 @@ vErrors.push(err373);
 }
 errors++;
 }
-if(data179.p99 === undefined){
-const err374 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data180.p95 === undefined){
+const err374 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err374];
 }
@@ -13325,8 +13327,8 @@ vErrors.push(err374);
 }
 errors++;
 }
-if(data179.max === undefined){
-const err375 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data180.p99 === undefined){
+const err375 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err375];
 }
@@ -13335,8 +13337,8 @@ vErrors.push(err375);
 }
 errors++;
 }
-if(data179.mean === undefined){
-const err376 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data180.max === undefined){
+const err376 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err376];
 }
@@ -13345,10 +13347,8 @@ vErrors.push(err376);
 }
 errors++;
 }
-if(data179.p50 !== undefined){
-let data180 = data179.p50;
-if((!((typeof data180 == "number") && (isFinite(data180)))) && (data180 !== null)){
-const err377 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data180.mean === undefined){
+const err377 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err377];
 }
@@ -13357,11 +13357,10 @@ vErrors.push(err377);
 }
 errors++;
 }
-}
-if(data179.p90 !== undefined){
-let data181 = data179.p90;
+if(data180.p50 !== undefined){
+let data181 = data180.p50;
 if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
-const err378 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err378 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err378];
 }
@@ -13371,10 +13370,10 @@ vErrors.push(err378);
 errors++;
 }
 }
-if(data179.p95 !== undefined){
-let data182 = data179.p95;
+if(data180.p90 !== undefined){
+let data182 = data180.p90;
 if((!((typeof data182 == "number") && (isFinite(data182)))) && (data182 !== null)){
-const err379 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err379 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err379];
 }
@@ -13384,10 +13383,10 @@ vErrors.push(err379);
 errors++;
 }
 }
-if(data179.p99 !== undefined){
-let data183 = data179.p99;
+if(data180.p95 !== undefined){
+let data183 = data180.p95;
 if((!((typeof data183 == "number") && (isFinite(data183)))) && (data183 !== null)){
-const err380 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err380 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err380];
 }
@@ -13397,10 +13396,10 @@ vErrors.push(err380);
 errors++;
 }
 }
-if(data179.max !== undefined){
-let data184 = data179.max;
+if(data180.p99 !== undefined){
+let data184 = data180.p99;
 if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
-const err381 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err381 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err381];
 }
@@ -13410,10 +13409,10 @@ vErrors.push(err381);
 errors++;
 }
 }
-if(data179.mean !== undefined){
-let data185 = data179.mean;
+if(data180.max !== undefined){
+let data185 = data180.max;
 if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
-const err382 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err382 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err382];
 }
@@ -13423,9 +13422,10 @@ vErrors.push(err382);
 errors++;
 }
 }
-}
-else {
-const err383 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data180.mean !== undefined){
+let data186 = data180.mean;
+if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
+const err383 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err383];
 }
@@ -13435,11 +13435,9 @@ vErrors.push(err383);
 errors++;
 }
 }
-if(data140.jitterMs !== undefined){
-let data186 = data140.jitterMs;
-if(data186 && typeof data186 == "object" && !Array.isArray(data186)){
-if(data186.p50 === undefined){
-const err384 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+else {
+const err384 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err384];
 }
@@ -13448,8 +13446,12 @@ vErrors.push(err384);
 }
 errors++;
 }
-if(data186.p90 === undefined){
-const err385 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.jitterMs !== undefined){
+let data187 = data141.jitterMs;
+if(data187 && typeof data187 == "object" && !Array.isArray(data187)){
+if(data187.p50 === undefined){
+const err385 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err385];
 }
@@ -13458,8 +13460,8 @@ vErrors.push(err385);
 }
 errors++;
 }
-if(data186.p95 === undefined){
-const err386 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data187.p90 === undefined){
+const err386 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err386];
 }
@@ -13468,8 +13470,8 @@ vErrors.push(err386);
 }
 errors++;
 }
-if(data186.p99 === undefined){
-const err387 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data187.p95 === undefined){
+const err387 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err387];
 }
@@ -13478,8 +13480,8 @@ vErrors.push(err387);
 }
 errors++;
 }
-if(data186.max === undefined){
-const err388 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data187.p99 === undefined){
+const err388 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err388];
 }
@@ -13488,8 +13490,8 @@ vErrors.push(err388);
 }
 errors++;
 }
-if(data186.mean === undefined){
-const err389 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data187.max === undefined){
+const err389 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err389];
 }
@@ -13498,10 +13500,8 @@ vErrors.push(err389);
 }
 errors++;
 }
-if(data186.p50 !== undefined){
-let data187 = data186.p50;
-if((!((typeof data187 == "number") && (isFinite(data187)))) && (data187 !== null)){
-const err390 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data187.mean === undefined){
+const err390 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err390];
 }
@@ -13510,11 +13510,10 @@ vErrors.push(err390);
 }
 errors++;
 }
-}
-if(data186.p90 !== undefined){
-let data188 = data186.p90;
+if(data187.p50 !== undefined){
+let data188 = data187.p50;
 if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
-const err391 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err391 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err391];
 }
@@ -13524,10 +13523,10 @@ vErrors.push(err391);
 errors++;
 }
 }
-if(data186.p95 !== undefined){
-let data189 = data186.p95;
+if(data187.p90 !== undefined){
+let data189 = data187.p90;
 if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
-const err392 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err392 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err392];
 }
@@ -13537,10 +13536,10 @@ vErrors.push(err392);
 errors++;
 }
 }
-if(data186.p99 !== undefined){
-let data190 = data186.p99;
+if(data187.p95 !== undefined){
+let data190 = data187.p95;
 if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
-const err393 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err393 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err393];
 }
@@ -13550,10 +13549,10 @@ vErrors.push(err393);
 errors++;
 }
 }
-if(data186.max !== undefined){
-let data191 = data186.max;
+if(data187.p99 !== undefined){
+let data191 = data187.p99;
 if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
-const err394 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err394 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err394];
 }
@@ -13563,10 +13562,10 @@ vErrors.push(err394);
 errors++;
 }
 }
-if(data186.mean !== undefined){
-let data192 = data186.mean;
+if(data187.max !== undefined){
+let data192 = data187.max;
 if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
-const err395 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err395 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err395];
 }
@@ -13576,9 +13575,10 @@ vErrors.push(err395);
 errors++;
 }
 }
-}
-else {
-const err396 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data187.mean !== undefined){
+let data193 = data187.mean;
+if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
+const err396 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err396];
 }
@@ -13588,11 +13588,9 @@ vErrors.push(err396);
 errors++;
 }
 }
-if(data140.turnResponseMs !== undefined){
-let data193 = data140.turnResponseMs;
-if(data193 && typeof data193 == "object" && !Array.isArray(data193)){
-if(data193.p50 === undefined){
-const err397 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+else {
+const err397 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err397];
 }
@@ -13601,8 +13599,12 @@ vErrors.push(err397);
 }
 errors++;
 }
-if(data193.p90 === undefined){
-const err398 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data141.turnResponseMs !== undefined){
+let data194 = data141.turnResponseMs;
+if(data194 && typeof data194 == "object" && !Array.isArray(data194)){
+if(data194.p50 === undefined){
+const err398 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err398];
 }
@@ -13611,8 +13613,8 @@ vErrors.push(err398);
 }
 errors++;
 }
-if(data193.p95 === undefined){
-const err399 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data194.p90 === undefined){
+const err399 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err399];
 }
@@ -13621,8 +13623,8 @@ vErrors.push(err399);
 }
 errors++;
 }
-if(data193.p99 === undefined){
-const err400 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data194.p95 === undefined){
+const err400 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err400];
 }
@@ -13631,8 +13633,8 @@ vErrors.push(err400);
 }
 errors++;
 }
-if(data193.max === undefined){
-const err401 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data194.p99 === undefined){
+const err401 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err401];
 }
@@ -13641,8 +13643,8 @@ vErrors.push(err401);
 }
 errors++;
 }
-if(data193.mean === undefined){
-const err402 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data194.max === undefined){
+const err402 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err402];
 }
@@ -13651,10 +13653,8 @@ vErrors.push(err402);
 }
 errors++;
 }
-if(data193.p50 !== undefined){
-let data194 = data193.p50;
-if((!((typeof data194 == "number") && (isFinite(data194)))) && (data194 !== null)){
-const err403 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+if(data194.mean === undefined){
+const err403 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err403];
 }
@@ -13663,11 +13663,10 @@ vErrors.push(err403);
 }
 errors++;
 }
-}
-if(data193.p90 !== undefined){
-let data195 = data193.p90;
+if(data194.p50 !== undefined){
+let data195 = data194.p50;
 if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
-const err404 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err404 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err404];
 }
@@ -13677,10 +13676,10 @@ vErrors.push(err404);
 errors++;
 }
 }
-if(data193.p95 !== undefined){
-let data196 = data193.p95;
+if(data194.p90 !== undefined){
+let data196 = data194.p90;
 if((!((typeof data196 == "number") && (isFinite(data196)))) && (data196 !== null)){
-const err405 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err405 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err405];
 }
@@ -13690,10 +13689,10 @@ vErrors.push(err405);
 errors++;
 }
 }
-if(data193.p99 !== undefined){
-let data197 = data193.p99;
+if(data194.p95 !== undefined){
+let data197 = data194.p95;
 if((!((typeof data197 == "number") && (isFinite(data197)))) && (data197 !== null)){
-const err406 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err406 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err406];
 }
@@ -13703,10 +13702,10 @@ vErrors.push(err406);
 errors++;
 }
 }
-if(data193.max !== undefined){
-let data198 = data193.max;
+if(data194.p99 !== undefined){
+let data198 = data194.p99;
 if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
-const err407 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err407 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err407];
 }
@@ -13716,10 +13715,10 @@ vErrors.push(err407);
 errors++;
 }
 }
-if(data193.mean !== undefined){
-let data199 = data193.mean;
+if(data194.max !== undefined){
+let data199 = data194.max;
 if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
-const err408 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err408 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err408];
 }
@@ -13729,9 +13728,10 @@ vErrors.push(err408);
 errors++;
 }
 }
-}
-else {
-const err409 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data194.mean !== undefined){
+let data200 = data194.mean;
+if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
+const err409 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err409];
 }
@@ -13741,10 +13741,9 @@ vErrors.push(err409);
 errors++;
 }
 }
-if(data140.turns !== undefined){
-let data200 = data140.turns;
-if(!(((typeof data200 == "number") && (!(data200 % 1) && !isNaN(data200))) && (isFinite(data200)))){
-const err410 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err410 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err410];
 }
@@ -13753,9 +13752,11 @@ vErrors.push(err410);
 }
 errors++;
 }
-if((typeof data200 == "number") && (isFinite(data200))){
-if(data200 < 0 || isNaN(data200)){
-const err411 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data141.turns !== undefined){
+let data201 = data141.turns;
+if(!(((typeof data201 == "number") && (!(data201 % 1) && !isNaN(data201))) && (isFinite(data201)))){
+const err411 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err411];
 }
@@ -13764,12 +13765,9 @@ vErrors.push(err411);
 }
 errors++;
 }
-}
-}
-if(data140.unansweredTurns !== undefined){
-let data201 = data140.unansweredTurns;
-if(!(((typeof data201 == "number") && (!(data201 % 1) && !isNaN(data201))) && (isFinite(data201)))){
-const err412 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data201 == "number") && (isFinite(data201))){
+if(data201 < 0 || isNaN(data201)){
+const err412 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err412];
 }
@@ -13778,9 +13776,12 @@ vErrors.push(err412);
 }
 errors++;
 }
-if((typeof data201 == "number") && (isFinite(data201))){
-if(data201 < 0 || isNaN(data201)){
-const err413 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data141.unansweredTurns !== undefined){
+let data202 = data141.unansweredTurns;
+if(!(((typeof data202 == "number") && (!(data202 % 1) && !isNaN(data202))) && (isFinite(data202)))){
+const err413 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err413];
 }
@@ -13789,13 +13790,9 @@ vErrors.push(err413);
 }
 errors++;
 }
-}
-}
-if(data140.packets !== undefined){
-let data202 = data140.packets;
-if(data202 && typeof data202 == "object" && !Array.isArray(data202)){
-if(data202.sent === undefined){
-const err414 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if((typeof data202 == "number") && (isFinite(data202))){
+if(data202 < 0 || isNaN(data202)){
+const err414 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err414];
 }
@@ -13804,8 +13801,13 @@ vErrors.push(err414);
 }
 errors++;
 }
-if(data202.received === undefined){
-const err415 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+}
+}
+if(data141.packets !== undefined){
+let data203 = data141.packets;
+if(data203 && typeof data203 == "object" && !Array.isArray(data203)){
+if(data203.sent === undefined){
+const err415 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err415];
 }
@@ -13814,8 +13816,8 @@ vErrors.push(err415);
 }
 errors++;
 }
-if(data202.lost === undefined){
-const err416 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data203.received === undefined){
+const err416 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
 if(vErrors === null){
 vErrors = [err416];
 }
@@ -13824,8 +13826,8 @@ vErrors.push(err416);
 }
 errors++;
 }
-if(data202.reordered === undefined){
-const err417 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
+if(data203.lost === undefined){
+const err417 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err417];
 }
@@ -13834,8 +13836,8 @@ vErrors.push(err417);
 }
 errors++;
 }
-if(data202.gaps === undefined){
-const err418 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(data203.reordered === undefined){
+const err418 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
 if(vErrors === null){
 vErrors = [err418];
 }
@@ -13844,8 +13846,8 @@ vErrors.push(err418);
 }
 errors++;
 }
-if(data202.longestGapMs === undefined){
-const err419 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
+if(data203.gaps === undefined){
+const err419 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
 if(vErrors === null){
 vErrors = [err419];
 }
@@ -13854,10 +13856,8 @@ vErrors.push(err419);
 }
 errors++;
 }
-if(data202.sent !== undefined){
-let data203 = data202.sent;
-if(!(((typeof data203 == "number") && (!(data203 % 1) && !isNaN(data203))) && (isFinite(data203)))){
-const err420 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data203.longestGapMs === undefined){
+const err420 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
 if(vErrors === null){
 vErrors = [err420];
 }
@@ -13866,9 +13866,10 @@ vErrors.push(err420);
 }
 errors++;
 }
-if((typeof data203 == "number") && (isFinite(data203))){
-if(data203 < 0 || isNaN(data203)){
-const err421 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data203.sent !== undefined){
+let data204 = data203.sent;
+if(!(((typeof data204 == "number") && (!(data204 % 1) && !isNaN(data204))) && (isFinite(data204)))){
+const err421 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err421];
 }
@@ -13877,12 +13878,9 @@ vErrors.push(err421);
 }
 errors++;
 }
-}
-}
-if(data202.received !== undefined){
-let data204 = data202.received;
-if(!(((typeof data204 == "number") && (!(data204 % 1) && !isNaN(data204))) && (isFinite(data204)))){
-const err422 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data204 == "number") && (isFinite(data204))){
+if(data204 < 0 || isNaN(data204)){
+const err422 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err422];
 }
@@ -13891,9 +13889,12 @@ vErrors.push(err422);
 }
 errors++;
 }
-if((typeof data204 == "number") && (isFinite(data204))){
-if(data204 < 0 || isNaN(data204)){
-const err423 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data203.received !== undefined){
+let data205 = data203.received;
+if(!(((typeof data205 == "number") && (!(data205 % 1) && !isNaN(data205))) && (isFinite(data205)))){
+const err423 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err423];
 }
@@ -13902,12 +13903,9 @@ vErrors.push(err423);
 }
 errors++;
 }
-}
-}
-if(data202.lost !== undefined){
-let data205 = data202.lost;
-if(!(((typeof data205 == "number") && (!(data205 % 1) && !isNaN(data205))) && (isFinite(data205)))){
-const err424 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data205 == "number") && (isFinite(data205))){
+if(data205 < 0 || isNaN(data205)){
+const err424 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err424];
 }
@@ -13916,9 +13914,12 @@ vErrors.push(err424);
 }
 errors++;
 }
-if((typeof data205 == "number") && (isFinite(data205))){
-if(data205 < 0 || isNaN(data205)){
-const err425 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data203.lost !== undefined){
+let data206 = data203.lost;
+if(!(((typeof data206 == "number") && (!(data206 % 1) && !isNaN(data206))) && (isFinite(data206)))){
+const err425 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err425];
 }
@@ -13927,12 +13928,9 @@ vErrors.push(err425);
 }
 errors++;
 }
-}
-}
-if(data202.reordered !== undefined){
-let data206 = data202.reordered;
-if(!(((typeof data206 == "number") && (!(data206 % 1) && !isNaN(data206))) && (isFinite(data206)))){
-const err426 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data206 == "number") && (isFinite(data206))){
+if(data206 < 0 || isNaN(data206)){
+const err426 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err426];
 }
@@ -13941,9 +13939,12 @@ vErrors.push(err426);
 }
 errors++;
 }
-if((typeof data206 == "number") && (isFinite(data206))){
-if(data206 < 0 || isNaN(data206)){
-const err427 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data203.reordered !== undefined){
+let data207 = data203.reordered;
+if(!(((typeof data207 == "number") && (!(data207 % 1) && !isNaN(data207))) && (isFinite(data207)))){
+const err427 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err427];
 }
@@ -13952,12 +13953,9 @@ vErrors.push(err427);
 }
 errors++;
 }
-}
-}
-if(data202.gaps !== undefined){
-let data207 = data202.gaps;
-if(!(((typeof data207 == "number") && (!(data207 % 1) && !isNaN(data207))) && (isFinite(data207)))){
-const err428 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data207 == "number") && (isFinite(data207))){
+if(data207 < 0 || isNaN(data207)){
+const err428 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err428];
 }
@@ -13966,9 +13964,12 @@ vErrors.push(err428);
 }
 errors++;
 }
-if((typeof data207 == "number") && (isFinite(data207))){
-if(data207 < 0 || isNaN(data207)){
-const err429 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data203.gaps !== undefined){
+let data208 = data203.gaps;
+if(!(((typeof data208 == "number") && (!(data208 % 1) && !isNaN(data208))) && (isFinite(data208)))){
+const err429 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err429];
 }
@@ -13977,12 +13978,9 @@ vErrors.push(err429);
 }
 errors++;
 }
-}
-}
-if(data202.longestGapMs !== undefined){
-let data208 = data202.longestGapMs;
-if(!((typeof data208 == "number") && (isFinite(data208)))){
-const err430 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data208 == "number") && (isFinite(data208))){
+if(data208 < 0 || isNaN(data208)){
+const err430 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err430];
 }
@@ -13993,8 +13991,10 @@ errors++;
 }
 }
 }
-else {
-const err431 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data203.longestGapMs !== undefined){
+let data209 = data203.longestGapMs;
+if(!((typeof data209 == "number") && (isFinite(data209)))){
+const err431 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err431];
 }
@@ -14004,11 +14004,9 @@ vErrors.push(err431);
 errors++;
 }
 }
-if(data140.callers !== undefined){
-let data209 = data140.callers;
-if(data209 && typeof data209 == "object" && !Array.isArray(data209)){
-if(data209.processes === undefined){
-const err432 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
+}
+else {
+const err432 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err432];
 }
@@ -14017,8 +14015,12 @@ vErrors.push(err432);
 }
 errors++;
 }
-if(data209.ended === undefined){
-const err433 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
+}
+if(data141.callers !== undefined){
+let data210 = data141.callers;
+if(data210 && typeof data210 == "object" && !Array.isArray(data210)){
+if(data210.processes === undefined){
+const err433 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
 if(vErrors === null){
 vErrors = [err433];
 }
@@ -14027,8 +14029,8 @@ vErrors.push(err433);
 }
 errors++;
 }
-if(data209.cpuPercent === undefined){
-const err434 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(data210.ended === undefined){
+const err434 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
 if(vErrors === null){
 vErrors = [err434];
 }
@@ -14037,8 +14039,8 @@ vErrors.push(err434);
 }
 errors++;
 }
-if(data209.loopLateP99Ms === undefined){
-const err435 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
+if(data210.cpuPercent === undefined){
+const err435 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err435];
 }
@@ -14047,8 +14049,8 @@ vErrors.push(err435);
 }
 errors++;
 }
-if(data209.sendLateP99Ms === undefined){
-const err436 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
+if(data210.loopLateP99Ms === undefined){
+const err436 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err436];
 }
@@ -14057,8 +14059,8 @@ vErrors.push(err436);
 }
 errors++;
 }
-if(data209.sendLateMaxMs === undefined){
-const err437 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(data210.sendLateP99Ms === undefined){
+const err437 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err437];
 }
@@ -14067,10 +14069,8 @@ vErrors.push(err437);
 }
 errors++;
 }
-if(data209.processes !== undefined){
-let data210 = data209.processes;
-if(!(((typeof data210 == "number") && (!(data210 % 1) && !isNaN(data210))) && (isFinite(data210)))){
-const err438 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data210.sendLateMaxMs === undefined){
+const err438 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
 if(vErrors === null){
 vErrors = [err438];
 }
@@ -14079,9 +14079,10 @@ vErrors.push(err438);
 }
 errors++;
 }
-if((typeof data210 == "number") && (isFinite(data210))){
-if(data210 < 0 || isNaN(data210)){
-const err439 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data210.processes !== undefined){
+let data211 = data210.processes;
+if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
+const err439 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err439];
 }
@@ -14090,12 +14091,9 @@ vErrors.push(err439);
 }
 errors++;
 }
-}
-}
-if(data209.ended !== undefined){
-let data211 = data209.ended;
-if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
-const err440 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data211 == "number") && (isFinite(data211))){
+if(data211 < 0 || isNaN(data211)){
+const err440 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err440];
 }
@@ -14104,9 +14102,12 @@ vErrors.push(err440);
 }
 errors++;
 }
-if((typeof data211 == "number") && (isFinite(data211))){
-if(data211 < 0 || isNaN(data211)){
-const err441 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data210.ended !== undefined){
+let data212 = data210.ended;
+if(!(((typeof data212 == "number") && (!(data212 % 1) && !isNaN(data212))) && (isFinite(data212)))){
+const err441 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err441];
 }
@@ -14115,12 +14116,9 @@ vErrors.push(err441);
 }
 errors++;
 }
-}
-}
-if(data209.cpuPercent !== undefined){
-let data212 = data209.cpuPercent;
-if(!((typeof data212 == "number") && (isFinite(data212)))){
-const err442 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data212 == "number") && (isFinite(data212))){
+if(data212 < 0 || isNaN(data212)){
+const err442 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err442];
 }
@@ -14130,10 +14128,11 @@ vErrors.push(err442);
 errors++;
 }
 }
-if(data209.loopLateP99Ms !== undefined){
-let data213 = data209.loopLateP99Ms;
+}
+if(data210.cpuPercent !== undefined){
+let data213 = data210.cpuPercent;
 if(!((typeof data213 == "number") && (isFinite(data213)))){
-const err443 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err443 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err443];
 }
@@ -14143,10 +14142,10 @@ vErrors.push(err443);
 errors++;
 }
 }
-if(data209.sendLateP99Ms !== undefined){
-let data214 = data209.sendLateP99Ms;
+if(data210.loopLateP99Ms !== undefined){
+let data214 = data210.loopLateP99Ms;
 if(!((typeof data214 == "number") && (isFinite(data214)))){
-const err444 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err444 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err444];
 }
@@ -14156,10 +14155,10 @@ vErrors.push(err444);
 errors++;
 }
 }
-if(data209.sendLateMaxMs !== undefined){
-let data215 = data209.sendLateMaxMs;
+if(data210.sendLateP99Ms !== undefined){
+let data215 = data210.sendLateP99Ms;
 if(!((typeof data215 == "number") && (isFinite(data215)))){
-const err445 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+const err445 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err445];
 }
@@ -14169,9 +14168,10 @@ vErrors.push(err445);
 errors++;
 }
 }
-}
-else {
-const err446 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data210.sendLateMaxMs !== undefined){
+let data216 = data210.sendLateMaxMs;
+if(!((typeof data216 == "number") && (isFinite(data216)))){
+const err446 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err446];
 }
@@ -14181,15 +14181,9 @@ vErrors.push(err446);
 errors++;
 }
 }
-if(data140.perCall !== undefined){
-let data216 = data140.perCall;
-if(Array.isArray(data216)){
-const len15 = data216.length;
-for(let i15=0; i15<len15; i15++){
-let data217 = data216[i15];
-if(data217 && typeof data217 == "object" && !Array.isArray(data217)){
-if(data217.call === undefined){
-const err447 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+}
+else {
+const err447 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err447];
 }
@@ -14198,8 +14192,16 @@ vErrors.push(err447);
 }
 errors++;
 }
-if(data217.verdict === undefined){
-const err448 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+if(data141.perCall !== undefined){
+let data217 = data141.perCall;
+if(Array.isArray(data217)){
+const len15 = data217.length;
+for(let i15=0; i15<len15; i15++){
+let data218 = data217[i15];
+if(data218 && typeof data218 == "object" && !Array.isArray(data218)){
+if(data218.call === undefined){
+const err448 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
 if(vErrors === null){
 vErrors = [err448];
 }
@@ -14208,8 +14210,8 @@ vErrors.push(err448);
 }
 errors++;
 }
-if(data217.reason === undefined){
-const err449 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data218.verdict === undefined){
+const err449 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err449];
 }
@@ -14218,8 +14220,8 @@ vErrors.push(err449);
 }
 errors++;
 }
-if(data217.setupMs === undefined){
-const err450 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(data218.reason === undefined){
+const err450 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err450];
 }
@@ -14228,8 +14230,8 @@ vErrors.push(err450);
 }
 errors++;
 }
-if(data217.audioPathLatencyMs === undefined){
-const err451 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(data218.setupMs === undefined){
+const err451 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
 if(vErrors === null){
 vErrors = [err451];
 }
@@ -14238,8 +14240,8 @@ vErrors.push(err451);
 }
 errors++;
 }
-if(data217.turnResponseMs === undefined){
-const err452 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(data218.audioPathLatencyMs === undefined){
+const err452 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
 if(vErrors === null){
 vErrors = [err452];
 }
@@ -14248,8 +14250,8 @@ vErrors.push(err452);
 }
 errors++;
 }
-if(data217.lostPackets === undefined){
-const err453 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
+if(data218.turnResponseMs === undefined){
+const err453 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
 if(vErrors === null){
 vErrors = [err453];
 }
@@ -14258,10 +14260,8 @@ vErrors.push(err453);
 }
 errors++;
 }
-if(data217.call !== undefined){
-let data218 = data217.call;
-if(!(((typeof data218 == "number") && (!(data218 % 1) && !isNaN(data218))) && (isFinite(data218)))){
-const err454 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data218.lostPackets === undefined){
+const err454 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
 if(vErrors === null){
 vErrors = [err454];
 }
@@ -14270,9 +14270,10 @@ vErrors.push(err454);
 }
 errors++;
 }
-if((typeof data218 == "number") && (isFinite(data218))){
-if(data218 < 0 || isNaN(data218)){
-const err455 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data218.call !== undefined){
+let data219 = data218.call;
+if(!(((typeof data219 == "number") && (!(data219 % 1) && !isNaN(data219))) && (isFinite(data219)))){
+const err455 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err455];
 }
@@ -14281,12 +14282,9 @@ vErrors.push(err455);
 }
 errors++;
 }
-}
-}
-if(data217.verdict !== undefined){
-let data219 = data217.verdict;
-if(typeof data219 !== "string"){
-const err456 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data219 == "number") && (isFinite(data219))){
+if(data219 < 0 || isNaN(data219)){
+const err456 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err456];
 }
@@ -14295,8 +14293,12 @@ vErrors.push(err456);
 }
 errors++;
 }
-if(!(((((data219 === "PASS") || (data219 === "FAIL")) || (data219 === "NOT PROVEN")) || (data219 === "INVALID RUN")) || (data219 === "NOT TESTED"))){
-const err457 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+}
+}
+if(data218.verdict !== undefined){
+let data220 = data218.verdict;
+if(typeof data220 !== "string"){
+const err457 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err457];
 }
@@ -14305,10 +14307,8 @@ vErrors.push(err457);
 }
 errors++;
 }
-}
-if(data217.reason !== undefined){
-if(typeof data217.reason !== "string"){
-const err458 = {instancePath:instancePath+"/voice/perCall/" + i15+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data220 === "PASS") || (data220 === "FAIL")) || (data220 === "NOT PROVEN")) || (data220 === "INVALID RUN")) || (data220 === "NOT TESTED"))){
+const err458 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err458];
 }
@@ -14318,10 +14318,9 @@ vErrors.push(err458);
 errors++;
 }
 }
-if(data217.fault !== undefined){
-let data221 = data217.fault;
-if(typeof data221 !== "string"){
-const err459 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data218.reason !== undefined){
+if(typeof data218.reason !== "string"){
+const err459 = {instancePath:instancePath+"/voice/perCall/" + i15+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err459];
 }
@@ -14330,8 +14329,11 @@ vErrors.push(err459);
 }
 errors++;
 }
-if(!(((((((((((((data221 === "unreachable") || (data221 === "refused")) || (data221 === "unauthorized")) || (data221 === "too_many_calls")) || (data221 === "no_offer")) || (data221 === "call_error")) || (data221 === "bad_offer")) || (data221 === "no_path")) || (data221 === "no_media")) || (data221 === "dropped")) || (data221 === "path_lost")) || (data221 === "media_stopped")) || (data221 === "local"))){
-const err460 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
+}
+if(data218.fault !== undefined){
+let data222 = data218.fault;
+if(typeof data222 !== "string"){
+const err460 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err460];
 }
@@ -14340,11 +14342,8 @@ vErrors.push(err460);
 }
 errors++;
 }
-}
-if(data217.setupMs !== undefined){
-let data222 = data217.setupMs;
-if((!((typeof data222 == "number") && (isFinite(data222)))) && (data222 !== null)){
-const err461 = {instancePath:instancePath+"/voice/perCall/" + i15+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
+if(!(((((((((((((data222 === "unreachable") || (data222 === "refused")) || (data222 === "unauthorized")) || (data222 === "too_many_calls")) || (data222 === "no_offer")) || (data222 === "call_error")) || (data222 === "bad_offer")) || (data222 === "no_path")) || (data222 === "no_media")) || (data222 === "dropped")) || (data222 === "path_lost")) || (data222 === "media_stopped")) || (data222 === "local"))){
+const err461 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err461];
 }
@@ -14354,10 +14353,10 @@ vErrors.push(err461);
 errors++;
 }
 }
-if(data217.audioPathLatencyMs !== undefined){
-let data223 = data217.audioPathLatencyMs;
+if(data218.setupMs !== undefined){
+let data223 = data218.setupMs;
 if((!((typeof data223 == "number") && (isFinite(data223)))) && (data223 !== null)){
-const err462 = {instancePath:instancePath+"/voice/perCall/" + i15+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
+const err462 = {instancePath:instancePath+"/voice/perCall/" + i15+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err462];
 }
@@ -14367,10 +14366,10 @@ vErrors.push(err462);
 errors++;
 }
 }
-if(data217.turnResponseMs !== undefined){
-let data224 = data217.turnResponseMs;
+if(data218.audioPathLatencyMs !== undefined){
+let data224 = data218.audioPathLatencyMs;
 if((!((typeof data224 == "number") && (isFinite(data224)))) && (data224 !== null)){
-const err463 = {instancePath:instancePath+"/voice/perCall/" + i15+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
+const err463 = {instancePath:instancePath+"/voice/perCall/" + i15+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err463];
 }
@@ -14380,10 +14379,10 @@ vErrors.push(err463);
 errors++;
 }
 }
-if(data217.lostPackets !== undefined){
-let data225 = data217.lostPackets;
-if(!(((typeof data225 == "number") && (!(data225 % 1) && !isNaN(data225))) && (isFinite(data225)))){
-const err464 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data218.turnResponseMs !== undefined){
+let data225 = data218.turnResponseMs;
+if((!((typeof data225 == "number") && (isFinite(data225)))) && (data225 !== null)){
+const err464 = {instancePath:instancePath+"/voice/perCall/" + i15+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err464];
 }
@@ -14392,9 +14391,11 @@ vErrors.push(err464);
 }
 errors++;
 }
-if((typeof data225 == "number") && (isFinite(data225))){
-if(data225 < 0 || isNaN(data225)){
-const err465 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data218.lostPackets !== undefined){
+let data226 = data218.lostPackets;
+if(!(((typeof data226 == "number") && (!(data226 % 1) && !isNaN(data226))) && (isFinite(data226)))){
+const err465 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err465];
 }
@@ -14403,11 +14404,9 @@ vErrors.push(err465);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err466 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data226 == "number") && (isFinite(data226))){
+if(data226 < 0 || isNaN(data226)){
+const err466 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err466];
 }
@@ -14418,8 +14417,9 @@ errors++;
 }
 }
 }
+}
 else {
-const err467 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err467 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err467];
 }
@@ -14429,15 +14429,9 @@ vErrors.push(err467);
 errors++;
 }
 }
-if(data140.faultSamples !== undefined){
-let data226 = data140.faultSamples;
-if(Array.isArray(data226)){
-const len16 = data226.length;
-for(let i16=0; i16<len16; i16++){
-let data227 = data226[i16];
-if(data227 && typeof data227 == "object" && !Array.isArray(data227)){
-if(data227.kind === undefined){
-const err468 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+}
+else {
+const err468 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err468];
 }
@@ -14446,8 +14440,16 @@ vErrors.push(err468);
 }
 errors++;
 }
-if(data227.call === undefined){
-const err469 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+}
+if(data141.faultSamples !== undefined){
+let data227 = data141.faultSamples;
+if(Array.isArray(data227)){
+const len16 = data227.length;
+for(let i16=0; i16<len16; i16++){
+let data228 = data227[i16];
+if(data228 && typeof data228 == "object" && !Array.isArray(data228)){
+if(data228.kind === undefined){
+const err469 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err469];
 }
@@ -14456,8 +14458,8 @@ vErrors.push(err469);
 }
 errors++;
 }
-if(data227.atMs === undefined){
-const err470 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data228.call === undefined){
+const err470 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
 if(vErrors === null){
 vErrors = [err470];
 }
@@ -14466,8 +14468,8 @@ vErrors.push(err470);
 }
 errors++;
 }
-if(data227.session === undefined){
-const err471 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
+if(data228.atMs === undefined){
+const err471 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err471];
 }
@@ -14476,8 +14478,8 @@ vErrors.push(err471);
 }
 errors++;
 }
-if(data227.detail === undefined){
-const err472 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(data228.session === undefined){
+const err472 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
 if(vErrors === null){
 vErrors = [err472];
 }
@@ -14486,10 +14488,8 @@ vErrors.push(err472);
 }
 errors++;
 }
-if(data227.kind !== undefined){
-let data228 = data227.kind;
-if(typeof data228 !== "string"){
-const err473 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data228.detail === undefined){
+const err473 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err473];
 }
@@ -14498,8 +14498,10 @@ vErrors.push(err473);
 }
 errors++;
 }
-if(!(((((((((((((data228 === "unreachable") || (data228 === "refused")) || (data228 === "unauthorized")) || (data228 === "too_many_calls")) || (data228 === "no_offer")) || (data228 === "call_error")) || (data228 === "bad_offer")) || (data228 === "no_path")) || (data228 === "no_media")) || (data228 === "dropped")) || (data228 === "path_lost")) || (data228 === "media_stopped")) || (data228 === "local"))){
-const err474 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
+if(data228.kind !== undefined){
+let data229 = data228.kind;
+if(typeof data229 !== "string"){
+const err474 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err474];
 }
@@ -14508,11 +14510,8 @@ vErrors.push(err474);
 }
 errors++;
 }
-}
-if(data227.call !== undefined){
-let data229 = data227.call;
-if(!(((typeof data229 == "number") && (!(data229 % 1) && !isNaN(data229))) && (isFinite(data229)))){
-const err475 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((((((((((((data229 === "unreachable") || (data229 === "refused")) || (data229 === "unauthorized")) || (data229 === "too_many_calls")) || (data229 === "no_offer")) || (data229 === "call_error")) || (data229 === "bad_offer")) || (data229 === "no_path")) || (data229 === "no_media")) || (data229 === "dropped")) || (data229 === "path_lost")) || (data229 === "media_stopped")) || (data229 === "local"))){
+const err475 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err475];
 }
@@ -14521,9 +14520,11 @@ vErrors.push(err475);
 }
 errors++;
 }
-if((typeof data229 == "number") && (isFinite(data229))){
-if(data229 < 0 || isNaN(data229)){
-const err476 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data228.call !== undefined){
+let data230 = data228.call;
+if(!(((typeof data230 == "number") && (!(data230 % 1) && !isNaN(data230))) && (isFinite(data230)))){
+const err476 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err476];
 }
@@ -14532,12 +14533,9 @@ vErrors.push(err476);
 }
 errors++;
 }
-}
-}
-if(data227.atMs !== undefined){
-let data230 = data227.atMs;
-if(!((typeof data230 == "number") && (isFinite(data230)))){
-const err477 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data230 == "number") && (isFinite(data230))){
+if(data230 < 0 || isNaN(data230)){
+const err477 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err477];
 }
@@ -14547,9 +14545,11 @@ vErrors.push(err477);
 errors++;
 }
 }
-if(data227.session !== undefined){
-if(typeof data227.session !== "string"){
-const err478 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data228.atMs !== undefined){
+let data231 = data228.atMs;
+if(!((typeof data231 == "number") && (isFinite(data231)))){
+const err478 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err478];
 }
@@ -14559,9 +14559,9 @@ vErrors.push(err478);
 errors++;
 }
 }
-if(data227.detail !== undefined){
-if(typeof data227.detail !== "string"){
-const err479 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data228.session !== undefined){
+if(typeof data228.session !== "string"){
+const err479 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err479];
 }
@@ -14571,9 +14571,9 @@ vErrors.push(err479);
 errors++;
 }
 }
-}
-else {
-const err480 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data228.detail !== undefined){
+if(typeof data228.detail !== "string"){
+const err480 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err480];
 }
@@ -14585,7 +14585,7 @@ errors++;
 }
 }
 else {
-const err481 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err481 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err481];
 }
@@ -14595,15 +14595,9 @@ vErrors.push(err481);
 errors++;
 }
 }
-if(data140.timeline !== undefined){
-let data233 = data140.timeline;
-if(Array.isArray(data233)){
-const len17 = data233.length;
-for(let i17=0; i17<len17; i17++){
-let data234 = data233[i17];
-if(data234 && typeof data234 == "object" && !Array.isArray(data234)){
-if(data234.second === undefined){
-const err482 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+}
+else {
+const err482 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err482];
 }
@@ -14612,8 +14606,16 @@ vErrors.push(err482);
 }
 errors++;
 }
-if(data234.up === undefined){
-const err483 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
+}
+if(data141.timeline !== undefined){
+let data234 = data141.timeline;
+if(Array.isArray(data234)){
+const len17 = data234.length;
+for(let i17=0; i17<len17; i17++){
+let data235 = data234[i17];
+if(data235 && typeof data235 == "object" && !Array.isArray(data235)){
+if(data235.second === undefined){
+const err483 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
 if(vErrors === null){
 vErrors = [err483];
 }
@@ -14622,8 +14624,8 @@ vErrors.push(err483);
 }
 errors++;
 }
-if(data234.sent === undefined){
-const err484 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(data235.up === undefined){
+const err484 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
 if(vErrors === null){
 vErrors = [err484];
 }
@@ -14632,8 +14634,8 @@ vErrors.push(err484);
 }
 errors++;
 }
-if(data234.received === undefined){
-const err485 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(data235.sent === undefined){
+const err485 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err485];
 }
@@ -14642,8 +14644,8 @@ vErrors.push(err485);
 }
 errors++;
 }
-if(data234.gaps === undefined){
-const err486 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(data235.received === undefined){
+const err486 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
 if(vErrors === null){
 vErrors = [err486];
 }
@@ -14652,8 +14654,8 @@ vErrors.push(err486);
 }
 errors++;
 }
-if(data234.sendLateMaxMs === undefined){
-const err487 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(data235.gaps === undefined){
+const err487 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
 if(vErrors === null){
 vErrors = [err487];
 }
@@ -14662,10 +14664,8 @@ vErrors.push(err487);
 }
 errors++;
 }
-if(data234.second !== undefined){
-let data235 = data234.second;
-if(!(((typeof data235 == "number") && (!(data235 % 1) && !isNaN(data235))) && (isFinite(data235)))){
-const err488 = {instancePath:instancePath+"/voice/timeline/" + i17+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data235.sendLateMaxMs === undefined){
+const err488 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
 if(vErrors === null){
 vErrors = [err488];
 }
@@ -14674,11 +14674,10 @@ vErrors.push(err488);
 }
 errors++;
 }
-}
-if(data234.up !== undefined){
-let data236 = data234.up;
+if(data235.second !== undefined){
+let data236 = data235.second;
 if(!(((typeof data236 == "number") && (!(data236 % 1) && !isNaN(data236))) && (isFinite(data236)))){
-const err489 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+const err489 = {instancePath:instancePath+"/voice/timeline/" + i17+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err489];
 }
@@ -14687,9 +14686,11 @@ vErrors.push(err489);
 }
 errors++;
 }
-if((typeof data236 == "number") && (isFinite(data236))){
-if(data236 < 0 || isNaN(data236)){
-const err490 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data235.up !== undefined){
+let data237 = data235.up;
+if(!(((typeof data237 == "number") && (!(data237 % 1) && !isNaN(data237))) && (isFinite(data237)))){
+const err490 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err490];
 }
@@ -14698,12 +14699,9 @@ vErrors.push(err490);
 }
 errors++;
 }
-}
-}
-if(data234.sent !== undefined){
-let data237 = data234.sent;
-if(!(((typeof data237 == "number") && (!(data237 % 1) && !isNaN(data237))) && (isFinite(data237)))){
-const err491 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data237 == "number") && (isFinite(data237))){
+if(data237 < 0 || isNaN(data237)){
+const err491 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err491];
 }
@@ -14712,9 +14710,12 @@ vErrors.push(err491);
 }
 errors++;
 }
-if((typeof data237 == "number") && (isFinite(data237))){
-if(data237 < 0 || isNaN(data237)){
-const err492 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data235.sent !== undefined){
+let data238 = data235.sent;
+if(!(((typeof data238 == "number") && (!(data238 % 1) && !isNaN(data238))) && (isFinite(data238)))){
+const err492 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err492];
 }
@@ -14723,12 +14724,9 @@ vErrors.push(err492);
 }
 errors++;
 }
-}
-}
-if(data234.received !== undefined){
-let data238 = data234.received;
-if(!(((typeof data238 == "number") && (!(data238 % 1) && !isNaN(data238))) && (isFinite(data238)))){
-const err493 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data238 == "number") && (isFinite(data238))){
+if(data238 < 0 || isNaN(data238)){
+const err493 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err493];
 }
@@ -14737,9 +14735,12 @@ vErrors.push(err493);
 }
 errors++;
 }
-if((typeof data238 == "number") && (isFinite(data238))){
-if(data238 < 0 || isNaN(data238)){
-const err494 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data235.received !== undefined){
+let data239 = data235.received;
+if(!(((typeof data239 == "number") && (!(data239 % 1) && !isNaN(data239))) && (isFinite(data239)))){
+const err494 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err494];
 }
@@ -14748,12 +14749,9 @@ vErrors.push(err494);
 }
 errors++;
 }
-}
-}
-if(data234.gaps !== undefined){
-let data239 = data234.gaps;
-if(!(((typeof data239 == "number") && (!(data239 % 1) && !isNaN(data239))) && (isFinite(data239)))){
-const err495 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data239 == "number") && (isFinite(data239))){
+if(data239 < 0 || isNaN(data239)){
+const err495 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err495];
 }
@@ -14762,9 +14760,12 @@ vErrors.push(err495);
 }
 errors++;
 }
-if((typeof data239 == "number") && (isFinite(data239))){
-if(data239 < 0 || isNaN(data239)){
-const err496 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data235.gaps !== undefined){
+let data240 = data235.gaps;
+if(!(((typeof data240 == "number") && (!(data240 % 1) && !isNaN(data240))) && (isFinite(data240)))){
+const err496 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err496];
 }
@@ -14773,12 +14774,9 @@ vErrors.push(err496);
 }
 errors++;
 }
-}
-}
-if(data234.sendLateMaxMs !== undefined){
-let data240 = data234.sendLateMaxMs;
-if(!((typeof data240 == "number") && (isFinite(data240)))){
-const err497 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data240 == "number") && (isFinite(data240))){
+if(data240 < 0 || isNaN(data240)){
+const err497 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err497];
 }
@@ -14789,8 +14787,10 @@ errors++;
 }
 }
 }
-else {
-const err498 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data235.sendLateMaxMs !== undefined){
+let data241 = data235.sendLateMaxMs;
+if(!((typeof data241 == "number") && (isFinite(data241)))){
+const err498 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err498];
 }
@@ -14802,7 +14802,7 @@ errors++;
 }
 }
 else {
-const err499 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err499 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err499];
 }
@@ -14814,7 +14814,7 @@ errors++;
 }
 }
 else {
-const err500 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err500 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err500];
 }
@@ -14826,12 +14826,24 @@ errors++;
 }
 }
 else {
-const err501 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err501 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err501];
 }
 else {
 vErrors.push(err501);
+}
+errors++;
+}
+}
+}
+else {
+const err502 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err502];
+}
+else {
+vErrors.push(err502);
 }
 errors++;
 }

@@ -7,7 +7,7 @@ import {
   terminalReport,
   withComparison,
 } from '../../../load/index.ts';
-import { checkGenerator } from '../../../load/self-check/self-check.ts';
+import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
 import { notTested, targetRows } from '../../../load/verdict/targets.ts';
 import { exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
 import {
@@ -194,29 +194,66 @@ void t.test(
       cost: { cpuPercent: 8, loopBusy: 0.1 },
     };
     t.same(checkGenerator(valid).reasons, []);
-    const overloads = [
+    const late = [
       { ...valid, lagP99Ms: 51 },
       { ...valid, lagMaxMs: 251 },
-      { ...valid, missed: 1 },
-      { ...valid, delayed: 1 },
-      { ...valid, localFaults: 1 },
       { ...valid, cost: { cpuPercent: 71, loopBusy: 0.1 } },
       { ...valid, cost: { cpuPercent: 8, loopBusy: 0.71 } },
     ];
-    for (const figures of overloads) {
+    const losses = [
+      { ...valid, missed: 1 },
+      { ...valid, delayed: 1 },
+      { ...valid, localFaults: 1 },
+      { ...valid, lagMaxMs: 251, missed: 1 },
+    ];
+    for (const figures of [...late, ...losses]) {
       const check = checkGenerator(figures);
       t.equal(check.valid, false);
       t.match(check.reasons, [
         /^The load generator could not keep up: .* \(limit .*\)\. Run it on a faster/,
       ]);
-      const { targets } = createReport('PASS', 'FAIL', 'NOT PROVEN', 'NOT TESTED');
+      const { targets } = createReport('FAIL', 'PASS', 'PASS', 'NOT PROVEN', 'NOT TESTED');
       const verdicts = applySelfCheck(targets, check).map(({ verdict }) => verdict);
-      t.same(verdicts, ['INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'NOT TESTED']);
+      const judged = ['INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'INVALID RUN', 'NOT TESTED'];
+      t.same(verdicts, judged, 'a missed latency target, throughput, and error rates stay strict');
       t.equal(decideRunVerdict(targets, check), 'INVALID RUN');
+      const passed = { ...notTested(targetRows.chatLatency, ''), verdict: 'PASS' as const };
+      const [latency] = applySelfCheck([passed], check);
+      const expected = late.includes(figures) ? 'PASS' : 'INVALID RUN';
+      t.equal(latency?.verdict, expected, 'a response time counts from the due time');
+      const calls = { valid: false, reasons: ['The calls ended.'], figures: [] };
+      const [withCalls] = applySelfCheck([passed], mergeSelfChecks(check, calls));
+      t.equal(withCalls?.verdict, 'INVALID RUN', 'the run is invalid for another reason, too');
+      const [stopped] = applySelfCheck([passed], checkGenerator(figures, undefined, ['Stopped.']));
+      t.equal(stopped?.verdict, 'INVALID RUN', 'the run was stopped');
     }
     t.end();
   },
 );
+
+void t.test('each report says once, at the top, why a run is invalid', (t) => {
+  const sentence = 'Not judged: The load generator could not keep up: send lag p99 51 ms.';
+  const reasons = [sentence.replace('Not judged: ', '')];
+  const figures = [{ name: 'send lag p99', value: 51, limit: 50, unit: 'ms', holds: false }];
+  const { blockedBy, aborted, ...invalid } = createReport('INVALID RUN', 'INVALID RUN', 'PASS');
+  const report = { ...invalid, sentence, selfCheck: { valid: false, reasons, figures } };
+  for (const text of [
+    terminalReport(report, { style: plainStyle, width: 80 }),
+    markdownReport(report),
+    htmlReport(report),
+  ]) {
+    t.equal(text.replaceAll('\n', ' ').split('could not keep up').length, 2, text);
+    t.match(
+      text,
+      /only\s+latency\s+targets\s+that\s+pass\s+with\s+the\s+lag\s+included\s+are\s+judged/,
+    );
+  }
+  const text = terminalReport(report, { style: plainStyle, width: 80 });
+  t.match(text, /^Not judged: /);
+  t.match(text, /\nINVALID RUN {2}3 targets: 1 passed, 2 not judged\.\n$/);
+  t.match(junitReport(report), /<error message="INVALID RUN: Not judged: The load generator/);
+  t.end();
+});
 
 void t.test('acceptNotProven changes the exit code of NOT PROVEN only', (t) => {
   const verdicts = ['PASS', 'FAIL', 'NOT PROVEN', 'INVALID RUN', 'NOT TESTED'] as const;

@@ -1,4 +1,5 @@
 import type { StoredSpan } from '../../src/service/store/store.ts';
+import { buildTurns, type Turn } from '../../src/service/turns/turns.ts';
 import { START_MS } from './span-sketch.ts';
 
 /** A short description of a stored span. Times are milliseconds after `START_MS`. */
@@ -102,3 +103,7 @@ export function makeToolLoop(
     { id: 'c', trace: traces[2], atMs: 4000, input: most, output: [agent('Here')] },
   ];
 }
+
+/** Builds the turns of the conversation that the spans form. */
+export const buildTurnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
+  buildTurns(sketches.map(makeStoredSpan));

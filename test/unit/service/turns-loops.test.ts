@@ -1,18 +1,16 @@
 /** Tool loops that no single wrapper contains: one wrapper per model call, or one trace per model call. */
 import t from 'tap';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
+import type { Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
+  buildTurnsOf,
   makeToolCallMessage,
   makeToolResultMessage,
-  makeStoredSpan,
   makeToolLoop,
   user,
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
-  buildTurns(sketches.map(makeStoredSpan));
 const formatTurns = (turns: readonly Turn[]): string[] =>
   turns.map(({ userInput, agentResponse, toolCalls }) => {
     const names = toolCalls.map(({ name }) => name);
@@ -47,26 +45,26 @@ void t.test('One wrapper per model call: those that continue a tool loop are one
   const expected = ['Where? > find,track > Here', 'And? >  > So'];
   for (const ids of [['x', 'y'], []]) {
     const chats = [...makeToolLoop(['t', 't', 't'], ids), nextTurn];
-    t.strictSame(formatTurns(turnsOf(wrapEach(chats))), expected);
+    t.strictSame(formatTurns(buildTurnsOf(wrapEach(chats))), expected);
     const withOutput = wrapEach(chats, ({ output }) => ({ output }));
-    t.strictSame(formatTurns(turnsOf(withOutput)), expected, 'wrappers with their own output');
+    t.strictSame(formatTurns(buildTurnsOf(withOutput)), expected, 'wrappers with their own output');
     const withAll = wrapEach(chats, ({ input, output }) => ({ input, output }));
-    t.strictSame(formatTurns(turnsOf(withAll)), expected, 'wrappers that repeat all messages');
+    t.strictSame(formatTurns(buildTurnsOf(withAll)), expected, 'wrappers that repeat all messages');
     const onlyWrappers = withAll.filter(({ operation }) => operation === 'invoke_agent');
-    t.strictSame(formatTurns(turnsOf(onlyWrappers)), expected, 'wrappers without model calls');
+    t.strictSame(formatTurns(buildTurnsOf(onlyWrappers)), expected, 'wrappers without model calls');
   }
   t.end();
 });
 
 void t.test('The latency of a loop of wrappers ends with the last one', (t) => {
-  const [turn] = turnsOf(wrapEach(makeToolLoop(['t', 't', 't'], ['x', 'y'])));
+  const [turn] = buildTurnsOf(wrapEach(makeToolLoop(['t', 't', 't'], ['x', 'y'])));
   t.equal(turn?.latencyMs, 5500);
   t.end();
 });
 
 void t.test('The last text of a loop is its response, even if an earlier wrapper has one', (t) => {
   const chats = makeToolLoop(['t', 't', 't'], ['x', 'y']);
-  const turns = turnsOf(
+  const turns = buildTurnsOf(
     wrapEach(chats, ({ id }) => (id === 'a' ? { output: [agent('One moment')] } : {})),
   );
   t.strictSame(formatTurns(turns), ['Where? > find,track > Here']);
@@ -75,7 +73,7 @@ void t.test('The last text of a loop is its response, even if an earlier wrapper
 
 void t.test('A wrapper with a new user message is a turn, although a tool loop waits', (t) => {
   const [first] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
-  const turns = turnsOf(wrapEach([first ?? nextTurn, { ...nextTurn, trace: 't' }]));
+  const turns = buildTurnsOf(wrapEach([first ?? nextTurn, { ...nextTurn, trace: 't' }]));
   t.strictSame(formatTurns(turns), ['Where? > find > ', 'And? >  > So']);
   t.end();
 });
@@ -98,12 +96,12 @@ void t.test('A tool loop across traces is found by the ids of its calls', (t) =>
     id: `o${chat.id}`,
     atMs: (chat.atMs ?? 0) + 500,
   }));
-  t.strictSame(formatTurns(turnsOf([...loop, nextTurn])), [
+  t.strictSame(formatTurns(buildTurnsOf([...loop, nextTurn])), [
     'Where? > find,track > Here',
     'And? >  > So',
   ]);
   t.strictSame(
-    formatTurns(turnsOf([...loop, ...other])),
+    formatTurns(buildTurnsOf([...loop, ...other])),
     Array<string>(2).fill('Where? > find,track > Here'),
     'two concurrent loops with the same messages',
   );
@@ -112,24 +110,24 @@ void t.test('A tool loop across traces is found by the ids of its calls', (t) =>
 
 void t.test('A tool loop across traces without ids is found by the messages it repeats', (t) => {
   const loop = makeToolLoop(['1', '2', '3'], []);
-  t.strictSame(formatTurns(turnsOf([...loop, nextTurn])), [
+  t.strictSame(formatTurns(buildTurnsOf([...loop, nextTurn])), [
     'Where? > find,track > Here',
     'And? >  > So',
   ]);
-  t.strictSame(formatTurns(turnsOf(wrapEach(loop))), ['Where? > find,track > Here']);
+  t.strictSame(formatTurns(buildTurnsOf(wrapEach(loop))), ['Where? > find,track > Here']);
   const [first, second] = loop;
   const unanswered = { ...first, id: 'a' };
   const later = [...(second?.input as object[]), user('Hello?'), makeToolResultMessage('late')];
   t.strictSame(
     formatTurns(
-      turnsOf([unanswered, { ...second, id: 'b', input: later, output: [agent('Yes')] }]),
+      buildTurnsOf([unanswered, { ...second, id: 'b', input: later, output: [agent('Yes')] }]),
     ),
     ['Where? > find > ', 'Hello? >  > Yes'],
     'not after another user message',
   );
   const foreign = [user('Who?'), makeToolCallMessage('f', {}), makeToolResultMessage('r')];
   t.strictSame(
-    formatTurns(turnsOf([unanswered, { id: 'b', trace: '8', atMs: 2000, input: foreign }])),
+    formatTurns(buildTurnsOf([unanswered, { id: 'b', trace: '8', atMs: 2000, input: foreign }])),
     ['Where? > find > ', 'Who? > f > '],
     'not if the messages differ',
   );

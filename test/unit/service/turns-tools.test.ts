@@ -1,17 +1,13 @@
 import t from 'tap';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
+  buildTurnsOf,
   makeToolCallMessage,
   makeToolResultMessage,
-  makeStoredSpan,
   makeToolLoop,
   user,
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
-
-const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
-  buildTurns(sketches.map(makeStoredSpan));
 
 void t.test('execute_tool spans and messages are merged into one call', (t) => {
   const [first, second, third] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
@@ -28,7 +24,7 @@ void t.test('execute_tool spans and messages are merged into one call', (t) => {
     attributes,
   });
   const toolAttributes = { 'gen_ai.tool.name': 'find', 'gen_ai.tool.call.id': 'x' };
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     { ...first, id: 'a' },
     tool('p', { ...toolAttributes, 'gen_ai.tool.call.result': '{"ok":9}' }, 1500),
     { ...second, id: 'b' },
@@ -48,7 +44,7 @@ void t.test('execute_tool spans and messages are merged into one call', (t) => {
 void t.test('Tool results without ids match the calls of the same name in order', (t) => {
   const tool = { operation: 'execute_tool', name: 'execute_tool f', forMs: 10 };
   const result = (text: string): Record<string, unknown> => ({ 'gen_ai.tool.call.result': text });
-  const [turn] = turnsOf([
+  const [turn] = buildTurnsOf([
     {
       id: 'a',
       input: [user('Hi')],
@@ -67,7 +63,7 @@ void t.test('Tool results without ids match the calls of the same name in order'
 void t.test('Two spans of one call are one call', (t) => {
   const attributes = { 'gen_ai.tool.name': 'f', 'gen_ai.tool.call.id': 'x' };
   const tool = { operation: 'execute_tool', attributes };
-  const [turn] = turnsOf([
+  const [turn] = buildTurnsOf([
     { id: 'a', input: [user('Hi')] },
     { ...tool, id: 'b', atMs: 100 },
     { ...tool, id: 'c', atMs: 110 },
@@ -77,7 +73,7 @@ void t.test('Two spans of one call are one call', (t) => {
 });
 
 void t.test('Calls are in the order in which they were made, regardless of their source', (t) => {
-  const [turn] = turnsOf([
+  const [turn] = buildTurnsOf([
     { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('late', {})] },
     { id: 'b', parent: 'a', operation: 'execute_tool', name: 'execute_tool early', atMs: 100 },
   ]);
@@ -102,7 +98,7 @@ void t.test('A tool span is assigned to its turn by parent, by id, by trace, or 
   ];
   const owner = (sketch: Partial<StoredSpanSketch>): string | undefined => {
     const tool = { id: 'z', operation: 'execute_tool', name: 'execute_tool f', ...sketch };
-    return turnsOf([tool, ...chats]).find(
+    return buildTurnsOf([tool, ...chats]).find(
       ({ toolCalls }) => toolCalls.length > 0 && toolCalls[0]?.name === (sketch.name ?? 'f'),
     )?.userInput;
   };
@@ -122,7 +118,7 @@ void t.test('Calls whose results are in the same output are complete', (t) => {
     makeToolResultMessage({ hits: 3 }, 's', 'assistant'),
     { role: 'assistant', parts: [{ type: 'text', content: 'Found 3' }] },
   ];
-  const [turn] = turnsOf([{ id: 'a', input: [user('Find x')], output }]);
+  const [turn] = buildTurnsOf([{ id: 'a', input: [user('Find x')], output }]);
   t.match(turn, {
     agentResponse: 'Found 3',
     toolCalls: [{ name: 'search', arguments: { q: 'x' }, result: { hits: 3 } }],
@@ -138,6 +134,6 @@ void t.test('Calls of earlier turns in the history do not belong to this turn', 
     agent('1'),
     user('Two'),
   ];
-  t.strictSame(turnsOf([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
+  t.strictSame(buildTurnsOf([{ id: 'a', input, output: [agent('2')] }])[0]?.toolCalls, []);
   t.end();
 });

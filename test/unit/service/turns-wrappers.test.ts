@@ -2,6 +2,7 @@ import t from 'tap';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
+  buildTurnsOf,
   makeToolCallMessage,
   makeToolResultMessage,
   makeStoredSpan,
@@ -9,8 +10,6 @@ import {
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 
-const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
-  buildTurns(sketches.map(makeStoredSpan));
 const formatTurns = (turns: readonly Turn[]): string[] =>
   turns.map(({ userInput, agentResponse }) => `${userInput} > ${agentResponse}`);
 
@@ -74,7 +73,7 @@ function aiSdkTurn(): StoredSpanSketch[] {
 }
 
 void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) => {
-  const [turn, ...more] = turnsOf(aiSdkTurn());
+  const [turn, ...more] = buildTurnsOf(aiSdkTurn());
   t.strictSame(more, []);
   t.match(turn, {
     userInput: 'Where is it?',
@@ -88,7 +87,7 @@ void t.test('An AI SDK agent with its steps, calls, and tools is one turn', (t) 
 });
 
 void t.test('A wrapper without its own text or usage takes those of its steps', (t) => {
-  const [turn] = turnsOf(
+  const [turn] = buildTurnsOf(
     aiSdkTurn().map((span) => (span.id === 'a' ? invoke({ id: 'a', forMs: 2500 }) : span)),
   );
   t.match(turn, { userInput: 'Where is it?', agentResponse: 'At home', inputTokens: 30 });
@@ -101,13 +100,15 @@ void t.test('Tool calls repeated by a wrapper are listed once', (t) => {
     makeToolResultMessage({ at: 'home' }, 'x'),
     agent('At home'),
   ];
-  const [turn] = turnsOf(aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)));
+  const [turn] = buildTurnsOf(
+    aiSdkTurn().map((span) => (span.id === 'a' ? { ...span, output } : span)),
+  );
   t.equal(turn?.toolCalls.length, 1);
   t.end();
 });
 
 void t.test('A single wrapper span gives a complete turn', (t) => {
-  const [turn] = turnsOf([
+  const [turn] = buildTurnsOf([
     invoke({
       id: 'a',
       input: [user('Hi'), makeToolCallMessage('f', {}), makeToolResultMessage('r')],
@@ -124,7 +125,7 @@ void t.test('A single wrapper span gives a complete turn', (t) => {
 });
 
 void t.test('A nested agent belongs to the outer one, with all its calls', (t) => {
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     invoke({ id: 'a', forMs: 9000, input: [user('Book')], output: [agent('Booked')] }),
     tool({ id: 'b', parent: 'a', atMs: 100, forMs: 5000, name: 'execute_tool delegate' }),
     invoke({
@@ -147,7 +148,7 @@ void t.test('A nested agent belongs to the outer one, with all its calls', (t) =
 });
 
 void t.test('Steps whose parents are missing belong to the wrapper of their trace', (t) => {
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     invoke({ id: 'a', parent: 'lost', forMs: 3000, input: [user('One')] }),
     { id: 'b', parent: 'missing', atMs: 100, output: [agent('1')] },
     tool({ id: 'c', parent: 'missing', atMs: 1500, name: 'execute_tool f' }),
@@ -191,7 +192,7 @@ void t.test('Ignored spans show which wrapper a step belongs to, whenever it run
 });
 
 void t.test('If two wrappers start at the same time, the longer one contains the other', (t) => {
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     invoke({ id: 'a', parent: 'missing', input: [user('inner')] }),
     invoke({ id: 'b', forMs: 3000, input: [user('outer')] }),
   ]);
@@ -200,18 +201,18 @@ void t.test('If two wrappers start at the same time, the longer one contains the
 });
 
 void t.test('Sibling wrappers are separate turns', (t) => {
-  const siblings = turnsOf([
+  const siblings = buildTurnsOf([
     invoke({ id: 'a', parent: 'root', forMs: 3000, input: [user('One')] }),
     invoke({ id: 'b', parent: 'root', atMs: 100, input: [user('Two')] }),
   ]);
   t.strictSame(formatTurns(siblings), ['One > ', 'Two > ']);
-  const roots = turnsOf([
+  const roots = buildTurnsOf([
     invoke({ id: 'a', forMs: 3000, input: [user('One')] }),
     invoke({ id: 'b', atMs: 100, input: [user('Two')] }),
   ]);
   t.strictSame(formatTurns(roots), ['One > ', 'Two > ']);
   const twins = ['a', 'b'].map((id) => invoke({ id, parent: `lost-${id}`, input: [user(id)] }));
-  t.strictSame(formatTurns(turnsOf(twins)), ['a > ', 'b > ']);
+  t.strictSame(formatTurns(buildTurnsOf(twins)), ['a > ', 'b > ']);
   t.end();
 });
 
@@ -220,7 +221,7 @@ void t.test(
   (t) => {
     const inside = (endsLateByMs: number): string[] =>
       formatTurns(
-        turnsOf([
+        buildTurnsOf([
           invoke({ id: 'a', parent: 'lost', forMs: 100, input: [user('Hi')] }),
           {
             id: 'b',
@@ -234,7 +235,7 @@ void t.test(
     t.strictSame(inside(0.999), ['Hi > Hello']);
     t.strictSame(inside(1), ['Hi > Hello']);
     t.strictSame(inside(1.001), ['Hi > ', ' > Hello']);
-    const sameStart = turnsOf([
+    const sameStart = buildTurnsOf([
       invoke({ id: 'a', forMs: 100, input: [user('outer')] }),
       invoke({ id: 'b', parent: 'missing', forMs: 100.9, input: [user('inner')] }),
     ]);
@@ -245,7 +246,7 @@ void t.test(
 
 void t.test('Chained model calls that overlap by up to 1 ms are consecutive', (t) => {
   const chain = (first: number, second: number): number =>
-    turnsOf([
+    buildTurnsOf([
       { id: 'a', forMs: first, input: [user('One')], output: [agent('1')] },
       { id: 'b', parent: 'a', atMs: 10, forMs: second, input: [user('Two')], output: [agent('2')] },
     ]).length;
@@ -263,7 +264,7 @@ void t.test('A model call nested in a model call is the same call recorded twice
     output: [makeToolCallMessage('f', {}), agent('Hello')],
     attributes: tokens(5),
   }));
-  const [turn, ...more] = turnsOf(spans);
+  const [turn, ...more] = buildTurnsOf(spans);
   t.strictSame(more, []);
   t.match(turn, { inputTokens: 5, toolCalls: [{ name: 'f' }] });
   t.equal(turn?.toolCalls.length, 1);
@@ -271,12 +272,12 @@ void t.test('A model call nested in a model call is the same call recorded twice
 });
 
 void t.test('Children may start before their parents, and parent cycles are tolerated', (t) => {
-  const early = turnsOf([
+  const early = buildTurnsOf([
     { id: 'b', parent: 'a', atMs: -5, output: [agent('Hello')] },
     invoke({ id: 'a', input: [user('Hi')] }),
   ]);
   t.strictSame(formatTurns(early), ['Hi > Hello']);
-  const cycle = turnsOf([
+  const cycle = buildTurnsOf([
     { id: 'a', parent: 'b', input: [user('Hi')] },
     { id: 'b', parent: 'a', atMs: 10 },
     tool({ id: 'c', parent: 'c', atMs: 20 }),
@@ -290,7 +291,7 @@ void t.test(
   (t) => {
     const question = user('Weather?');
     const callMessage = makeToolCallMessage('weather', { city: 'Bern' }, 'w1');
-    const turns = turnsOf([
+    const turns = buildTurnsOf([
       {
         id: 'b',
         parent: 'x',
@@ -333,7 +334,7 @@ void t.test('Ten thousand spans are grouped quickly, however they are nested', (
     atMs: n,
     operation: 'plan',
   }));
-  t.strictSame(turnsOf(chain), []);
+  t.strictSame(buildTurnsOf(chain), []);
   const wrappers = Array.from({ length: count }, (_, n) =>
     invoke({ id: `${n}`, parent: `p${n}`, atMs: n, forMs: 1 }),
   );
@@ -343,10 +344,10 @@ void t.test('Ten thousand spans are grouped quickly, however they are nested', (
     atMs: n,
     forMs: 50,
   }));
-  t.equal(turnsOf([...wrappers, ...lost]).length, 2 * count);
+  t.equal(buildTurnsOf([...wrappers, ...lost]).length, 2 * count);
   const calls = Array.from({ length: 5000 }, (_, n) =>
     tool({ id: `t${n}`, parent: '0', name: `f${n}` }),
   );
-  t.equal(turnsOf([...wrappers.slice(0, 1), ...calls])[0]?.toolCalls.length, 1000, 'bounded');
+  t.equal(buildTurnsOf([...wrappers.slice(0, 1), ...calls])[0]?.toolCalls.length, 1000, 'bounded');
   t.end();
 });

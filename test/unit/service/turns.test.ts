@@ -2,18 +2,15 @@ import t from 'tap';
 import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import {
   agent,
+  buildTurnsOf,
   makeToolCallMessage,
   makeToolResultMessage,
-  makeStoredSpan,
   makeToolLoop,
   system,
   user,
   type StoredSpanSketch,
 } from '../../helpers/stored-span.ts';
 import { START_MS } from '../../helpers/span-sketch.ts';
-
-const turnsOf = (sketches: readonly StoredSpanSketch[]): Turn[] =>
-  buildTurns(sketches.map(makeStoredSpan));
 
 /** Formats each turn as one line. */
 function formatTurns(turns: readonly Turn[]): string[] {
@@ -33,7 +30,7 @@ void t.test('A chat span becomes a turn with all of its data', (t) => {
     'gen_ai.request.model': 'requested-model',
     'gen_ai.response.model': 'response-model',
   };
-  const [turn, ...more] = turnsOf([
+  const [turn, ...more] = buildTurnsOf([
     { id: 'a', atMs: 500, forMs: 1250, input: [user('Hi')], output: [agent('Hello')], attributes },
   ]);
   t.strictSame(more, []);
@@ -55,7 +52,7 @@ void t.test('A chat span becomes a turn with all of its data', (t) => {
 void t.test('No turns come from an empty list or from spans that make no turn', (t) => {
   t.strictSame(buildTurns([]), []);
   const operations = ['execute_tool', 'embeddings', 'agent_step'];
-  t.strictSame(turnsOf(operations.map((operation) => ({ id: operation, operation }))), []);
+  t.strictSame(buildTurnsOf(operations.map((operation) => ({ id: operation, operation }))), []);
   t.end();
 });
 
@@ -67,8 +64,8 @@ void t.test('Turns are sorted by start, history, and end, regardless of arrival'
     { id: 'c', trace: '3', forMs: 900, input: [user('1st')] },
   ];
   const expected = ['1 1st > ', '2 2nd > ', '3 third > ', '4 last > '];
-  t.strictSame(formatTurns(turnsOf(spans)), expected);
-  t.strictSame(formatTurns(turnsOf(spans.toReversed())), expected);
+  t.strictSame(formatTurns(buildTurnsOf(spans)), expected);
+  t.strictSame(formatTurns(buildTurnsOf(spans.toReversed())), expected);
   t.end();
 });
 
@@ -76,11 +73,15 @@ void t.test('Turns that show nothing are left out if others have text', (t) => {
   const empty = { operation: 'invoke_agent', atMs: 5000 };
   const chat = { id: 'a', input: [user('Hi')], output: [agent('Hello')] };
   const failed = { id: 'd', trace: 'u', failed: true, atMs: 9000 };
-  t.strictSame(formatTurns(turnsOf([chat, { id: 'b', ...empty }, { id: 'c', trace: 'v' }])), [
+  t.strictSame(formatTurns(buildTurnsOf([chat, { id: 'b', ...empty }, { id: 'c', trace: 'v' }])), [
     '1 Hi > Hello',
   ]);
-  t.equal(turnsOf([chat, failed]).length, 2, 'a failure is worth showing');
-  t.equal(turnsOf([{ id: 'b', ...empty }, failed]).length, 2, 'content is not captured at all');
+  t.equal(buildTurnsOf([chat, failed]).length, 2, 'a failure is worth showing');
+  t.equal(
+    buildTurnsOf([{ id: 'b', ...empty }, failed]).length,
+    2,
+    'content is not captured at all',
+  );
   t.end();
 });
 
@@ -95,19 +96,23 @@ void t.test('A chat span whose parent chat span already ended is a separate turn
     },
     { id: 'b', parent: 'a', atMs: second, forMs: 10, input: [user('Two')], output: [agent('2')] },
   ];
-  t.strictSame(formatTurns(turnsOf(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
+  t.strictSame(formatTurns(buildTurnsOf(chain(undefined, 5_000))), ['1 One > 1', '2 Two > 2']);
   t.strictSame(
-    formatTurns(turnsOf(chain('b', 5_000))),
+    formatTurns(buildTurnsOf(chain('b', 5_000))),
     ['1 One > 1', '2 Two > 2'],
     'also in a cycle',
   );
-  t.equal(turnsOf(chain(undefined, 50)).length, 1, 'a nested span is the same call recorded twice');
+  t.equal(
+    buildTurnsOf(chain(undefined, 50)).length,
+    1,
+    'a nested span is the same call recorded twice',
+  );
   t.end();
 });
 
 void t.test('History repeated in every span appears once', (t) => {
   const first = [system('Be kind'), user('One')];
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     { id: 'a', trace: '1', input: first, output: [agent('1')] },
     {
       id: 'b',
@@ -135,7 +140,7 @@ void t.test('A tool loop is one turn, and each of its calls is listed once', (t)
   ];
   for (const { traces, ids } of cases) {
     const name = `${traces.join('')} ${ids.join()}`;
-    const turns = turnsOf(makeToolLoop(traces, ids));
+    const turns = buildTurnsOf(makeToolLoop(traces, ids));
     t.strictSame(formatTurns(turns), ['1 Where? > Here'], name);
     t.strictSame(turns[0]?.toolCalls, bothCalls, name);
     t.equal(turns[0]?.latencyMs, 5000, 'until the end of the last response');
@@ -149,13 +154,13 @@ void t.test('A tool loop sums its tokens and names its models once', (t) => {
     ...span,
     attributes: { ...usage(10, '5'), 'gen_ai.request.model': models[index] },
   }));
-  t.match(turnsOf(spans), [{ inputTokens: 30, outputTokens: 15, models: ['m', 'n'] }]);
+  t.match(buildTurnsOf(spans), [{ inputTokens: 30, outputTokens: 15, models: ['m', 'n'] }]);
   t.end();
 });
 
 void t.test('Two tool loops in one trace are two turns', (t) => {
   const [first, , last] = makeToolLoop(['t', 't', 't'], ['x', 'y']);
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     { ...first, id: 'a' },
     { ...last, id: 'b', atMs: 2000 },
     { id: 'c', atMs: 4000, input: [user('And?')], output: [makeToolCallMessage('find', {}, 'z')] },
@@ -171,7 +176,7 @@ void t.test('Two tool loops in one trace are two turns', (t) => {
 });
 
 void t.test("A tool loop ends with the agent's response", (t) => {
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     ...makeToolLoop(['t', 't', 't'], ['x', 'y']),
     {
       id: 'd',
@@ -185,7 +190,7 @@ void t.test("A tool loop ends with the agent's response", (t) => {
 });
 
 void t.test('A tool response without a preceding tool call starts a turn', (t) => {
-  const turns = turnsOf([
+  const turns = buildTurnsOf([
     { id: 'a', input: [user('One')], output: [agent('1')] },
     {
       id: 'b',
@@ -202,7 +207,7 @@ void t.test('A tool response without a preceding tool call starts a turn', (t) =
 void t.test('If tool calls are not recorded, the finish reason shows that there were any', (t) => {
   for (const reasons of [['tool_calls'], '["tool_calls"]', 'tool_calls', ['stop', 'toolUse']]) {
     const attributes = { 'gen_ai.response.finish_reasons': reasons };
-    const turns = turnsOf([
+    const turns = buildTurnsOf([
       { id: 'a', input: [user('Hi')], attributes },
       { id: 'b', atMs: 2000, input: [makeToolResultMessage('r', 'x')], output: [agent('Done')] },
     ]);
@@ -214,7 +219,7 @@ void t.test('If tool calls are not recorded, the finish reason shows that there 
 void t.test('A tool response may have the role user, but not next to text', (t) => {
   const start = { id: 'a', input: [user('Hi')], output: [makeToolCallMessage('f', {}, 'x')] };
   const next = { id: 'b', atMs: 2000, output: [agent('Done')] };
-  const asUser = turnsOf([
+  const asUser = buildTurnsOf([
     start,
     { ...next, input: [user('Hi'), makeToolResultMessage('r', 'x', 'user')] },
   ]);
@@ -223,7 +228,7 @@ void t.test('A tool response may have the role user, but not next to text', (t) 
     role: 'user',
     parts: [...(makeToolResultMessage('r', 'x')['parts'] as []), { type: 'text', content: 'Wait' }],
   };
-  t.strictSame(formatTurns(turnsOf([start, { ...next, input: [user('Hi'), mixed] }])), [
+  t.strictSame(formatTurns(buildTurnsOf([start, { ...next, input: [user('Hi'), mixed] }])), [
     '1 Hi > ',
     '2 Wait > Done',
   ]);
@@ -238,7 +243,7 @@ void t.test('A span with status ERROR marks its own turn as failed and no other'
     { id: 'd', trace: '2', atMs: 9000 },
   ];
   for (const { id } of spans) {
-    const turns = turnsOf(spans.map((span) => ({ ...span, failed: span.id === id })));
+    const turns = buildTurnsOf(spans.map((span) => ({ ...span, failed: span.id === id })));
     t.strictSame(
       turns.map(({ failed }) => failed),
       id === 'd' ? [false, true] : [true, false],

@@ -1,6 +1,6 @@
 import type { Area, Endpoint, ObservedBehaviors } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { Check } from './checks/check.ts';
+import type { Check, Repair } from './checks/check.ts';
 import type { BlockingCause, Preflight } from './preflight/blocking-cause.ts';
 import type { Probe } from './probe.ts';
 import type { Requirement, RequirementId } from './requirement.ts';
@@ -50,6 +50,8 @@ export interface SuiteOptions {
   findKeyedExchange(preflight: Preflight): Exchange | undefined;
   /** A preflight in which every response is a 4xx or 5xx blocks the run. */
   isBlockedByErrors: boolean;
+  /** Changes that may clear many failures; "Fix first" tries them on every recording with failures. */
+  repairs: readonly Repair[];
   /** What to do if the key is refused, or if every path is unknown. */
   cures: { keyRefused: string; noInterface: string };
 }

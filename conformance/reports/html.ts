@@ -10,6 +10,7 @@ import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';
 import {
   countVerdicts,
+  describeShare,
   headlineOf,
   headlines,
   openCauses,
@@ -77,10 +78,10 @@ function remarks(report: CheckReport): Html {
           <h2 id="causes">${sectionTitles.causes}</h2>
           <ol>
             ${causes.map(
-              ({ description, clears }) =>
+              (cause, nth) =>
                 html`<li>
-                  ${withCode(description)}: clears
-                  ${clears.map((id) => html`<a href="#${id}">${id}</a>`)}
+                  ${withCode(cause.description)}. This ${describeShare(cause, nth, report)}:
+                  ${cause.clears.map((id) => html`<a href="#${id}">${id}</a>`)}
                 </li>`,
             )}
           </ol>

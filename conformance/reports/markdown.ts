@@ -3,6 +3,7 @@ import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts'
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   countVerdicts,
+  describeShare,
   headlineOf,
   headlines,
   openCauses,
@@ -55,8 +56,8 @@ function findings(title: string, rows: readonly RequirementVerdict[]): string[] 
 
 function causes(report: CheckReport): string[] {
   const items = openCauses(report).map(
-    ({ description, clears }) =>
-      `- ${escapeMarkdown(description)}: clears ${escapeMarkdown(clears.join(', '))}`,
+    (cause, nth) =>
+      `- ${escapeMarkdown(cause.description)}. This ${describeShare(cause, nth, report)}: ${escapeMarkdown(cause.clears.join(', '))}.`,
   );
   return section(sectionTitles.causes, items);
 }

@@ -119,14 +119,14 @@ function reproduceCommand(
     : requestCommand(exchange, run.target, run.voiceUrl);
 }
 
-/** Lists the failed exchanges first, then the others, up to the limit. */
+/** Lists the exchanges that show the fault, or all that support a pass, up to the limit. */
 function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): EvidenceItem[] {
-  const failed = new Set(
-    'findings' in result ? result.findings.map(({ exchange }) => exchange) : [],
-  );
-  const first = result.evidence.filter(({ id }) => failed.has(id));
-  const rest = result.evidence.filter(({ id }) => !failed.has(id));
-  return [...first, ...rest].slice(0, EVIDENCE_MAX).map(itemOf);
+  const byId = new Map(result.evidence.map((exchange) => [exchange.id, exchange]));
+  const ids = 'findings' in result ? result.findings.map(({ exchange }) => exchange) : byId.keys();
+  const shown = [...new Set(ids)].flatMap((id) => byId.get(id) ?? []);
+  // A finding about the run as a whole may name an exchange that is not evidence.
+  const listed = shown.length > 0 ? shown : result.evidence;
+  return listed.slice(0, EVIDENCE_MAX).map(itemOf);
 }
 
 function itemOf(exchange: Exchange): EvidenceItem {

@@ -38,10 +38,26 @@ export function staleSentence(ids: readonly string[]): string {
   return `The list of known failures is outdated: ${ids.join(', ')} now ${verb}. Remove ${pronoun} from the file.`;
 }
 
-/** Returns the causes of failures that are not known. */
+/** Returns the causes with the failures that are not known. */
 export function openCauses({ causes, requirements }: CheckReport): CheckReport['causes'] {
   const known = requirements.filter((row) => row.accepted !== undefined).map(({ id }) => id);
-  return causes.filter(({ clears }) => clears.some((id) => !known.includes(id)));
+  return causes
+    .map((cause) => ({ ...cause, clears: cause.clears.filter((id) => !known.includes(id)) }))
+    .filter(({ clears }) => clears.length > 0);
+}
+
+/** Says how many of the failed or blocked requirements a cause clears, after the causes before it. */
+export function describeShare(
+  { clears }: CheckReport['causes'][number],
+  nth: number,
+  { requirements }: CheckReport,
+): string {
+  const open = requirements.filter(
+    ({ verdict, accepted }) => accepted === undefined && /^(fail|blocked)$/.test(verdict),
+  );
+  return nth === 0
+    ? `clears ${clears.length} of ${open.length} failed or blocked requirements`
+    : `clears ${clears.length} more`;
 }
 
 /** Counts requirements by verdict: `['fail', '3 fail (2 known)']`. */

@@ -11,6 +11,7 @@ import {
 } from '../../src/report-kit/terminal.ts';
 import {
   countVerdicts,
+  describeShare,
   headlineOf,
   headlines,
   openCauses,
@@ -110,10 +111,13 @@ function findingLines(row: RequirementVerdict, { style, width }: TextLayout): st
 function causeLines(report: CheckReport, { style, width }: TextLayout): string[] {
   const causes = openCauses(report);
   if (causes.length === 0) return [];
-  const { fail = 0, blocked = 0 } = report.counts;
-  const lines = causes.flatMap(({ description, clears }) => {
-    const share = `${clears.length} of ${fail + blocked} failed or blocked requirements`;
-    return labeled('  - ', `${description}: clears ${share}: ${clears.join(', ')}`, width);
+  const lines = causes.flatMap((cause, nth) => {
+    const share = describeShare(cause, nth, report);
+    return labeled(
+      '  - ',
+      `${cause.description}. This ${share}: ${shortList(cause.clears)}.`,
+      width,
+    );
   });
   return [style('bold', sectionTitles.causes), ...lines];
 }

@@ -3,7 +3,7 @@ import { healthProbes } from './probes.ts';
 import { healthRequirements } from './requirements.ts';
 import { defineArea } from '../../engine/area.ts';
 import { isAcceptedAt, observeEach } from '../../engine/judge/observed.ts';
-import { toPrintable } from '../../engine/transcript/reading.ts';
+import { describeOutcome, toPrintable, type Transcript } from '../../engine/transcript/reading.ts';
 import { formatValue, resolvePointer } from '../../../src/contract/index.ts';
 
 /** Returns the health status that a sandbox reports. */
@@ -18,6 +18,20 @@ export const observeHealth = observeEach([
   },
 ]);
 
+/** Warns that the sandbox is unhealthy now, which is legal but ends a simulation before it starts. */
+function healthNotices({ exchanges }: Transcript): readonly string[] {
+  const last = exchanges.findLast(({ endpoint, response }) => endpoint === 'health' && response);
+  const status = resolvePointer(last?.json, '/status');
+  const isFailing = last?.response?.status === 500;
+  if (!last || (status !== 'unhealthy' && !isFailing)) return [];
+  const detail = resolvePointer(last.json, '/error/message');
+  const reason = typeof detail === 'string' ? ` (${toPrintable(detail)})` : '';
+  const state = isFailing ? 'The health check fails now' : 'The sandbox is unhealthy now';
+  return [
+    `${state}: GET /health responds with ${describeOutcome(last)}${reason}. The service checks health before each simulation.`,
+  ];
+}
+
 /** `GET /health`. */
 export const health = defineArea({
   name: 'health',
@@ -26,4 +40,5 @@ export const health = defineArea({
   checks: healthChecks,
   probes: healthProbes,
   observe: observeHealth,
+  notices: healthNotices,
 });

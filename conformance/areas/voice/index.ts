@@ -21,16 +21,19 @@ export function voiceNotices(
   if (isBlocked) return [];
   return [
     ...(isMediaUnjudged(transcript) ? [describeUnjudgedMedia(transcript)] : []),
-    ...(isVoiceMissing(transcript) ? [describeMissing(transcript.run.voiceUrl ?? '/voice')] : []),
+    ...(transcript.run.areas.includes('voice') && isVoiceAbsent(transcript.exchanges)
+      ? [describeAbsence(transcript)]
+      : []),
   ];
 }
 
-function isVoiceMissing({ run, exchanges }: Transcript): boolean {
-  return run.areas.includes('voice') && isVoiceAbsent(exchanges) && exchanges.some(claimsVoice);
+function describeAbsence({ run, exchanges }: Transcript): string {
+  const address = run.voiceUrl ?? '/voice';
+  const claim = exchanges.some(claimsVoice)
+    ? ', although webrtc_status of the health response is operational'
+    : '';
+  return `Voice was not judged: no voice endpoint at ${address}${claim}. If voice has another address, set --voice-url.`;
 }
-
-const describeMissing = (address: string): string =>
-  `Voice was not judged: no voice endpoint at ${address}, although webrtc_status of the health response is operational. If voice has another address, set --voice-url.`;
 
 /** The voice WebSocket and the media of its calls. */
 export const voice = defineArea({

@@ -25,9 +25,9 @@ export interface Finding {
   repair?: Repair;
 }
 
-/** A change to recorded responses that would fix a finding. */
+/** A change to recorded responses that would fix findings. */
 export interface Repair {
-  /** For example "make choices[].message.content a string". */
+  /** The route and the change: "GET /health: make uptime an integer". */
   description: string;
   /** Returns the changed parts of an exchange; undefined if the repair does not concern it. */
   apply(exchange: Exchange): Pick<ExchangeRecord, 'response' | 'call'> | undefined;

@@ -1,13 +1,14 @@
 import type { Endpoint, Violation } from '../../../src/contract/index.ts';
 import type { Repair } from './check.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { routeNames } from './route-names.ts';
 
 /** Creates a repair that puts a valid value at the place of a violation, in every response of the endpoint. */
 export function createRepair({ pointer, expected }: Violation, endpoint: Endpoint): Repair {
   const path = pointer.replace(/\/\d+(?=\/|$)/g, '/*');
   const name = path.slice(1).replaceAll('/*', '[]').replaceAll('/', '.');
   return {
-    description: expected === 'absent' ? `omit ${name}` : `make ${name} ${expected}`,
+    description: `${routeNames[endpoint]}: ${describeChange(name, expected)}`,
     apply(exchange) {
       if (exchange.endpoint !== endpoint || !exchange.response || !isObject(exchange.json)) {
         return undefined;
@@ -19,12 +20,14 @@ export function createRepair({ pointer, expected }: Violation, endpoint: Endpoin
   };
 }
 
+const describeChange = (name: string, expected: string): string =>
+  expected === 'absent' ? `omit ${name}` : `make ${name} ${expected}`;
+
 /** Creates a repair that puts a valid value at the place of a violation, in every message of a type. */
 export function createMessageRepair({ pointer, expected }: Violation, type: string): Repair {
   const name = pointer.slice(1).replaceAll('/', '.');
   return {
-    description:
-      expected === 'absent' ? `omit ${name} of ${type}` : `make ${name} of ${type} ${expected}`,
+    description: `${routeNames.voice}: ${describeChange(`${name} of ${type}`, expected)}`,
     apply({ call }) {
       if (!call) return undefined;
       const events = call.events.map((event) => {

@@ -13,6 +13,7 @@ import {
   type Repair,
 } from './check.ts';
 import { refusalHint, type RefusalHints } from './refusal-hints.ts';
+import { routeNames } from './route-names.ts';
 import { checkShape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
@@ -169,7 +170,7 @@ export function checkRefused(
         `${expected}, for ${exchange.step}`,
         refusalHint(exchange, hints),
       );
-      return received >= 400 && status !== undefined
+      return received >= 400 && received < 500 && status !== undefined
         ? [{ ...finding, repair: createStatusRepair(endpoint, status) }]
         : [finding];
     },
@@ -187,7 +188,7 @@ export function checkRefused(
 
 function createStatusRepair(endpoint: Endpoint, status: number): Repair {
   return {
-    description: `refuse malformed requests with ${status}`,
+    description: `${routeNames[endpoint]}: refuse malformed requests with ${status}`,
     apply: (exchange) =>
       exchange.endpoint === endpoint &&
       exchange.intent === 'refuse' &&

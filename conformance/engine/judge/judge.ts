@@ -6,6 +6,7 @@ import type { BlockingCause } from '../preflight/blocking-cause.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import { areaOf, type RequirementId } from '../requirement.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
+import { createFindingSort, type FindingSort } from './example-order.ts';
 
 /** The exchanges that a verdict is based on; at least one. */
 export type Evidence = readonly [Exchange, ...Exchange[]];
@@ -68,10 +69,12 @@ function createRequirementJudge(
   { strict = false }: JudgeOptions,
 ): (id: RequirementId) => RequirementResult {
   const { areas } = transcript.run;
+  const sortFindings = createFindingSort(suite, transcript);
   const applyCheck = (id: RequirementId, to: Transcript): RequirementResult => {
     const check = suite.checks[id];
     if (!check) return { verdict: 'error', reason: `${id} has no check.` };
-    return judgeByCheck(check, to, breachVerdict(requirementOf(suite, id).level, strict));
+    const breach = breachVerdict(requirementOf(suite, id).level, strict);
+    return judgeByCheck(check, to, breach, sortFindings);
   };
   return (id) => {
     if (!areas.includes(areaOf(id))) {
@@ -89,12 +92,13 @@ function judgeByCheck(
   check: Check,
   transcript: Transcript,
   breach: 'fail' | 'warn' | 'note',
+  sortFindings: FindingSort,
 ): RequirementResult {
   try {
     const [first, ...more] = check.evidence(transcript);
     if (!first) return check.unjudged(transcript);
     const evidence: Evidence = [first, ...more];
-    const [finding, ...others] = check.judge([...evidence], transcript);
+    const [finding, ...others] = sortFindings(check.judge([...evidence], transcript));
     if (!finding) return { verdict: 'pass', evidence };
     const findings: [Finding, ...Finding[]] = [finding, ...others];
     const isNote = findings.every((candidate) => candidate.isNote);

@@ -435,7 +435,7 @@ export interface CheckReport {
   calls?: CallSummary[];
   audioLatency?: AudioLatency;
   /**
-   * Failures grouped by the change that clears them. Each change was applied to the recording and judged again.
+   * Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.
    */
   causes: Cause[];
   [k: string]: unknown;

@@ -1,0 +1,187 @@
+/** What the report says first: root causes, the evidence of a fault, and what was not judged. */
+import t, { type Test } from 'tap';
+import { check, terminalReport } from '../../conformance/index.ts';
+import {
+  chain,
+  delay,
+  drop,
+  editChat,
+  editErrors,
+  editHealth,
+  jsonResponse,
+  respondInstead,
+  set,
+  to,
+} from '../../conformance/engine/mutants/combinators.ts';
+import type { TransformFactory } from '../../conformance/engine/mutants/mutant.ts';
+import { startProxy } from '../../conformance/proof/proxy.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import { findViolations, type Area, type CheckReport } from '../../src/contract/index.ts';
+import { systemClock } from '../../src/platform/clock.ts';
+import { plainStyle } from '../../src/report-kit/terminal.ts';
+
+/** Checks the reference agent behind a proxy that changes it. */
+async function reportOf(
+  t: Test,
+  transform: TransformFactory,
+  {
+    areas = ['chat', 'health', 'users'],
+    seed = 'fix-first',
+  }: { areas?: Area[]; seed?: string } = {},
+): Promise<CheckReport> {
+  const agent = await startAgent({ voice: null });
+  const proxy = await startProxy({
+    upstream: agent.url,
+    clock: systemClock,
+    transform: transform(),
+    voice: undefined,
+  });
+  t.teardown(async () => {
+    await proxy.stop();
+    await agent.stop();
+  });
+  const { report } = await check({ target: proxy.url, kitVersion: 'test', seed, areas });
+  t.same(findViolations('CheckReport', report), []);
+  return report;
+}
+
+const isError = (): boolean => true;
+const textOf = (report: CheckReport): string =>
+  terminalReport(report, { style: plainStyle, width: 80 });
+const lineOf = (report: CheckReport): string => textOf(report).replaceAll(/\s+/g, ' ');
+const failedIds = ({ requirements }: CheckReport): string[] =>
+  requirements.flatMap(({ id, verdict }) => (/^(fail|blocked)$/.test(verdict) ? [id] : []));
+
+void t.test('errors in another shape are one cause, whatever the route', async (t) => {
+  const report = await reportOf(
+    t,
+    editErrors(isError, drop('/error'), set('/detail', 'Invalid input.')),
+  );
+  t.ok(failedIds(report).length >= 3, failedIds(report).join());
+  t.same(
+    report.causes.map(({ description }) => description),
+    [
+      'All routes: one error handler that sends {"error": {"message", "type", "code"}} with the type and code of the status',
+    ],
+  );
+  t.same(report.causes[0]?.clears, failedIds(report), 'it clears every failure');
+});
+
+void t.test('missing validation is one cause per route', async (t) => {
+  const crash = respondInstead(
+    ({ endpoint, body, json }) => {
+      if (endpoint !== 'chat') return false;
+      const text = JSON.stringify(json ?? null);
+      return (
+        !/^\{"messages":\[\{"role":"(user|system|assistant)","content":"/.test(text) || body === ''
+      );
+    },
+    () =>
+      jsonResponse(500, { error: { message: 'x', type: 'internal_error', code: 'server_error' } }),
+  );
+  const report = await reportOf(t, crash, { areas: ['chat'] });
+  const [first] = report.causes;
+  t.match(first, { description: /^POST \/v1\/chat\/completions: validate the body first, / });
+  t.ok((first?.clears.length ?? 0) >= 5, 'several requirements');
+  t.match(
+    lineOf(report),
+    /Fix first - POST \/v1\/chat\/completions: validate .* This clears \d+ of \d+/,
+  );
+});
+
+void t.test(
+  'a wrong field is one cause that names the route; causes count what is left',
+  async (t) => {
+    const report = await reportOf(
+      t,
+      chain(editChat(set('/choices/0/message/content', null)), editHealth(set('/uptime', '12'))),
+    );
+    t.same(
+      report.causes.map(({ description, clears }) => [description, clears]),
+      [
+        ['POST /v1/chat/completions: make choices[].message.content a string', ['CHAT-024']],
+        ['GET /health: make uptime an integer', ['HEALTH-013']],
+      ],
+    );
+    t.match(lineOf(report), 'This clears 1 of 2 failed or blocked requirements: CHAT-024.');
+    t.match(
+      textOf(report),
+      /GET \/health: make uptime an integer\. This clears 1 more: HEALTH-013\./,
+    );
+  },
+);
+
+void t.test('evidence of a failure lists only exchanges that show it', async (t) => {
+  const report = await reportOf(
+    t,
+    editChat((body, request) => {
+      if (request.body.includes('opening hours'))
+        set('/choices/0/message/content', 7)(body, request);
+    }),
+    { areas: ['chat'] },
+  );
+  const { evidence = [], findings } = report.requirements.find(({ id }) => id === 'CHAT-024') ?? {};
+  t.equal(evidence.length, findings);
+  t.same([...new Set(evidence.map(({ step }) => step))], ['history', 'prompt']);
+});
+
+void t.test('two runs show the same examples', async (t) => {
+  const broken = (factor: number): TransformFactory => {
+    let nth = 0;
+    return chain(
+      delay(() => true, 1),
+      () => async (request, forward, clock) => {
+        await clock.sleep((++nth * factor) % 13);
+        return forward(request);
+      },
+      editChat(set('/choices/0/message/content', null), drop('/choices/0/message/role')),
+      editErrors(isError, set('/error/code', 'none')),
+    );
+  };
+  const examplesOf = (report: CheckReport): unknown[] =>
+    report.requirements
+      .filter(({ verdict }) => verdict === 'fail')
+      .map(({ id, pointer, expected, received, evidence }) => [
+        ...[id, pointer, expected, received, evidence.map(({ step }) => step)],
+      ]);
+  const [one, two] = await Promise.all([
+    reportOf(t, broken(5), { seed: 'one' }),
+    reportOf(t, broken(7), { seed: 'two' }),
+  ]);
+  t.ok(examplesOf(one).length >= 3);
+  t.same(examplesOf(one), examplesOf(two));
+});
+
+void t.test(
+  'the default output says what was not judged, and that health is unhealthy',
+  async (t) => {
+    const report = await reportOf(
+      t,
+      chain(
+        respondInstead(to('create'), () => jsonResponse(404, {})),
+        respondInstead(to('health'), () =>
+          jsonResponse(503, {
+            status: 'unhealthy',
+            timestamp: new Date().toISOString(),
+            error: { message: 'No database.', details: 'Refused.' },
+          }),
+        ),
+      ),
+      { areas: ['chat', 'health', 'users', 'voice'] },
+    );
+    t.equal(report.exitCode, 0, textOf(report));
+    const text = lineOf(report);
+    t.match(
+      text,
+      'The sandbox is unhealthy now: GET /health responds with 503 (No database.). The service checks health before each simulation.',
+    );
+    t.match(
+      text,
+      "Users were not judged: the sandbox doesn't implement POST /users, which is optional.",
+    );
+    t.match(
+      text,
+      /Voice was not judged: no voice endpoint at ws:\S+\/voice\. If voice has another address, set --voice-url\./,
+    );
+  },
+);

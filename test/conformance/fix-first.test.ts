@@ -1,6 +1,10 @@
 /** What the report says first: root causes, the evidence of a fault, and what was not judged. */
 import t, { type Test } from 'tap';
+import { sandboxSuite } from '../../conformance/areas/index.ts';
 import { check, terminalReport } from '../../conformance/index.ts';
+import { findCauses } from '../../conformance/engine/judge/causes.ts';
+import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
+import type { Transcript } from '../../conformance/engine/transcript/transcript.ts';
 import {
   chain,
   delay,
@@ -110,6 +114,46 @@ void t.test(
     );
   },
 );
+
+void t.test('only failures that a repair can clear are judged again', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const { transcript } = await check({
+    target: agent.url,
+    kitVersion: 'test',
+    seed: 'judged-again',
+    areas: ['chat', 'health', 'users'],
+  });
+  const judgedIds: string[] = [];
+  const checks = Object.fromEntries(
+    Object.entries(sandboxSuite.checks).map(([id, check]) => [
+      id,
+      {
+        ...check,
+        evidence(of: Transcript) {
+          judgedIds.push(id);
+          return check.evidence(of);
+        },
+      },
+    ]),
+  );
+  const suite = { ...sandboxSuite, checks };
+  t.same(findCauses(suite, transcript, judgeTranscript(sandboxSuite, transcript)), []);
+  t.same(judgedIds, [], 'nothing without a failure');
+  const broken = {
+    run: transcript.run,
+    exchanges: transcript.exchanges.map((exchange) =>
+      exchange.endpoint === 'health'
+        ? { ...exchange, json: { ...(exchange.json as object), uptime: '12', version: 3 } }
+        : exchange,
+    ),
+  };
+  const [first, second] = findCauses(suite, broken, judgeTranscript(sandboxSuite, broken));
+  t.match(first, { description: /^GET \/health: make version a string/, clears: ['HEALTH-012'] });
+  t.match(second, { description: 'GET /health: make uptime an integer', clears: ['HEALTH-013'] });
+  t.same([...new Set(judgedIds)].toSorted(), ['HEALTH-012', 'HEALTH-013'], 'only the failures');
+  t.ok(judgedIds.length <= 6, `${judgedIds.length} times`);
+});
 
 void t.test('evidence of a failure lists only exchanges that show it', async (t) => {
   const report = await reportOf(

@@ -2,26 +2,42 @@ import type { Cause } from '../../../src/contract/index.ts';
 import type { Suite } from '../area.ts';
 import type { Repair } from '../checks/check.ts';
 import type { RequirementId } from '../requirement.ts';
-import { toExchange, type Transcript } from '../transcript/transcript.ts';
-import { judgeTranscript, type Judgment, type JudgeOptions } from './judge.ts';
+import { toExchange, type Exchange, type Transcript } from '../transcript/transcript.ts';
+import {
+  judgeRequirements,
+  type Judgment,
+  type JudgeOptions,
+  type RequirementResult,
+} from './judge.ts';
 
-/** The recording is judged once per candidate, so more would take too long. */
+/** Bounds the time that a recording with many different faults takes. */
 const CANDIDATES_MAX = 20;
 const CAUSES_MAX = 5;
-/** The candidates to try again after a cause was found: those that cleared most before. */
-const RETRIES_MAX = 5;
 
-/** A repair, tried on the recording. */
-interface Trial {
-  repair: Repair;
+type Results = ReadonlyMap<RequirementId, RequirementResult>;
+
+/** A recording and its failed or blocked requirements, after the repairs that were chosen so far. */
+interface State {
   transcript: Transcript;
-  judgment: Judgment;
+  failures: Results;
+}
+
+/** A candidate repair. Remembers what it makes of an exchange. */
+interface Candidate {
+  description: string;
+  repairExchange: (exchange: Exchange) => Exchange;
+}
+
+/** What a candidate clears. */
+interface Trial {
+  candidate: Candidate;
+  transcript: Transcript;
   clears: RequirementId[];
 }
 
 /**
  * Groups failures by the change that clears them. Each change is applied to the recorded responses, and
- * the recording is judged again, so a cause lists only failures that it really clears. The change that
+ * what failed is judged again, so a cause lists only failures that it really clears. The change that
  * clears most comes first; the next ones are tried on the changed recording, so that they list only
  * what they clear in addition.
  */
@@ -32,64 +48,122 @@ export function findCauses(
   options: JudgeOptions = {},
 ): Cause[] {
   const causes: Cause[] = [];
-  let current = { transcript, judgment };
-  let candidates = collectRepairs(suite, judgment);
-  while (causes.length < CAUSES_MAX) {
-    const failures = failuresOf(current.judgment);
-    const [best, ...others] = candidates
-      .map((repair) => tryRepair(suite, repair, current.transcript, failures, options))
-      .filter(({ clears }) => clears.length > 0)
-      .sort((a, b) => b.clears.length - a.clears.length);
+  let state: State = { transcript, failures: failuresOf(judgment) };
+  if (state.failures.size === 0) return causes;
+  const common = judgment.blockedBy ? [] : suite.findRepairs(transcript);
+  let candidates = [...collectRepairs(state.failures), ...common].map(createCandidate);
+  while (causes.length < CAUSES_MAX && state.failures.size > 0) {
+    const best = findBest(suite, state, candidates, options);
     if (!best) break;
-    causes.push({ description: best.repair.description, clears: best.clears, verified: true });
-    current = best;
-    candidates = others.slice(0, RETRIES_MAX).map(({ repair }) => repair);
+    const { candidate, clears } = best;
+    causes.push({ description: candidate.description, clears, verified: true });
+    state = applyBest(suite, state, best, options);
+    candidates = candidates.filter((other) => other !== candidate);
   }
   return causes;
 }
 
-function tryRepair(
-  suite: Suite,
-  repair: Repair,
-  before: Transcript,
-  failures: readonly RequirementId[],
-  options: JudgeOptions,
-): Trial {
-  const transcript = applyRepair(before, repair);
-  const judgment = judgeTranscript(suite, transcript, options);
-  const after = new Set(failuresOf(judgment));
-  return { repair, transcript, judgment, clears: failures.filter((id) => !after.has(id)) };
+/** Returns what failed or is blocked; without what the blocking cause of the run blocks. */
+function failuresOf({ requirements, blockedBy }: Judgment): Results {
+  return new Map(
+    [...requirements].filter(
+      ([, result]) => isFailure(result) && !(blockedBy && result.verdict === 'blocked'),
+    ),
+  );
 }
 
-function failuresOf({ requirements }: Judgment): RequirementId[] {
-  return [...requirements]
-    .filter(([, { verdict }]) => verdict === 'fail' || verdict === 'blocked')
-    .map(([id]) => id);
-}
+const isFailure = (result: RequirementResult | undefined): boolean =>
+  result?.verdict === 'fail' || result?.verdict === 'blocked';
 
-/** Returns the repairs that findings propose, then those of the suite, without duplicates. */
-function collectRepairs(suite: Suite, { requirements, blockedBy }: Judgment): Repair[] {
+/** Returns the repairs that findings propose, without duplicates. */
+function collectRepairs(failures: Results): Repair[] {
   const byDescription = new Map<string, Repair>();
-  for (const judged of requirements.values()) {
+  for (const judged of failures.values()) {
     if (judged.verdict !== 'fail') continue;
     for (const { repair } of judged.findings)
       if (repair) byDescription.set(repair.description, repair);
   }
-  // No change to single responses helps if the peer as a whole can't be judged.
-  const common = blockedBy ? [] : suite.repairs;
-  return [...[...byDescription.values()].slice(0, CANDIDATES_MAX - common.length), ...common];
+  return [...byDescription.values()].slice(0, CANDIDATES_MAX);
 }
 
-function applyRepair({ run, exchanges }: Transcript, repair: Repair): Transcript {
+function createCandidate(repair: Repair): Candidate {
+  const repaired = new WeakMap<Exchange, Exchange>();
   return {
-    run,
-    exchanges: exchanges.map((exchange) => {
-      const changed = repair.apply(exchange);
-      if (!changed) return exchange;
-      const { json, sent, failure, ...record } = exchange;
-      // A response replaces the failure to respond.
-      const kept = failure && !changed.response ? { failure } : {};
-      return toExchange({ ...record, ...kept, ...changed });
-    }),
+    description: repair.description,
+    repairExchange(exchange) {
+      const known = repaired.get(exchange);
+      if (known) return known;
+      const result = repairExchange(exchange, repair);
+      repaired.set(exchange, result);
+      return result;
+    },
   };
+}
+
+function repairExchange(exchange: Exchange, repair: Repair): Exchange {
+  const changed = repair.apply(exchange);
+  if (!changed) return exchange;
+  const { json, sent, failure, ...record } = exchange;
+  // A response replaces the failure to respond.
+  const kept = failure && !changed.response ? { failure } : {};
+  return toExchange({ ...record, ...kept, ...changed });
+}
+
+/** Returns the candidate that clears most; of several, the first. */
+function findBest(
+  suite: Suite,
+  state: State,
+  candidates: readonly Candidate[],
+  options: JudgeOptions,
+): Trial | undefined {
+  let best: Trial | undefined;
+  for (const candidate of candidates) {
+    const trial = tryCandidate(suite, state, candidate, options, best?.clears.length ?? 0);
+    if (trial) best = trial;
+  }
+  return best;
+}
+
+/**
+ * Judges again what a candidate can clear. Returns undefined if that is not more than `clearsMin`
+ * requirements.
+ */
+function tryCandidate(
+  suite: Suite,
+  { transcript, failures }: State,
+  candidate: Candidate,
+  options: JudgeOptions,
+  clearsMin: number,
+): Trial | undefined {
+  const byId = new Map(transcript.exchanges.map((exchange) => [exchange.id, exchange]));
+  const isChanged = (id: number): boolean => {
+    const exchange = byId.get(id);
+    return exchange !== undefined && candidate.repairExchange(exchange) !== exchange;
+  };
+  // A failure clears only if every exchange with a finding changes.
+  const clearable = [...failures].filter(
+    ([, result]) =>
+      result.verdict !== 'fail' || result.findings.every(({ exchange }) => isChanged(exchange)),
+  );
+  if (clearable.length <= clearsMin) return undefined;
+  const exchanges = transcript.exchanges.map(candidate.repairExchange);
+  if (exchanges.every((exchange, index) => exchange === transcript.exchanges[index])) {
+    return undefined;
+  }
+  const repaired = { run: transcript.run, exchanges };
+  const ids = clearable.map(([id]) => id);
+  const judged = judgeRequirements(suite, repaired, ids, options);
+  const clears = ids.filter((id) => !isFailure(judged.get(id)));
+  return clears.length > clearsMin ? { candidate, transcript: repaired, clears } : undefined;
+}
+
+/** Judges the remaining failures again, because the repair may have cleared a part of their findings. */
+function applyBest(
+  suite: Suite,
+  { failures }: State,
+  { transcript, clears }: Trial,
+  options: JudgeOptions,
+): State {
+  const remaining = [...failures.keys()].filter((id) => !clears.includes(id));
+  return { transcript, failures: judgeRequirements(suite, transcript, remaining, options) };
 }

@@ -62,6 +62,18 @@ export function judgeTranscript(
   };
 }
 
+/** Judges some of the requirements, in the same way as `judgeTranscript`. */
+export function judgeRequirements(
+  suite: Suite,
+  transcript: Transcript,
+  ids: readonly RequirementId[],
+  options: JudgeOptions = {},
+): Map<RequirementId, RequirementResult> {
+  const blockedBy = findBlockingCause(suite, transcript);
+  const judge = createRequirementJudge(suite, transcript, blockedBy, options);
+  return new Map(ids.map((id) => [id, judge(id)] as const));
+}
+
 function createRequirementJudge(
   suite: Suite,
   transcript: Transcript,

@@ -14,6 +14,7 @@ import {
 } from '../src/http-kit/faults.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Random } from '../src/platform/random.ts';
+import { formatPath } from '../src/platform/options.ts';
 import { RequestError } from './errors.ts';
 
 /** Part of the agent that faults are injected into. */
@@ -151,18 +152,60 @@ export function toFault(value: unknown): AgentFault {
   if (!isMessage('AgentFault', value)) {
     throw invalidFault(describeViolations(findViolations('AgentFault', value)));
   }
-  const { kind, route, latency } = value;
-  if (latency ? latency.min_ms > latency.max_ms : KINDS_WITH_BOUNDS.has(kind)) {
+  const { kind } = value;
+  if (lacksBounds(value)) {
     throw invalidFault(
       `${kind} needs /latency with min_ms not greater than max_ms, for example ` +
         `${kind};min_ms=100;max_ms=300`,
     );
   }
-  const onlyRoute = ONLY_ROUTE_BY_KIND[kind];
-  if (onlyRoute !== undefined && route !== undefined && route !== onlyRoute) {
-    throw invalidFault(`${kind} applies to the route ${onlyRoute} only, not to ${route}`);
-  }
+  const misplacement = findMisplacement(value);
+  if (misplacement !== undefined) throw invalidFault(misplacement);
   return value;
+}
+
+function lacksBounds({ kind, latency }: AgentFault): boolean {
+  return latency ? latency.min_ms > latency.max_ms : KINDS_WITH_BOUNDS.has(kind);
+}
+
+/** Describes a route on which the fault has no meaning. */
+function findMisplacement({ kind, route }: AgentFault): string | undefined {
+  const onlyRoute = ONLY_ROUTE_BY_KIND[kind];
+  return onlyRoute !== undefined && route !== undefined && route !== onlyRoute
+    ? `${kind} applies to the route ${onlyRoute} only, not to ${route}`
+    : undefined;
+}
+
+/**
+ * Validates the faults that code passes as the option `faults`.
+ * @throws {TypeError} about the first problem.
+ */
+export function checkFaults(caller: string, values: readonly unknown[]): AgentFault[] {
+  if (values.length > FAULTS_MAX) {
+    throw new TypeError(`${caller}: faults must be an array of at most ${FAULTS_MAX} faults.`);
+  }
+  return values.map((value, index) => {
+    const problem = describeProblem(value, `faults[${index}]`);
+    if (problem !== undefined) throw new TypeError(`${caller}: ${problem}.`);
+    return value as AgentFault;
+  });
+}
+
+/** Describes what is wrong with a fault in code; undefined if it is valid. */
+function describeProblem(value: unknown, name: string): string | undefined {
+  if (!isMessage('AgentFault', value)) {
+    const violations = findViolations('AgentFault', value);
+    const violation = violations.find(({ fields }) => fields !== undefined) ?? violations[0];
+    if (!violation) return `${name} is invalid`;
+    const { pointer, expected, received, fields } = violation;
+    const path = formatPath([name, ...pointer.split('/').slice(1)]);
+    return fields ? `Unknown key ${path}` : `${path} must be ${expected}, got ${received}`;
+  }
+  if (lacksBounds(value)) {
+    return `${name}.latency must have a min_ms not greater than max_ms, for example { min_ms: 100, max_ms: 300 }`;
+  }
+  const misplacement = findMisplacement(value);
+  return misplacement === undefined ? undefined : `${name}: ${misplacement}`;
 }
 
 const invalidFault = (problem: string): RequestError =>

@@ -18,7 +18,7 @@ import { buildAgent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
 import { replyToChat, type ChatOptions } from './chat.ts';
 import { withStartError } from './errors.ts';
-import { createFaultInjector, parseFault, parseFaultList } from './faults.ts';
+import { checkFaults, createFaultInjector, parseFault } from './faults.ts';
 import { createHealthCheck } from './health.ts';
 import { createAgentJournal } from './journal.ts';
 import { agentOptionsSchema, type AgentOptions } from './options.ts';
@@ -53,8 +53,9 @@ const HOST_DEFAULT = '127.0.0.1';
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
  * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
- * an unusable certificate, or invalid faults.
- * @throws TypeError when an option is unknown or has the wrong type, or when the script is invalid.
+ * or an unusable certificate.
+ * @throws TypeError when an option is unknown or has the wrong type, or when a fault or the script
+ * is invalid.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   checkOptions('startAgent', agentOptionsSchema, options);
@@ -68,7 +69,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const faults = createFaultInjector({
     clock,
     random: random.fork('latency'),
-    options: withStartError(() => parseFaultList(options.faults ?? [])),
+    options: checkFaults('startAgent', options.faults ?? []),
   });
   const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };

@@ -191,10 +191,16 @@ void t.test(
         400,
         'bad_request',
       );
-      await t.rejects(startAgent({ faults: [body as AgentFault] }), { name: 'StartError' });
+      await t.rejects(startAgent({ faults: [body as AgentFault] }), {
+        name: 'TypeError',
+        message: /^startAgent: (Unknown key )?faults\[0\]/,
+      });
     }
     for (const body of [{}, Array.from({ length: 101 }, () => ({ kind: 'unhealthy' }))]) {
       assertError(t, await send(`PUT ${FAULTS_ROUTE}`, { body }), 400, 'bad_request');
+      await t.rejects(startAgent({ faults: body as AgentFault[] }), {
+        message: /^startAgent: faults must be an array/,
+      });
     }
     assertResponse(t, await send('GET /health'), 200, 'Health');
   },

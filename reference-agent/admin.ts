@@ -29,7 +29,7 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   app.get('/ready', () => ({ ready: true }));
 
   app.get('/requests', () => ({
-    seen: journal.totals().requests,
+    total: journal.totals().requests,
     requests: journal.entries().map(formatAgentEntry),
   }));
   app.delete('/requests', () => {

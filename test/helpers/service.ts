@@ -52,7 +52,7 @@ export const START_MS = Date.UTC(2026, 10, 20, 10);
 /** Starts a service on a free port with a manual clock, and stops it after the test. */
 export async function withService(t: Test, options: Partial<ServiceOptions> = {}): Promise<Bench> {
   const clock = manualClock(START_MS);
-  const service = await startService({ clock, chanceSeed: 'test', ...options });
+  const service = await startService({ clock, randomSeed: 'test', ...options });
   const dispatcher = new Agent();
   t.teardown(async () => {
     await dispatcher.close();

@@ -16,7 +16,7 @@ import {
 } from '../helpers/agent.ts';
 
 interface JournalView {
-  seen: number;
+  total: number;
   requests: Record<string, unknown>[];
 }
 const journalOf = async (send: Send): Promise<JournalView> =>
@@ -32,8 +32,8 @@ void t.test('the journal lists requests and responses without bodies and secrets
     () => undefined,
   );
 
-  const { seen, requests } = await journalOf(send);
-  t.equal(seen, 3);
+  const { total, requests } = await journalOf(send);
+  t.equal(total, 3);
   t.same(requests[0], {
     method: 'POST',
     path: '/v1/chat/completions',
@@ -62,20 +62,20 @@ void t.test('the journal contains bodies only with journalBodies', async (t) => 
 void t.test('the journal is bounded, drops the oldest entries, and can be cleared', async (t) => {
   const { send } = await withAgent(t, { journalEntriesMax: 3 });
   for (const path of ['a', 'b', 'c', 'd', 'e']) await send(`GET /${path}`);
-  const { seen, requests } = await journalOf(send);
-  t.equal(seen, 5);
+  const { total, requests } = await journalOf(send);
+  t.equal(total, 5);
   t.same(
     requests.map(({ path }) => path),
     ['/c', '/d', '/e'],
   );
   await send('DELETE /__admin/requests');
-  t.same(await journalOf(send), { seen: 0, requests: [] });
+  t.same(await journalOf(send), { total: 0, requests: [] });
 });
 
 void t.test('a journal may have a limit of 0 entries', async (t) => {
   const { send } = await withAgent(t, { journalEntriesMax: 0 });
   await send('GET /health');
-  t.same(await journalOf(send), { seen: 1, requests: [] });
+  t.same(await journalOf(send), { total: 1, requests: [] });
 });
 
 void t.test('the metrics in the health response count failures', async (t) => {
@@ -100,7 +100,7 @@ void t.test('a reset restores users, faults, and the journal', async (t) => {
   await send('POST /__admin/faults', { body: { kind: 'unhealthy' } });
 
   t.same((await send('POST /__admin/reset')).json, { reset: true });
-  t.same(await journalOf(send), { seen: 0, requests: [] });
+  t.same(await journalOf(send), { total: 0, requests: [] });
   assertResponse(t, await send('GET /health'), 200, 'Health');
   t.equal(
     (await send('POST /users', user)).status,

@@ -113,7 +113,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       apiKeyHeader: flags['api-key-header'],
       keys: key === undefined ? [] : [{ key }],
       ...(flags.data !== undefined && { dataDir: flags.data }),
-      ...(flags.seed !== undefined && { chanceSeed: flags.seed }),
+      ...(flags.seed !== undefined && { randomSeed: flags.seed }),
       ...(flags['app-url'] !== undefined && { appUrl: flags['app-url'] }),
       ...(seed && {
         seed: seed.document,

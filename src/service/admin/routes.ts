@@ -136,7 +136,7 @@ function addLogRoutes(app: FastifyInstance, { store, owners, journal }: AdminOpt
     };
   });
   app.get('/requests', () => ({
-    seen: journal.totals().requests,
+    total: journal.totals().requests,
     requests: journal.entries().map(formatEntry),
   }));
   app.delete('/requests', () => {

@@ -39,7 +39,7 @@ export interface ServiceOptions {
    * Random seed for the session ids of live traces (default: random). Ids in seed data and
    * transcripts depend only on the document.
    */
-  chanceSeed: string;
+  randomSeed: string;
   log: Log;
   /** Name of the header that carries the API key (default: `x-service-api-key`, spec 5). */
   apiKeyHeader: string;
@@ -93,7 +93,7 @@ export const serviceOptionsSchema = options.optionsObject<ServiceOptions>({
   clock: options.clockOption,
   seed: options.objectOption,
   onSeedProgress: options.functionOption,
-  chanceSeed: options.nonEmptyStringOption,
+  randomSeed: options.nonEmptyStringOption,
   log: options.logOption,
   apiKeyHeader: options.nonEmptyStringOption,
   keys: options.arrayOption(keyOptions),

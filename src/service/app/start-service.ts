@@ -91,8 +91,8 @@ async function start(
   await withDataFile(file, () => store.conversations.capReceivedAt(clock.nowMs()));
   const writer = await withDataFile(file, () => startIngestThread({ file, isTemporary }));
   cleanups.push(() => writer.close());
-  const chanceSeed = options.chanceSeed ?? randomSeed();
-  const workers = startWorkers({ ...options, chanceSeed, clock, log, store }, cleanups);
+  const seed = options.randomSeed ?? randomSeed();
+  const workers = startWorkers({ ...options, randomSeed: seed, clock, log, store }, cleanups);
 
   const stopping = new AbortController();
   const address = { url: '' };
@@ -107,7 +107,7 @@ async function start(
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     unauthorizedCallers: callers,
     hasUserModel: options.userModel !== undefined,
-    makeId: createIdMaker(chanceSeed),
+    makeId: createIdMaker(seed),
     stopping: stopping.signal,
   });
   cleanups.push(() => closeService(service, stopping));
@@ -119,7 +119,7 @@ async function start(
 
 /** Starts the workers that score sessions and run simulations. */
 function startWorkers(
-  options: Pick<ServiceOptions, 'chanceSeed'> &
+  options: Pick<ServiceOptions, 'randomSeed'> &
     Pick<StartOptions, 'judge' | 'userModel' | 'speech'> & {
       clock: AdjustableClock;
       log: Log;
@@ -128,7 +128,7 @@ function startWorkers(
   cleanups: Cleanups,
 ) {
   const { clock, log, store, userModel, speech } = options;
-  const random = seededRandom(options.chanceSeed).fork('judge');
+  const random = seededRandom(options.randomSeed).fork('judge');
   // The LLM judge responds in real time, whatever the service clock shows.
   const judge = options.judge && createJudge({ ...options.judge, clock: systemClock, random });
   const errored = createErroredEvals({ ingestLog: store.ingestLog, clock, log });

@@ -196,18 +196,18 @@ void t.test('The journal lists requests without keys and query strings', async (
   const { admin, send } = await withService(t);
   await send('GET /api/simulations/sessions?agent=secret');
   await send('POST /v1/traces', { raw: 'secret', headers: { 'content-type': 'text/plain' } });
-  const { seen, requests } = (await admin('GET /requests')) as {
-    seen: number;
+  const { total, requests } = (await admin('GET /requests')) as {
+    total: number;
     requests: Record<string, unknown>[];
   };
-  t.equal(seen, 2);
+  t.equal(total, 2);
   t.match(requests, [
     { method: 'GET', path: '/api/simulations/sessions', status: 200 },
     { method: 'POST', path: '/v1/traces', status: 415, request_bytes: 6 },
   ]);
   t.notMatch(JSON.stringify(requests), /secret|sk_/);
   await admin('DELETE /requests');
-  t.match(await admin('GET /requests'), { seen: 0 });
+  t.match(await admin('GET /requests'), { total: 0 });
 });
 
 void t.test('Invalid faults are rejected', async (t) => {

@@ -47,7 +47,7 @@ const serviceRows: Row[] = [
   [{ datadir: '/x' }, /Unknown option "datadir"\. Did you mean dataDir\?/],
   [{ dataDir: 1 }, /dataDir must be/],
   [{ appUrl: 'app.example' }, /appUrl must be a URL/],
-  [{ chanceSeed: 7 }, /chanceSeed must be a non-empty string, got 7/],
+  [{ randomSeed: 7 }, /randomSeed must be a non-empty string, got 7/],
   [{ onSeedProgress: true }, /onSeedProgress must be a function, got true/],
 ];
 
@@ -110,7 +110,7 @@ void t.test('The package exports the types of all options', async (t) => {
     dataDir: t.testdir(),
     seed,
     onSeedProgress: () => undefined,
-    chanceSeed: 'a test',
+    randomSeed: 'a test',
     apiKeyHeader: 'x-key',
     keys: [{ key: 'a-key-of-mine', owner: 'me' }],
     judge: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', timeoutMs: 1, retriesMax: 0 },

@@ -165,7 +165,7 @@ void t.test(
   'The same random seed gives the same ids, regardless of the order of requests',
   async (t) => {
     const idsOf = async (order: string[]): Promise<string[]> => {
-      const { admin, trace, end, drain, production } = await withService(t, { chanceSeed: 'same' });
+      const { admin, trace, end, drain, production } = await withService(t, { randomSeed: 'same' });
       await admin('POST /evals', makeContainsEval('any', ''));
       await admin('PUT /settings', { evals: ['any'] });
       for (const id of order) await trace(makeSpan({ conversationId: id }));

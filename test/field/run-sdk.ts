@@ -27,7 +27,7 @@ export interface TraceRequestJson {
   resourceSpans: { scopeSpans: { spans: unknown[] }[] }[];
 }
 
-const PROGRAM_MS_MAX = 120_000;
+const PROGRAM_MS_MAX = 60_000;
 
 /** Runs `sdks/NAME.mjs`, ends the conversation, and returns what the service shows. */
 export async function runSdk(
@@ -162,7 +162,8 @@ async function readBytes(request: IncomingMessage): Promise<Buffer> {
 /** Runs a program in its own process, because SDKs register themselves globally. */
 async function runProgram(name: string, environment: Record<string, string>): Promise<void> {
   const path = fileURLToPath(new URL(`sdks/${name}.mjs`, import.meta.url));
-  const child = spawn(process.execPath, ['--no-warnings', path], {
+  const guard = new URL('sdks/loopback-only.mjs', import.meta.url).href;
+  const child = spawn(process.execPath, ['--no-warnings', '--import', guard, path], {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: PROGRAM_MS_MAX,
@@ -173,5 +174,4 @@ async function runProgram(name: string, environment: Record<string, string>): Pr
   }
   const code = await new Promise((resolve) => child.on('close', resolve));
   if (code !== 0) throw new Error(`${name}.mjs ended with ${String(code)}:\n${output}`);
-  if (process.env.SHOW_OUTPUT === 'yes') process.stderr.write(output);
 }

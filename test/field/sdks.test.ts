@@ -18,6 +18,8 @@ interface SdkRow {
   package: string;
   /** What the ingest log and lint-traces say; only if the turns are not right without the cure. */
   diagnosis?: RegExp;
+  /** The result of the tool as the SDK records it, if it adds something. */
+  toolResult?: string;
 }
 
 const rows: readonly SdkRow[] = [
@@ -27,26 +29,87 @@ const rows: readonly SdkRow[] = [
     package: 'ai6',
     diagnosis: /spans of AI SDK 6 .* Upgrade to AI SDK 7 and call registerTelemetry/,
   },
-  { program: 'ai-7', sdk: 'AI SDK 7', package: 'ai' },
+  { program: 'ai-7', sdk: 'AI SDK 7 (Responses API)', package: 'ai' },
+  {
+    program: 'traceloop-openai-older',
+    sdk: 'Traceloop for OpenAI, older',
+    package: 'traceloop-instrumentation-openai-old',
+    diagnosis: /gen_ai\.prompt\.N .* Upgrade to @traceloop\/instrumentation-openai 0\.23/,
+  },
+  {
+    program: 'traceloop-openai',
+    sdk: 'Traceloop for OpenAI',
+    package: '@traceloop/instrumentation-openai',
+  },
+  {
+    program: 'opentelemetry-openai',
+    sdk: 'OpenTelemetry for OpenAI',
+    package: '@opentelemetry/instrumentation-openai',
+    diagnosis: /in log records, .* Replace .* with @traceloop\/instrumentation-openai/,
+  },
+  {
+    program: 'opentelemetry-openai-responses',
+    sdk: 'OpenTelemetry for OpenAI (Responses API)',
+    package: '@opentelemetry/instrumentation-openai',
+    diagnosis: /in log records, .* Replace .* with @traceloop\/instrumentation-openai/,
+  },
+  {
+    program: 'openinference-openai',
+    sdk: 'OpenInference for OpenAI',
+    package: '@arizeai/openinference-instrumentation-openai',
+    diagnosis: /spans of OpenInference for JavaScript\. .*@traceloop\/instrumentation-openai/,
+  },
+  {
+    program: 'langfuse-openai',
+    sdk: 'Langfuse for OpenAI',
+    package: '@langfuse/openai',
+    diagnosis: /spans of Langfuse\. .*@traceloop\/instrumentation-openai/,
+  },
+  {
+    program: 'langgraph-openinference',
+    sdk: 'LangGraph with OpenInference',
+    package: '@arizeai/openinference-instrumentation-langchain',
+    diagnosis: /spans of OpenInference for JavaScript\. .*@traceloop\/instrumentation-openai/,
+  },
+  {
+    program: 'strands',
+    sdk: 'Strands Agents',
+    package: '@strands-agents/sdk',
+    diagnosis: /Set OTEL_SEMCONV_STABILITY_OPT_IN=.*gen_ai_span_attributes_only/,
+    toolResult: '[{"json":{"order_id":"A-17","status":"shipped"}}]',
+  },
+  {
+    program: 'voltagent',
+    sdk: 'VoltAgent',
+    package: '@voltagent/core',
+    diagnosis: /spans of VoltAgent\. .* in a span processor/,
+  },
 ];
 
 const [withTool, withoutTool] = dialog;
-const TOOL_CALL = 'find_order({"order_id":"A-17"}) = {"order_id":"A-17","status":"shipped"}';
-const expectedTurns = [
-  `${withTool.question} > ${TOOL_CALL} > ${withTool.answer}`,
-  `${withoutTool.question} > ${withoutTool.answer}`,
-];
+const TOOL_RESULT = '{"order_id":"A-17","status":"shipped"}';
+
+/** Returns the turns that the service should show. */
+function listExpected({ toolResult = TOOL_RESULT }: SdkRow): string[] {
+  const call = `find_order({"order_id":"A-17"}) = ${toolResult}`;
+  return [
+    `${withTool.question} > ${call} > ${withTool.answer}`,
+    `${withoutTool.question} > ${withoutTool.answer}`,
+  ];
+}
 
 const manifest = new URL('package.json', import.meta.url);
-const isInstalled = existsSync(new URL('node_modules', import.meta.url));
-const skip = isInstalled ? false : 'the SDKs are not installed; run npm run test:field';
 const { dependencies } = JSON.parse(readFileSync(manifest, 'utf8')) as {
   dependencies: Record<string, string>;
 };
 
 for (const row of rows) {
   const version = dependencies[row.package]?.replace(/^.*@/, '') ?? 'unknown version';
-  void t.test(`${row.sdk} (${version})`, { skip }, async (t) => {
+  const skip = isInstalled(row.package, version)
+    ? false
+    : `${row.package} ${version} is not installed; run npm run test:field`;
+  void t.test(`${row.sdk}, ${version}`, { skip }, async (t) => {
+    const expectedTurns = listExpected(row);
     const plain = await runSdk(t, row.program, { isCured: false });
     let run = plain;
     if (row.diagnosis) {
@@ -62,6 +125,12 @@ for (const row of rows) {
       t.same(turns, expectedTurns, order);
     }
   });
+}
+
+function isInstalled(name: string, version: string): boolean {
+  const installed = new URL(`node_modules/${name}/package.json`, import.meta.url);
+  if (!existsSync(installed)) return false;
+  return (JSON.parse(readFileSync(installed, 'utf8')) as { version: string }).version === version;
 }
 
 /** Returns the warnings of lint-traces about all requests. */

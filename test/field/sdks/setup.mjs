@@ -36,15 +36,19 @@ export const orderTool = {
 
 export const conversationId = process.env.CONVERSATION_ID;
 
-/** Creates an exporter that sends to the service, with the id of the conversation as a header. */
+/** Where to send spans, with the id of the conversation as a header. */
+export const exporterSettings = {
+  endpoint: process.env.TRACES_URL,
+  headers: {
+    'x-service-api-key': process.env.SERVICE_API_KEY,
+    'x-conversation-id': conversationId,
+  },
+};
+
+/** Creates an exporter that sends to the service. */
 export function createExporter() {
-  return new OTLPTraceExporter({
-    url: process.env.TRACES_URL,
-    headers: {
-      'x-service-api-key': process.env.SERVICE_API_KEY,
-      'x-conversation-id': conversationId,
-    },
-  });
+  const { endpoint: url, headers } = exporterSettings;
+  return new OTLPTraceExporter({ url, headers });
 }
 
 /** Registers OpenTelemetry for the process, as the SDK for Node does. */

@@ -4,9 +4,12 @@ import { traceloopDialects } from './traceloop.ts';
 const BY_HAND =
   'Set gen_ai.operation.name, gen_ai.input.messages and gen_ai.output.messages by hand';
 
-/** Instrumentations for Node that write the messages of model calls as the service reads them. */
+/**
+ * Instrumentations for Node that write the messages of model calls as the service reads them. The one
+ * for LangChain loses tool calls, but LangChain uses the clients that these instrument.
+ */
 const NODE_INSTRUMENTATIONS =
-  '@traceloop/instrumentation-openai or -anthropic 0.23 or later, or -langchain 0.24 or later';
+  '@traceloop/instrumentation-openai or -anthropic 0.23 or later, for the client that calls the model';
 
 const PYTHON_INSTRUMENTATIONS =
   'opentelemetry-instrumentation-anthropic 0.54 or later, or -openai or -langchain 0.55 or later';

@@ -37,7 +37,7 @@ async function readJson(req) {
   for await (const chunk of req) chunks.push(chunk);
   const text = Buffer.concat(chunks).toString('utf8');
   if (DEFECT === 'malformed-500') return JSON.parse(text);
-  if (DEFECT === 'malformed-crash') {
+  if (DEFECT === 'malformed-crash' || DEFECT === 'malformed-dies') {
     setImmediate(() => JSON.parse(text));
     await new Promise((resolve) => setTimeout(resolve, 5));
   }

@@ -1,0 +1,98 @@
+import type { Outcome } from './measurement.ts';
+
+/** A defect that no failed requirement names, or that fails many others, and why. */
+export interface Exception {
+  outcome: Outcome;
+  /** More failures than the test allows don't name the defect. */
+  smears?: true;
+  reason: string;
+}
+
+const BODY_LIMIT = 'The specification states no limit of a chat request, and no probe is as large.';
+const HISTORY = 'No probe sends a history of this kind.';
+const MEDIA_TYPE = 'The specification does not name the media type of a response.';
+const LENIENT = 'The report shows accepted metadata of another type as observed behavior.';
+const TARGET = 'Response times are targets, and a missed target is a warning.';
+const CRASH = 'A sandbox that crashes and starts again is reported as unreachable.';
+const NO_JSON = 'A cause names the fault, because no response can be judged.';
+
+const OK_STATUS = 'An error with status 200 is also judged as the response that it replaces.';
+
+/** The exceptions by sandbox and defect. */
+export const exceptions: Readonly<Record<string, Exception>> = {
+  'node-http/malformed-crash': { outcome: 'blocked', reason: CRASH },
+  'node-http/malformed-dies': { outcome: 'blocked', reason: CRASH },
+  'node-http/double-encoded': { outcome: 'blocked', reason: NO_JSON },
+  'express/default-body-limit': { outcome: 'missed', reason: BODY_LIMIT },
+  'fastify/content-min-length': { outcome: 'missed', reason: HISTORY },
+  'hono/last-must-be-user': { outcome: 'missed', reason: HISTORY },
+  'koa/stringified-body': { outcome: 'missed', reason: MEDIA_TYPE },
+  'koa/small-body-limit': { outcome: 'missed', reason: BODY_LIMIT },
+  'koa/repeated-call-id': {
+    outcome: 'missed',
+    reason: 'The specification says that id is a string, not that it is unique.',
+  },
+  'koa/constant-chat-id': {
+    outcome: 'missed',
+    reason: 'No requirement compares the chat_id of different sessions.',
+  },
+  'h3/any-metadata': { outcome: 'missed', reason: LENIENT },
+  'h3/cached-by-messages': {
+    outcome: 'missed',
+    reason: 'No probe sends the same messages in two sessions.',
+  },
+  'h3/null-session-id': {
+    outcome: 'missed',
+    reason: 'A null session_id is not judged when the request has none.',
+  },
+  'hapi/joi-convert': { outcome: 'missed', reason: LENIENT },
+  'hapi/empty-strings': { outcome: 'missed', reason: HISTORY },
+  'hapi/strict-email': { outcome: 'missed', reason: 'Probes only send ordinary email addresses.' },
+  'hapi/small-payload': { outcome: 'missed', reason: BODY_LIMIT },
+  'hapi/slow-health': { outcome: 'warning', reason: TARGET },
+  'hapi/slow-chat': { outcome: 'warning', reason: TARGET },
+  'polka/no-content-type': { outcome: 'missed', reason: MEDIA_TYPE },
+  'polka/html-content-type': { outcome: 'blocked', reason: NO_JSON },
+  'polka/byte-order-mark': { outcome: 'blocked', reason: NO_JSON },
+  'polka/null-message-crash': { outcome: 'blocked', reason: CRASH },
+  'polka/roles-must-alternate': { outcome: 'missed', reason: HISTORY },
+  'polka/system-only-first': { outcome: 'missed', reason: HISTORY },
+  'polka/content-max-1000': { outcome: 'missed', reason: HISTORY },
+  'polka/tone-from-metadata': { outcome: 'blocked', reason: CRASH },
+  'polka/slow-overlap': { outcome: 'warning', reason: TARGET },
+  'polka/users-in-object': {
+    outcome: 'missed',
+    reason: 'Random ids never equal a name that all objects have, such as constructor.',
+  },
+  'polka/no-return-after-error': { outcome: 'blocked', reason: CRASH },
+  'polka/delete-does-nothing': {
+    outcome: 'missed',
+    reason: 'No endpoint reads a user, and a refused second creation is legal.',
+  },
+  'polka/profile-crash': { outcome: 'missed', reason: 'No probe sends a profile without a name.' },
+  'elysia/normalized-body': { outcome: 'missed', reason: LENIENT },
+  'elysia/last-call-only': {
+    outcome: 'missed',
+    reason: 'A missing second call of the same tool leaves no trace in the response.',
+  },
+  'elysia/case-insensitive-users': {
+    outcome: 'missed',
+    reason: 'No probe creates two ids that differ only in case.',
+  },
+  'python-http/one-thread': { outcome: 'warning', reason: TARGET },
+  'python-http/python-repr': { outcome: 'blocked', reason: NO_JSON },
+  'python-http/latin-1': { outcome: 'missed', reason: 'Bytes that are not UTF-8 are replaced.' },
+  'python-http/unicode-word': {
+    outcome: 'missed',
+    reason: 'The specification does not say whether letters beyond ASCII are alphanumeric.',
+  },
+  'python-flask/max-content-length': { outcome: 'missed', reason: BODY_LIMIT },
+  'express/errors-with-200': { outcome: 'expected', smears: true, reason: OK_STATUS },
+  'express/busy-500': {
+    outcome: 'expected',
+    smears: true,
+    reason: 'Requests overlap, so that any of them may fail.',
+  },
+  'koa/status-not-set': { outcome: 'expected', smears: true, reason: OK_STATUS },
+  'python-flask/tuple-forgotten': { outcome: 'expected', smears: true, reason: OK_STATUS },
+};

@@ -19,20 +19,13 @@ export async function onQuietMachine(
   what: string,
   measure: () => Promise<Measurement>,
 ): Promise<void> {
-  for (let nth = 0; nth < ATTEMPTS_MAX; nth += 1) {
-    const stopMonitor = monitorLocalDelay();
-    const [isExpected, values] = await measure().catch(toMeasurement);
-    const { loopLateP99Ms, loopLateMaxMs } = stopMonitor();
-    const late = [loopLateP99Ms, loopLateMaxMs].map((ms) => ms.toFixed(1)).join(', at most ');
-    const shown = `${what}: ${values} (this process was ${late} ms late)`;
-    const wasQuiet = loopLateP99Ms <= LATE_P99_MS_MAX && loopLateMaxMs <= LATE_MS_MAX;
-    if (isExpected || wasQuiet) {
-      t.ok(isExpected, shown);
-      return;
-    }
-    t.comment(shown);
-  }
-  t.comment(`${what}: not measured, the machine was busy during all ${ATTEMPTS_MAX} attempts`);
+  const attempt = await repeatWhileBusy(t, {
+    run: () => measure().catch(toMeasurement),
+    isExpected: ([isExpected]) => isExpected,
+    describe: ([, values]) => `${what}: ${values}`,
+    unproven: `${what}: not measured`,
+  });
+  if (attempt) t.ok(attempt.result[0], attempt.description);
 }
 
 /** A step that timed out is a wrong measurement: on a busy machine it is repeated like any other. */
@@ -48,14 +41,35 @@ export async function runOnQuietMachine<Result>(
   run: () => Promise<Result>,
   isExpected: (result: Result) => boolean,
 ): Promise<Result | undefined> {
+  const describe = (): string => 'repeated';
+  const attempt = await repeatWhileBusy(t, { run, isExpected, describe, unproven: 'not tested' });
+  return attempt?.result;
+}
+
+interface Attempts<Result> {
+  run: () => Promise<Result>;
+  isExpected: (result: Result) => boolean;
+  /** Describes a result, for a comment or the title of an assertion. */
+  describe: (result: Result) => string;
+  /** What to say if every attempt was on a busy machine. */
+  unproven: string;
+}
+
+/** Repeats a run until its result is as expected or the machine was quiet during the run. */
+async function repeatWhileBusy<Result>(
+  t: Test,
+  { run, isExpected, describe, unproven }: Attempts<Result>,
+): Promise<{ result: Result; description: string } | undefined> {
   for (let nth = 0; nth < ATTEMPTS_MAX; nth += 1) {
     const stopMonitor = monitorLocalDelay();
     const result = await run();
     const { loopLateP99Ms, loopLateMaxMs } = stopMonitor();
+    const late = [loopLateP99Ms, loopLateMaxMs].map((ms) => ms.toFixed(1)).join(', at most ');
+    const description = `${describe(result)} (this process was ${late} ms late)`;
     const wasQuiet = loopLateP99Ms <= LATE_P99_MS_MAX && loopLateMaxMs <= LATE_MS_MAX;
-    if (isExpected(result) || wasQuiet) return result;
-    t.comment(`repeated: this process was up to ${loopLateMaxMs.toFixed(1)} ms late`);
+    if (isExpected(result) || wasQuiet) return { result, description };
+    t.comment(description);
   }
-  t.comment(`not tested: the machine was busy during all ${ATTEMPTS_MAX} attempts`);
+  t.comment(`${unproven}: the machine was busy during all ${ATTEMPTS_MAX} attempts`);
   return undefined;
 }

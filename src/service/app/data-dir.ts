@@ -113,8 +113,9 @@ export async function withDataFile<Result>(
     if (!(error instanceof Error)) throw error;
     if (error instanceof StoreFileError) throw new StartError(error.message, { cause: error });
     const code = 'code' in error ? String(error.code) : '';
-    const [, problem, advice] = FILE_PROBLEMS.find(([codes]) => codes.test(code)) ?? [];
-    if (problem === undefined || advice === undefined) throw error;
+    const row = FILE_PROBLEMS.find(([codes]) => codes.test(code));
+    if (!row) throw error;
+    const [, problem, advice] = row;
     throw new StartError(`${file} ${problem} (${code}). ${advice}`, { cause: error });
   }
 }

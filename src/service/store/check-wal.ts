@@ -6,11 +6,12 @@
  */
 import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
 
-const WAL_HEADER_BYTES = 32;
+/** Size of a WAL without frames. */
+export const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const WAL_MAGICS: readonly number[] = [0x377f0682, 0x377f0683];
 
-/** A larger WAL is not checked. SQLite merges it at 32 MiB unless a reader holds it up. */
+/** A larger WAL is not checked. SQLite merges it at 32 MiB unless a reader prevents that. */
 const WAL_BYTES_MAX = 2 ** 30;
 
 /** A running process changes its WAL while it is read, so that only repeated damage counts. */
@@ -116,7 +117,7 @@ const readChecksum = (bytes: Buffer, at: number): Checksum => [
 
 const isSame = (a: Checksum, b: Checksum): boolean => a[0] === b[0] && a[1] === b[1];
 
-/** The lowest bit of the magic number tells the byte order of the checksums. */
+/** The lowest bit of the magic number shows the byte order of the checksums. */
 const hasLittleEndianChecksums = (wal: Buffer): boolean => wal.readUInt32BE(0) % 2 === 0;
 
 function checkHeader(wal: Buffer): boolean {

@@ -5,14 +5,11 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Database } from 'better-sqlite3';
-import { isWalDamaged } from './check-wal.ts';
+import { isWalDamaged, WAL_HEADER_BYTES } from './check-wal.ts';
 import { StoreFileError } from './migrate.ts';
 
-/** Size of a WAL without frames. */
-const WAL_HEADER_BYTES = 32;
-
-/** The file next to the database that names the database by its id. */
-const idFileOf = (file: string): string => `${file}.id`;
+/** Returns the path of the file that keeps the id of a database. */
+const getIdPath = (file: string): string => `${file}.id`;
 
 /**
  * Checks a database file before SQLite opens it, because SQLite deletes a WAL that it can't use.
@@ -21,8 +18,8 @@ const idFileOf = (file: string): string => `${file}.id`;
 export function assertFileIntact(file: string): void {
   const id = readId(file);
   // In this order: a process that starts at the same time creates the WAL after the file.
-  const walBytes = sizeOf(`${file}-wal`) ?? 0;
-  const bytes = sizeOf(file);
+  const walBytes = readSize(`${file}-wal`) ?? 0;
+  const bytes = readSize(file);
   const name = basename(file);
   if (bytes === 0 && (id !== undefined || walBytes > WAL_HEADER_BYTES)) {
     throw new StoreFileError(
@@ -32,8 +29,8 @@ export function assertFileIntact(file: string): void {
   }
   if (bytes === undefined && walBytes > WAL_HEADER_BYTES) {
     throw new StoreFileError(
-      `${file} is missing, but ${name}-wal has data of it. Restore it from a backup. To start with ` +
-        `an empty database, move the files ${name}-* away.`,
+      `${file} is missing, but ${name}-wal has some of its data. Restore it from a backup. To start ` +
+        `with an empty database, move the files ${name}-* away.`,
     );
   }
   if (bytes !== undefined && bytes > 0 && isWalDamaged(file)) {
@@ -58,15 +55,15 @@ export function assertSameDatabase(db: Database, file: string, wasMissing: boole
         `the other database, move ${name}.id away.`,
     );
   }
-  if (usedId !== id) writeFileSync(idFileOf(file), `${id ?? ''}\n`, { mode: 0o600 });
+  if (usedId !== id) writeFileSync(getIdPath(file), `${id ?? ''}\n`, { mode: 0o600 });
 }
 
 function readId(file: string): string | undefined {
-  const path = idFileOf(file);
+  const path = getIdPath(file);
   const id = existsSync(path) ? readFileSync(path, 'utf8').trim() : '';
   return id === '' ? undefined : id;
 }
 
-function sizeOf(path: string): number | undefined {
+function readSize(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.size;
 }

@@ -27,20 +27,15 @@ export class StoreFileError extends Error {
   override name = 'StoreFileError';
 }
 
-/** Thrown for a file of another program or of a newer version of the kit. */
-export class ForeignFileError extends StoreFileError {
-  override name = 'ForeignFileError';
-}
-
-/** Checks, without changing the file, that this version can use it. @throws ForeignFileError */
+/** Checks, without changing the file, that this version can use it. @throws StoreFileError */
 export function assertStoreFile(db: Database): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    throw new ForeignFileError(`${db.name} belongs to another program. Choose another file.`);
+    throw new StoreFileError(`${db.name} belongs to another program. Choose another file.`);
   }
   const version = readVersion(db);
   if (version > migrations.length) {
-    throw new ForeignFileError(
+    throw new StoreFileError(
       `${db.name} has version ${version}, but this program supports only versions up to ` +
         `${migrations.length}. Update the program.`,
     );

@@ -36,7 +36,7 @@ export interface FileOptions {
 
 /**
  * Opens a connection with our settings for use in one thread, and creates or migrates the file.
- * @throws ForeignFileError
+ * @throws StoreFileError
  */
 export function openFile(file: string, { busyMs, isTemporary = false }: FileOptions): Database {
   // The file holds conversations and API keys, so only its owner may read it. The WAL file gets the

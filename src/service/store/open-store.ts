@@ -16,7 +16,8 @@ export type StoreOptions = Pick<StoreFile, 'file'> & Partial<StoreFile>;
 /**
  * Opens the store in a SQLite file, creating the file and its tables if necessary. A file can be open
  * several times, in one process or many.
- * @throws ForeignFileError if the file belongs to another program or to a newer version of the kit.
+ * @throws StoreFileError if the file can't be used: it belongs to another program or to a newer
+ * version of the kit, or it was emptied, replaced, or damaged.
  */
 export async function openStore({ file, isTemporary = false }: StoreOptions): Promise<Store> {
   const connections = connect({ file, isTemporary });

@@ -1,8 +1,7 @@
 import type { EvalDefinition, Scenario } from '../../contract/index.ts';
 import { findLiveEvals } from './evals.ts';
-import { loadTurns, type SessionTurn } from './sessions.ts';
+import { buildConversationTurns, loadTurns, type SessionTurn } from './sessions.ts';
 import type { Session, Store } from '../store/store.ts';
-import { buildTurns } from '../turns/turns.ts';
 
 /** A scenario that repeats the user's side of a conversation. */
 export interface ConversationScenario {
@@ -86,9 +85,7 @@ async function findConversation(
     );
   if (session) return { session, turns: await loadTurns(store, session) };
   if (!conversation) return undefined;
-  const spans = await store.conversations.listSpans(ownerId, id);
-  const links = await store.conversations.listLinks(ownerId, id);
-  return { session, turns: buildTurns(spans, links) };
+  return { session, turns: await buildConversationTurns(store, { ownerId, conversationId: id }) };
 }
 
 /**

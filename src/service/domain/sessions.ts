@@ -68,8 +68,20 @@ export async function loadTurns(
   if (stored.length > 0 || session.kind === 'simulation' || sourceSessionId === undefined) {
     return stored;
   }
-  const spans = await store.conversations.listSpans(ownerId, sourceSessionId);
-  const links = await store.conversations.listLinks(ownerId, sourceSessionId);
+  return buildConversationTurns(store, { ownerId, conversationId: sourceSessionId, late });
+}
+
+/**
+ * Builds the turns of a conversation from its spans.
+ * @param late Whether to include spans that arrived after the close.
+ */
+export async function buildConversationTurns(
+  { conversations }: Store,
+  conversation: { ownerId: string; conversationId: string; late?: boolean },
+): Promise<Turn[]> {
+  const { ownerId, conversationId, late = true } = conversation;
+  const spans = await conversations.listSpans(ownerId, conversationId);
+  const links = await conversations.listLinks(ownerId, conversationId);
   return buildTurns(late ? spans : spans.filter((span) => !span.late), links);
 }
 

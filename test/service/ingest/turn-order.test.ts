@@ -1,9 +1,9 @@
-/** The way of spans from requests through the store to turns, however an exporter sends them. */
+/** Spans go from requests through the store to the same turns, however an exporter sends them. */
 import t from 'tap';
 import { seededRandom, type Random } from '../../../src/platform/random.ts';
+import { buildConversationTurns } from '../../../src/service/domain/sessions.ts';
 import type { SpanWriter } from '../../../src/service/store/span-writer.ts';
 import type { Store } from '../../../src/service/store/store.ts';
-import { buildTurns, type Turn } from '../../../src/service/turns/turns.ts';
 import { expectAccepted, readSketches } from '../../helpers/read-spans.ts';
 import { makeWireSpan } from '../../helpers/span-sketch.ts';
 import type { StoredSpanSketch } from '../../helpers/stored-span.ts';
@@ -45,11 +45,6 @@ function send(ingest: Ingest, requests: readonly (readonly StoredSpanSketch[])[]
   for (const result of sink.insert(rows)) if (result instanceof Error) throw result;
 }
 
-async function loadTurns({ store, ownerId, conversationId }: Ingest): Promise<Turn[]> {
-  const spans = await store.conversations.listSpans(ownerId, conversationId);
-  return buildTurns(spans, await store.conversations.listLinks(ownerId, conversationId));
-}
-
 /** Splits spans into requests of one span each, in random order, and repeats some requests. */
 function scatter(spans: readonly StoredSpanSketch[], random: Random): StoredSpanSketch[][] {
   const repeated = spans.filter(() => random.integer(0, 2) === 0);
@@ -73,7 +68,7 @@ void t.test(
         const conversationId = `c${round.toString(16).padStart(3, '0')}${order}`;
         const ingest = { store, sink, ownerId, conversationId };
         send(ingest, requests);
-        const turns = await loadTurns(ingest);
+        const turns = await buildConversationTurns(store, ingest);
         lines.push(
           turns.map(({ userInput, toolCalls, agentResponse }) =>
             [userInput, toolCalls.map(({ name }) => name).join(), agentResponse].join(' > '),

@@ -59,7 +59,10 @@ async function loadCalls(
   return withVoice(buildEmptyReport(options, run), voice, options);
 }
 
-/** Sends requests while all calls are connected. The steady state of the calls begins with the ramp-up of the requests. */
+/**
+ * Sends requests while all calls are connected. The steady state of the calls begins with the ramp-up
+ * of the requests.
+ */
 async function loadRequestsAndCalls(
   { options, ...parts }: RunParts,
   plan: LoadPlan,

@@ -30,7 +30,7 @@ export interface Authentication {
 export function createAuthentication(options: {
   host: string;
   apiKey: string | null;
-  /** Whether callers without a key are allowed from everywhere. */
+  /** Whether callers without a key are allowed from anywhere. */
   open: boolean;
 }): Authentication {
   const { host, apiKey, open } = options;

@@ -41,8 +41,9 @@ export interface PacedRun {
 const LEAD_MS = 20;
 
 /**
- * Runs ramp-up, steady state, and drain. Requests are sent when they are due, even if
- * earlier ones failed or are still in flight. The start and end of the steady state are fixed before the first request.
+ * Runs ramp-up, steady state, and drain. Requests are sent when they are due, even if earlier ones
+ * failed or are still in flight. The start and end of the steady state are fixed before the first
+ * request.
  */
 export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   const { clock, transport, profile, plan } = parts;

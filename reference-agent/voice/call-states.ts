@@ -47,7 +47,10 @@ export interface CallStep {
 
 /** What the caller is sent when a call ends. */
 export interface EndingResponse {
-  /** WebSocket close code; undefined if the socket is closed already or must be terminated without a close frame. */
+  /**
+   * WebSocket close code; undefined if the socket is closed already or must be terminated without a
+   * close frame.
+   */
   closeCode: number | undefined;
   /** The error message to send first, with one of the two codes of the specification. */
   error?: ErrorDetails;

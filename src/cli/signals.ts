@@ -42,7 +42,8 @@ export async function waitForStopSignal(): Promise<void> {
 
 /**
  * Lets a run continue after the reader of its output has closed the pipe, as `head` does: the run
- * still writes its files and sets its exit code. Throws an OutputError for other errors of stdout and stderr.
+ * still writes its files and sets its exit code. Throws an OutputError for other errors of stdout
+ * and stderr.
  */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -42,7 +42,7 @@ export function hasSeveralHosts({ rawHeaders }: Pick<IncomingMessage, 'rawHeader
   return hosts > 1;
 }
 
-/** What a request with several `Host` headers is answered with (RFC 9112, 3.2). */
+/** The message of the 400 to a request with several `Host` headers (RFC 9112, 3.2). */
 export const SEVERAL_HOSTS_MESSAGE = 'The request has more than one Host header.';
 
 /** Returns whether a `Host` header names this machine, with or without a port. */

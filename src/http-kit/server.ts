@@ -8,7 +8,7 @@ import { hasSeveralHosts, SEVERAL_HOSTS_MESSAGE } from './local-access.ts';
 /** Time limit of a request. Node's default of 300 s would let a slow client keep a connection. */
 export const REQUEST_TIMEOUT_MS = 60_000;
 
-// Node's default of 30 s would add as much to the timeout.
+// By default, Node looks every 30 s, so a request could take that much longer than its limit.
 const TIMEOUT_CHECK_INTERVAL_MS = 5_000;
 
 // Longer than any valid id, so that the id check rejects a long id instead of a "not found".

@@ -66,7 +66,7 @@ export const exec = defineCommand({
   },
 });
 
-/** A separate function, because the compiler leaves import paths in a function with `using` as they are. */
+/** A separate function: in one with `using`, the compiler does not rewrite import paths. */
 async function startReferenceAgent() {
   const { startAgent } = await import('../../../reference-agent/index.ts');
   return startAgent();

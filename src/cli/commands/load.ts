@@ -214,7 +214,7 @@ export const load = defineCommand({
   },
 });
 
-/** A separate function, because the compiler leaves import paths in a function with `using` as they are. */
+/** A separate function: in one with `using`, the compiler does not rewrite import paths. */
 async function importPackages(): Promise<{ loadPackage: Load; conformance: Conformance }> {
   const [loadPackage, conformance] = await Promise.all([
     import('../../../load/index.ts'),

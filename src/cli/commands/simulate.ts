@@ -173,7 +173,7 @@ async function runPreflight(
   return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
 }
 
-/** A separate function, because the compiler leaves import paths in a function with `using` as they are. */
+/** A separate function: in one with `using`, the compiler does not rewrite import paths. */
 const importConformance = (): Promise<typeof conformanceModule> =>
   import('../../../conformance/index.ts');
 

@@ -37,7 +37,7 @@ import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 /** The parts of a service. */
 export interface ServiceParts {
   clock: AdjustableClock;
-  /** Limits the time of request bodies. The service clock could cut them when it is moved. */
+  /** Limits how long a request body may take. Moving the service clock must not cut any. */
   bodyClock: Clock;
   log: Log;
   authentication: Authentication;

@@ -149,7 +149,7 @@ export class LogEntryCollector {
   /** Dialects of spans without an operation, by everything that decides about them. */
   readonly #byShape = new Map<string, ReturnType<typeof findIgnored>>();
 
-  /** In `readableTraces`, a readable span tells the same as the ones in other dialects. */
+  /** The unreadable spans in `readableTraces` need no cure: readable ones have the same content. */
   constructor(readableTraces: ReadonlySet<string> = new Set()) {
     this.#readableTraces = readableTraces;
   }

@@ -96,8 +96,8 @@ export function createShare(budget: ByteBudget): Share {
 export const BODY_MS_MAX = REQUEST_TIMEOUT_MS;
 
 /**
- * Reads a body and stops as soon as it exceeds the limit or the share, or its time is over. A Content-Length above the
- * limit is rejected before reading; otherwise the received bytes count.
+ * Reads a body and stops as soon as it exceeds the limit, the share, or its time. A Content-Length
+ * above the limit is rejected before reading; otherwise the received bytes count.
  */
 export async function readBody(
   request: IncomingMessage,

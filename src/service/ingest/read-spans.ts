@@ -133,7 +133,7 @@ function explainMissingIds(spans: readonly TraceSpan[], { knownTraces }: Request
   return ` The spans: ${names.join(', ')}.${reason}${findConversationIdHint(spans)}`;
 }
 
-/** Returns the operation, unless it could be a text. */
+/** Returns the operation; `span` if it might contain text of the conversation. */
 function readKind(span: TraceSpan): string {
   const operation = readOperation(span) ?? '';
   return /^\w{1,40}$/.test(operation) ? operation : 'span';

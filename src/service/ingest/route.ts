@@ -117,7 +117,7 @@ async function receive(
   }
 }
 
-/** The rejections of requests that count against the rate limit before their body is complete. */
+/** The errors of requests that count against the rate limit although their body is not read. */
 const COUNTED_CODES: readonly ServiceErrorCode[] = [
   'unsupported_type',
   'unsupported_encoding',

@@ -33,7 +33,7 @@ export class VoiceUpdates {
   }
 
   /**
-   * What the user text in this turn, according to the agent; empty if it sent no text for this
+   * What the user said in this turn, according to the agent; empty if it sent no text for this
    * line.
    */
   get userText(): string {
@@ -59,7 +59,7 @@ export class VoiceUpdates {
     return this.#reportsTools;
   }
 
-  /** Whether the agent has text anything in this call. */
+  /** Whether the agent has sent any text in this call. */
   get hasSpoken(): boolean {
     return this.#hasSpoken;
   }

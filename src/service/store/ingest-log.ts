@@ -8,7 +8,7 @@ import {
 } from './ingest-log-rows.ts';
 import type { IngestLogStore, IngestLogEntry } from './store.ts';
 
-/** Codes of entries about dropped spans that belong to a conversation. */
+/** Codes of entries about dropped spans that probably belong to a conversation. */
 const dropCodes = [
   'span_id_taken',
   'repeated_span_id',
@@ -18,7 +18,10 @@ const dropCodes = [
   'unreadable_spans',
 ] as const;
 
-/** Codes of entries about ignored spans. Most services have many, so they matter only without others. */
+/**
+ * Codes of entries about spans that need not belong to a conversation. Most services send some, so
+ * they matter only if no other spans were dropped.
+ */
 const ignoreCodes = ['ignored_spans', 'malformed_operation', 'older_conventions'] as const;
 
 /** Creates the store of the ingest log. */

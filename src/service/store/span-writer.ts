@@ -40,7 +40,7 @@ export interface SpanWriterOptions {
 /** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
 export const TAGS_PER_CONVERSATION_MAX = 256;
 
-/** How long the writer waits for a lock for which it already waited in vain. */
+/** How long the writer waits for a lock after an earlier wait for it has timed out. */
 const RETRY_WAIT_MS = 100;
 
 /** Ids of ignored spans that are stored. Old ones are useless: their turns have been built. */

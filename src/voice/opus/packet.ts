@@ -32,7 +32,10 @@ function countFrames(packet: Uint8Array, code: number): number | undefined {
   return countFramesOfCode3(packet);
 }
 
-/** Counts the frames of a packet with code 3: a frame count, optional padding, and an optional length for each frame but the last. */
+/**
+ * Counts the frames of a packet with code 3: a frame count, optional padding, and an optional length
+ * for each frame but the last.
+ */
 function countFramesOfCode3(packet: Uint8Array): number | undefined {
   const flags = packet[1];
   const frames = (flags ?? 0) & 63;

@@ -152,6 +152,24 @@ void t.test(
   },
 );
 
+void t.test('turns that lack a text or a tool name give exit code 1', async (t) => {
+  const list = JSON.stringify([{ role: 'user', content: 'SECRET' }]);
+  const rows: [parts: SpanParts, code: string][] = [
+    [{ agent: 'Hello!', attributes: { 'gen_ai.input.messages': null } }, 'turn_without_user_text'],
+    [{ user: 'Hello', attributes: { 'gen_ai.output.messages': null } }, 'turn_without_agent_text'],
+    [{ user: list, agent: 'Hello!' }, 'messages_as_text'],
+  ];
+  for (const [parts, expected] of rows) {
+    const request = makeTraceRequest([makeSpan(parts)]);
+    const { code, diagnosis, stderr } = await lint(t, JSON.stringify(request));
+    t.equal(code, 1, expected);
+    t.match(diagnosis.notes, [{ level: 'warn', code: expected, about: { turn: 1, count: 1 } }]);
+    t.equal(diagnosis.notes.length, 1);
+    t.match(stderr, new RegExp(`warn ${expected}\\n`));
+    t.notMatch(stderr, 'SECRET');
+  }
+});
+
 void t.test('a malformed file gives exit code 1 and the reason', async (t) => {
   const rows: (string | Uint8Array)[] = [
     'garbage',

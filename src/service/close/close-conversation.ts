@@ -2,6 +2,8 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../domain/evals.ts';
 import type { CloseResult, Store } from '../store/store.ts';
+import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
+import { buildTurns } from '../turns/turns.ts';
 
 /** Dependencies of closing. */
 export interface CloseDeps {
@@ -22,8 +24,8 @@ export interface ConversationRef {
 
 /**
  * Closes a conversation for the close endpoint or after the idle timeout (spec 3.1), and queues the
- * evals of the live settings. A deleted eval is skipped and logged. Closing a closed conversation
- * changes nothing. With `idleBeforeMs`, closes the conversation only if its last span was received
+ * evals of the live settings. A deleted eval is skipped and logged, and so is what the turns lack.
+ * Closing a closed conversation changes nothing. With `idleBeforeMs`, closes the conversation only if its last span was received
  * before that time. Returns undefined for an unknown conversation, and for one that is not idle.
  */
 export async function closeConversation(
@@ -46,6 +48,7 @@ export async function closeConversation(
   });
   if (closed && !closed.alreadyClosed) {
     await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
+    await logTurnLosses(deps, { ownerId, conversationId });
     if (closed.evaluationsQueued > 0) deps.wake();
   }
   return closed;
@@ -64,4 +67,21 @@ async function logDeletedEvals(
     about: { eval: id, conversation_id: conversationId },
   }));
   if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
+}
+
+/** Logs what the turns of a closed conversation lack. A failure does not affect the close. */
+async function logTurnLosses(
+  { store, clock, log }: CloseDeps,
+  { ownerId, conversationId }: ConversationRef,
+): Promise<void> {
+  try {
+    const spans = await store.conversations.listSpans(ownerId, conversationId);
+    const links = await store.conversations.listLinks(ownerId, conversationId);
+    const scored = spans.filter(({ late }) => !late);
+    const losses = findTurnLosses(buildTurns(scored, links));
+    const entries = describeTurnLosses(conversationId, losses);
+    if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
+  } catch {
+    log.error('the turns of a closed conversation could not be checked');
+  }
 }

@@ -4,7 +4,8 @@ import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../domain/errors.ts';
 import { decodeBody } from './decode-body.ts';
 import type { IngestLogEntry, NewSpan, SpanLink } from '../store/store.ts';
-import { buildTurns } from '../turns/turns.ts';
+import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
+import { buildTurns, type Turn } from '../turns/turns.ts';
 
 /** How ingest would process a trace request. */
 export interface TraceDiagnosis {
@@ -13,7 +14,10 @@ export interface TraceDiagnosis {
   /** Spans that would be stored. */
   spans: number;
   conversations: { conversationId: string; spans: number; turns: number; failedTurns: number }[];
-  /** Ingest log entries. If no span would be stored, their level is at least `warn`. */
+  /**
+   * Entries of the ingest log, about the request and then about the turns in it. If no span would be
+   * stored, their level is at least `warn`.
+   */
   notes: readonly IngestLogEntry[];
 }
 
@@ -73,11 +77,15 @@ function diagnose(bytes: Uint8Array, format: Format): TraceDiagnosis {
   );
   if (decoded.kind === 'read') {
     const { spans, links, logEntries } = decoded.rows;
+    const conversations = readConversations(spans, links);
+    const losses = conversations.flatMap(({ conversationId, turns }) =>
+      describeTurnLosses(conversationId, findTurnLosses(turns)),
+    );
     return {
       refused: undefined,
       spans: spans.length,
-      conversations: summarizeConversations(spans, links),
-      notes: spans.length === 0 ? logEntries.map(raiseLevel) : logEntries,
+      conversations: conversations.map(summarizeConversation),
+      notes: spans.length === 0 ? logEntries.map(raiseLevel) : [...logEntries, ...losses],
     };
   }
   const code = decoded.kind === 'rejected' ? decoded.code : ERROR_CODES[decoded.kind];
@@ -105,21 +113,32 @@ function decompressStart(bytes: Uint8Array): Uint8Array {
   }
 }
 
-function summarizeConversations(
+/** A conversation of a request. */
+interface ReadConversation {
+  conversationId: string;
+  spans: number;
+  turns: Turn[];
+}
+
+function readConversations(
   spans: readonly NewSpan[],
   links: readonly SpanLink[],
-): TraceDiagnosis['conversations'] {
+): ReadConversation[] {
   const byId = Map.groupBy(spans, ({ conversationId }) => conversationId);
-  return [...byId].map(([conversationId, conversationSpans]) => {
-    const turns = buildTurns(
+  return Array.from(byId, ([conversationId, conversationSpans]) => ({
+    conversationId,
+    spans: conversationSpans.length,
+    turns: buildTurns(
       conversationSpans.map((span) => ({ ...span, receivedAtMs: 0, late: false })),
       links,
-    );
-    return {
-      conversationId,
-      spans: conversationSpans.length,
-      turns: turns.length,
-      failedTurns: turns.filter(({ failed }) => failed).length,
-    };
-  });
+    ),
+  }));
+}
+
+function summarizeConversation({
+  turns,
+  ...conversation
+}: ReadConversation): TraceDiagnosis['conversations'][number] {
+  const failedTurns = turns.filter(({ failed }) => failed).length;
+  return { ...conversation, turns: turns.length, failedTurns };
 }

@@ -107,7 +107,8 @@ class ToolCallCollector {
 
   readTool(span: StoredSpan): void {
     const id = readText(span, 'gen_ai.tool.call.id');
-    const name = readText(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool /, '');
+    const name =
+      readText(span, 'gen_ai.tool.name') ?? span.name.replace(/^execute_tool(?: |$)/, '');
     const entry =
       this.#findRequested(id, name) ?? this.#add({ id, name, arguments: null }, span.startNs);
     if (!entry) return;

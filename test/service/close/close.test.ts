@@ -146,6 +146,30 @@ void t.test(
   },
 );
 
+void t.test('Closing logs what the turns of the conversation lack, once', async (t) => {
+  const { trace, end, admin } = await withService(t);
+  const readLog = async (): Promise<unknown> =>
+    ((await admin('GET /ingest-log')) as { entries: unknown }).entries;
+  const noInput = { 'gen_ai.input.messages': null };
+  await trace(makeSpan({ conversationId: 'c', agent: 'Hi', attributes: noInput }));
+  await trace(makeSpan({ conversationId: 'd', user: 'SECRET', agent: 'Hi' }));
+  await end('d');
+  t.same(await readLog(), [], 'nothing is reported before the close, or about complete turns');
+  await end('c');
+  const expected = [
+    {
+      at: /^2026/,
+      level: 'warn',
+      code: 'turn_without_user_text',
+      message: /gen_ai\.input\.messages/,
+      about: { conversation_id: 'c', turn: 1, count: 1 },
+    },
+  ];
+  t.match(await readLog(), expected);
+  await end('c');
+  t.equal(((await readLog()) as unknown[]).length, 1, 'the second call changes nothing');
+});
+
 void t.test('Spans after the close are stored and not scored', async (t) => {
   const bench = await withService(t);
   const { trace, end, drain, production } = bench;

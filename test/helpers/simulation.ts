@@ -29,7 +29,7 @@ export const makeCallerScenario = (id: string, more: Partial<Scenario> = {}): Sc
   );
 
 /** Returns the expected fields of a session that failed. */
-export const failedSession = (end: EndReason, error: RegExp): object => ({
+export const failedSession = (end: EndReason, error: RegExp) => ({
   ...{ status: 'failed', end_reason: end, verdict: 'undecided', error, eval_outcomes: [] },
 });
 

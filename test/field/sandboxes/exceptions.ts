@@ -14,7 +14,7 @@ const MEDIA_TYPE = 'The specification does not name the media type of a response
 const LENIENT = 'The report shows accepted metadata of another type as observed behavior.';
 const TARGET = 'Response times are targets, and a missed target is a warning.';
 const CRASH = 'A sandbox that crashes and starts again is reported as unreachable.';
-const NO_JSON = 'A cause names the fault, because no response can be judged.';
+const NO_JSON = 'No response can be judged; the cause asks to check the URL.';
 
 const OK_STATUS = 'An error with status 200 is also judged as the response that it replaces.';
 
@@ -52,7 +52,10 @@ export const exceptions: Readonly<Record<string, Exception>> = {
   'hapi/slow-health': { outcome: 'warning', reason: TARGET },
   'hapi/slow-chat': { outcome: 'warning', reason: TARGET },
   'polka/no-content-type': { outcome: 'missed', reason: MEDIA_TYPE },
-  'polka/html-content-type': { outcome: 'blocked', reason: NO_JSON },
+  'polka/html-content-type': {
+    outcome: 'blocked',
+    reason: 'JSON sent as text/html is reported as an HTML page.',
+  },
   'polka/byte-order-mark': { outcome: 'blocked', reason: NO_JSON },
   'polka/null-message-crash': { outcome: 'blocked', reason: CRASH },
   'polka/roles-must-alternate': { outcome: 'missed', reason: HISTORY },

@@ -32,15 +32,17 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
   const measurements = measureCalls(run, placed, judged);
   const localFaults = run.calls.filter(({ fault }) => fault?.kind === 'local').length;
   const costs = callerCosts(run);
-  const selfCheck = mergeSelfChecks(
-    report.selfCheck,
-    checkCallers(costs, localFaults, options.voice?.callerLimits, earlyEndReasons(run, report)),
-  );
+  const { callerLimits } = options.voice ?? {};
+  const callCheck = checkCallers(costs, localFaults, callerLimits, earlyEndReasons(run, report));
+  const selfCheck = mergeSelfChecks(report.selfCheck, callCheck);
   const chance = seededRandom(`${options.seed}/voice`);
-  const voiceTargets = [judgeVoiceLatency(measurements, chance), judgeConnections(measurements)];
-  const targets = applySelfCheck(
-    report.targets.map((target) => voiceTargets.find(({ id }) => id === target.id) ?? target),
+  const voiceTargets = applySelfCheck(
+    [judgeVoiceLatency(measurements, chance), judgeConnections(measurements)],
     selfCheck,
+  );
+  // The self-check of the requests was applied when their report was built.
+  const targets = applySelfCheck(report.targets, callCheck).map(
+    (target) => voiceTargets.find(({ id }) => id === target.id) ?? target,
   );
   const verdict = decideRunVerdict(targets, selfCheck);
   const voice = summarizeCalls(run, placed, judged);

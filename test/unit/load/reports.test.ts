@@ -7,6 +7,7 @@ import {
   terminalReport,
   withComparison,
 } from '../../../load/index.ts';
+import { withVoice } from '../../../load/report/voice-report.ts';
 import { checkGenerator, mergeSelfChecks } from '../../../load/self-check/self-check.ts';
 import { notTested, targetRows } from '../../../load/verdict/targets.ts';
 import { exitCodeOf, applySelfCheck, decideRunVerdict } from '../../../load/verdict/targets.ts';
@@ -17,7 +18,7 @@ import {
   type LoadVerdict,
 } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
-import { runLoad, withTarget } from '../../helpers/load.ts';
+import { loadOptions, runLoad, withTarget } from '../../helpers/load.ts';
 
 const EVIL =
   '</script><b>\u001B[31m\u202E\u0000 [a](http://x) `c` |--| <img src=x> @all $x$ "q" \'';
@@ -230,6 +231,26 @@ void t.test(
     t.end();
   },
 );
+
+void t.test('a run with calls judges its request targets once', (t) => {
+  const selfCheck = { valid: false, onlyLate: true, reasons: ['Late.'], figures: [] };
+  const reason = 'The p99 is 5 ms.';
+  const passed = { ...notTested(targetRows.chatLatency, reason), verdict: 'PASS' as const };
+  const report = { ...evil, targets: applySelfCheck([passed], selfCheck), selfCheck };
+  const run = {
+    ...{ calls: [], seconds: [], costs: [], ended: [] },
+    ...{ windowStartMs: undefined, ranMs: 0, processes: 1, wasInterrupted: false },
+  };
+  const { targets } = withVoice(report, run, loadOptions('http://localhost'));
+  t.same(
+    targets.map((target) => [target.verdict, target.reason]),
+    [['PASS', `${reason} This includes the lag of the load generator.`]],
+  );
+  const ended = [{ calls: 1, exitReason: 'SIGKILL' }];
+  const broken = withVoice(report, { ...run, ended }, loadOptions('http://localhost'));
+  t.match(broken.targets, [{ verdict: 'INVALID RUN' }], 'the calls make the run invalid');
+  t.end();
+});
 
 void t.test('each report says once, at the top, why a run is invalid', (t) => {
   const sentence = 'Not judged: The load generator could not keep up: send lag p99 51 ms.';

@@ -32,14 +32,17 @@ function baseUrl(description: string) {
     .describe(description);
 }
 
-/** Quotes a refused URL without its user, query, and fragment, which may contain a key. */
+/**
+ * Quotes a refused URL without its user, query, and fragment, which may contain a key. It need not be
+ * a valid URL, so everything before the last @ counts as the user.
+ */
 function quoteUrl(text: string): string {
-  return JSON.stringify(text.replace(/[?#].*$/s, '').replace(/^([^/]*\/\/)?[^/]*@/, '$1'));
+  return JSON.stringify(text.replace(/[?#].*$/s, '').replace(/^(\w+:[/\\]+)?.*@/s, '$1…@'));
 }
 
 /** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */
 function suggestScheme(text: string): string {
-  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/[^?#]*)?$/.exec(text) ?? [];
+  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/[^?#@]*)?$/.exec(text) ?? [];
   const isLocal = isLoopbackHost(host);
   if (!isLocal && port === undefined && !/\w\.\w/.test(host)) return '';
   return ` Did you mean ${isLocal ? 'http' : 'https'}://${text}?`;

@@ -11,6 +11,11 @@ void t.test('a refused URL is quoted without user, query, and fragment', (t) => 
     [sandboxUrl, 'host.example/base?key=secret'],
     [webSocketUrl, 'wss://host.example/base?token=secret'],
     [webSocketUrl, 'wss://user:secret@host.example/base'],
+    [webSocketUrl, 'wss:/user:secret@host.example/base'],
+    [webSocketUrl, 'wss:\\\\user:secret@host.example/base'],
+    [webSocketUrl, 'wss://user:se/secret@host.example/base'],
+    [sandboxUrl, 'user:secret@host.example/base'],
+    [sandboxUrl, 'user:123/secret@host.example/base'],
   ] as const) {
     const message = schema.safeParse(url).error?.issues[0]?.message ?? '';
     t.notMatch(message, 'secret', url);

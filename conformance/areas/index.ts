@@ -5,7 +5,8 @@ import { areaOf, type Requirement, type RequirementId } from '../engine/requirem
 import { isVoiceAbsent, UPGRADE } from '../engine/transcript/call-messages.ts';
 import { chat } from './chat/index.ts';
 import { health } from './health/index.ts';
-import { findSandboxRepairs } from './sandbox-repairs.ts';
+import { diagnoseSandbox } from './diagnoses/index.ts';
+import { sandboxRepairs } from './sandbox-repairs.ts';
 import { createSandboxState } from './sandbox-state.ts';
 import { createServiceContext } from './service/context.ts';
 import { service } from './service/index.ts';
@@ -30,7 +31,8 @@ export const sandboxSuite: Suite = createSuite({
       : exchanges.find(({ endpoint, step }) => endpoint === 'voice' && step === UPGRADE);
   },
   isBlockedByErrors: false,
-  findRepairs: findSandboxRepairs,
+  diagnose: diagnoseSandbox,
+  repairs: sandboxRepairs,
   cures: {
     keyRefused: 'Set SANDBOX_KIT_API_KEY to the bearer key, or pass --api-key-file FILE.',
     noInterface:
@@ -50,7 +52,8 @@ export const serviceSuite: Suite = createSuite({
   authorize: (key, headerName) => ({ [headerName]: key }),
   findKeyedExchange: ({ exchanges }) => exchanges.find(({ endpoint }) => endpoint === 'production'),
   isBlockedByErrors: true,
-  findRepairs: () => [],
+  diagnose: () => [],
+  repairs: [],
   cures: {
     keyRefused:
       'Set SANDBOX_KIT_SERVICE_API_KEY to the key, or pass --api-key-file FILE. --api-key-header sets the header name.',

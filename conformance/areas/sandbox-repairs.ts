@@ -1,29 +1,14 @@
-import {
-  resolvePointer,
-  sandboxErrors,
-  type Endpoint,
-  type SandboxErrorCode,
-} from '../../src/contract/index.ts';
+import type { Endpoint, SandboxErrorCode } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import type { Repair } from '../engine/checks/check.ts';
 import { routeNames } from '../engine/checks/route-names.ts';
 import { isAccepted, isRateLimited, type Exchange } from '../engine/transcript/reading.ts';
-import { isCreateStep } from './users/steps.ts';
-
-type Response = NonNullable<Exchange['response']>;
-
-const JSON_HEADERS = { 'content-type': 'application/json' };
-
-const respond = (status: number, body: unknown): Response => ({
-  status,
-  headers: JSON_HEADERS,
-  body: JSON.stringify(body),
-});
-
-const respondWithError = (status: number, code: SandboxErrorCode): Response =>
-  respond(status, { error: { message: '', type: sandboxErrors[code].type, code } });
-
-const isDuplicate = isCreateStep('duplicate');
+import {
+  acceptedBody,
+  isDuplicate,
+  respond,
+  respondWithError,
+} from './diagnoses/conforming-response.ts';
 
 /** Validates the requests of a route before anything else is done with them. */
 function validateInput(endpoint: 'chat' | 'create'): Repair {
@@ -68,13 +53,6 @@ function handleErrors(endpoints: readonly Endpoint[], routes: string): Repair {
   };
 }
 
-/** Returns the smallest valid body of a successful response. */
-function acceptedBody({ sent }: Exchange, endpoint: 'chat' | 'create'): object {
-  if (endpoint === 'chat') return { choices: [{ message: { role: 'assistant', content: '' } }] };
-  const userId = resolvePointer(sent, '/user_id');
-  return { user_id: userId, created_at: '2026-01-01T00:00:00Z', status: 'active' };
-}
-
 /** Accepts the valid requests of a route. */
 function acceptValid(endpoint: 'chat' | 'create'): Repair {
   return {
@@ -84,13 +62,13 @@ function acceptValid(endpoint: 'chat' | 'create'): Repair {
       exchange.intent === 'valid' &&
       !isRateLimited(exchange) &&
       !(isAccepted(exchange) && isObject(exchange.json))
-        ? { response: respond(200, acceptedBody(exchange, endpoint)) }
+        ? { response: respond(200, acceptedBody(exchange)) }
         : undefined,
   };
 }
 
 /** Changes to a sandbox that may clear many failures. A narrower one comes first. */
-const commonRepairs: readonly Repair[] = [
+export const sandboxRepairs: readonly Repair[] = [
   handleErrors(['chat'], routeNames.chat),
   handleErrors(['create', 'delete'], 'The /users routes'),
   handleErrors(['chat', 'create', 'delete', 'health'], 'All routes'),
@@ -99,8 +77,3 @@ const commonRepairs: readonly Repair[] = [
   acceptValid('chat'),
   acceptValid('create'),
 ];
-
-/** Returns the changes to a sandbox that may clear many failures of a recording. */
-export function findSandboxRepairs(): readonly Repair[] {
-  return commonRepairs;
-}

@@ -50,8 +50,10 @@ export interface SuiteOptions {
   findKeyedExchange(preflight: Preflight): Exchange | undefined;
   /** A preflight in which every response is a 4xx or 5xx blocks the run. */
   isBlockedByErrors: boolean;
-  /** Returns changes that may clear many failures of a recording. "Fix first" tries them. */
-  findRepairs(transcript: Transcript): readonly Repair[];
+  /** Recognizes common defects in a recording. "Fix first" prefers their repairs to other ones. */
+  diagnose(transcript: Transcript): readonly Repair[];
+  /** Changes that may clear many failures; "Fix first" tries them on every recording with failures. */
+  repairs: readonly Repair[];
   /** What to do if the key is refused, or if every path is unknown. */
   cures: { keyRefused: string; noInterface: string };
 }

@@ -22,6 +22,7 @@ import { createSessionUser } from '../users/create.ts';
 import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import type { MalformedChatStep } from './steps.ts';
+import { lookForUnprefixed } from './unprefixed.ts';
 
 type ChatProbe = SandboxProbe<ChatRequirementId>;
 
@@ -32,7 +33,8 @@ const preflight: ChatProbe = {
   exercises: ['CHAT-002'],
   cost: cost(1, 1),
   async run(context) {
-    await context.send(valid('minimal', { messages: [user(GREETING)] }));
+    const minimal = valid('minimal', { messages: [user(GREETING)] });
+    await lookForUnprefixed(context, await context.send(minimal), minimal.body);
   },
 };
 

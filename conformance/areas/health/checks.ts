@@ -2,7 +2,7 @@ import { HEALTH_RESPONSE_MS_TARGET, HEALTH_TIMEOUT_MS } from '../../../src/contr
 import { instantMs } from '../../../src/platform/clock.ts';
 import type { HealthRequirementId } from './requirements.ts';
 import { isHealthStep, type HealthStep } from './probes.ts';
-import { requirePlainAccepted } from '../../engine/checks/responses.ts';
+import { describeBody, hintForBody, requirePlainAccepted } from '../../engine/checks/responses.ts';
 import {
   unjudgedAs,
   checkEach,
@@ -93,10 +93,9 @@ function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
 
 /** A finding about a response that reports no health; shows how a successful one starts. */
 function notHealth(exchange: Exchange, expected: string): Finding {
-  const start = JSON.stringify((exchange.response?.body ?? '').slice(0, 40));
-  const finding = outcomeFinding(exchange, expected);
+  const finding = outcomeFinding(exchange, expected, hintForBody(exchange));
   return isAccepted(exchange)
-    ? { ...finding, received: `${finding.received} with ${start}` }
+    ? { ...finding, received: `${finding.received} with ${describeBody(exchange)}` }
     : finding;
 }
 

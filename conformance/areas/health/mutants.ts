@@ -77,6 +77,15 @@ const responses: Mutant[] = [
     replaceParts(health, { body: '[]' }),
   ),
   mutant(
+    'text-after-json',
+    'Sends a comment after the JSON object.',
+    ['HEALTH-001'],
+    changeResponse(health, (response) => ({
+      ...response,
+      body: `${response.body}\n<!-- 1 ms -->`,
+    })),
+  ),
+  mutant(
     'bad-gateway',
     'Responds with 502.',
     ['HEALTH-001'],

@@ -32,6 +32,7 @@ import {
   type Exchange,
   isAccepted,
   isNotFound,
+  isRateLimited,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { type Endpoint, formatValue, resolvePointer } from '../../../src/contract/index.ts';
@@ -109,6 +110,10 @@ const isCreateResponse = isObjectFrom('create');
 const isDeleteResponse = isObjectFrom('delete');
 const notCreated = explainNoValidResponse('create');
 const notDeleted = explainNoValidResponse('delete');
+const noCreatedId: Check['unjudged'] = (transcript) =>
+  transcript.exchanges.some(isCreateResponse)
+    ? { verdict: 'blocked', reason: 'No create response has `user_id`, a string.' }
+    : notCreated(transcript);
 const noResponseHasField = unjudgedAs('not_applicable', 'No create response has this field.');
 const noErrorResponse = unjudgedAs('not_observed', 'No request about users got an error response.');
 const noResponseWith = (status: number): Check['unjudged'] =>
@@ -175,7 +180,7 @@ const deletedField = (place: string): Check =>
   );
 
 const isRefusedDuplicate = (exchange: Exchange): boolean =>
-  isCreateStep('duplicate')(exchange) && statusOf(exchange) >= 400;
+  isCreateStep('duplicate')(exchange) && statusOf(exchange) >= 400 && !isRateLimited(exchange);
 const isError = (exchange: Exchange): boolean =>
   isUsers(exchange) && (isErrorResponse(exchange) || isRefusedDuplicate(exchange));
 const isErrorWith =
@@ -197,7 +202,7 @@ export const usersChecks = {
   'USERS-009': succeedsLikeBaseline('USERS-009', 'full'),
   'USERS-010': unlessAbsent('create', checkNoServerError(isUsers, notCreated, isWellFormed)),
   'USERS-020': createdField(notCreated, '/user_id'),
-  'USERS-021': unlessAbsent('create', checkUserId(hasCreatedId, sentUserId, notCreated)),
+  'USERS-021': unlessAbsent('create', checkUserId(hasCreatedId, sentUserId, noCreatedId)),
   'USERS-022': createdField(notCreated, '/created_at'),
   'USERS-023': createdField(notCreated, '/status'),
   'USERS-024': createdField(noResponseHasField, '/session_id'),

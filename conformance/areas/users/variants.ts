@@ -54,6 +54,15 @@ const statuses: Variant[] = [
   variant('201-twice', 'Responds to creations and deletions with 201.', withStatus(201)),
   variant('duplicate-400', 'Refuses duplicates with 400.', onDuplicates(400)),
   variant('duplicate-409', 'Refuses duplicates with 409.', onDuplicates(409)),
+  variant('duplicate-limited', 'Sends a 429 to the first duplicate.', () => {
+    let isLimited = false;
+    return withKnownUsers((request, isKnown) => {
+      if (request.endpoint !== 'create' || !isKnown || isLimited) return undefined;
+      isLimited = true;
+      const { status, headers, body } = errorResponse(429, 'rate_limit_exceeded');
+      return { status, headers: { ...headers, 'retry-after': '0' }, body };
+    })();
+  }),
   variant('duplicate-422', 'Refuses duplicates with 422.', onDuplicates(422)),
   variant(
     'unknown-200',

@@ -79,15 +79,19 @@ export function explainNoValidResponse(endpoint: Endpoint): Check['unjudged'] {
   };
 }
 
+const NOT_SENT = 'The request was not sent because an earlier request failed.';
+
 function explainUnreadable(valid: readonly Exchange[]): string {
-  if (valid.length === 0) return 'The request was not sent because an earlier request failed.';
+  if (valid.length === 0) return NOT_SENT;
   if (valid.every(isRateLimited)) return 'Every request got a 429 response.';
   const refused = valid.find((exchange) => !isRateLimited(exchange) && !isAccepted(exchange));
   if (refused) {
     return `A valid request was not accepted: ${describeOutcome(refused)} (exchange ${refused.id}).`;
   }
   const accepted = valid.find(isAccepted);
-  return `No response contains a JSON object (exchange ${accepted?.id}).`;
+  return valid.some(({ json }) => isObject(json))
+    ? NOT_SENT
+    : `No response contains a JSON object (exchange ${accepted?.id}).`;
 }
 
 /** Returns a finding about the outcome of a request: its status, or the failure to respond. */

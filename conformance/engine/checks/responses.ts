@@ -16,6 +16,7 @@ import { refusalHint, type RefusalHints } from './refusal-hints.ts';
 import { routeNames } from './route-names.ts';
 import { checkShape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
+import { findJsonFault } from '../transcript/json-fault.ts';
 import {
   type Exchange,
   type Transcript,
@@ -56,20 +57,30 @@ function isRepeatedLater(exchange: Exchange, { exchanges }: Transcript): boolean
 
 function notObjectFinding(exchange: Exchange): Finding {
   const type = exchange.response?.headers['content-type'] ?? '';
+  const hint = type.startsWith('text/event-stream')
+    ? 'The request does not ask for a stream: respond with one JSON object.'
+    : hintForBody(exchange);
   return {
     exchange: exchange.id,
     pointer: '',
     expected: 'a JSON object',
-    received: startOfBody(exchange),
-    ...(type.startsWith('text/event-stream') && {
-      hint: 'The request does not ask for a stream: respond with one JSON object.',
-    }),
+    received: describeBody(exchange),
+    ...(hint === undefined ? {} : { hint }),
   };
 }
 
-function startOfBody({ response }: Exchange): string {
-  const start = (response?.body ?? '').slice(0, 40);
-  return start === '' ? 'an empty body' : JSON.stringify(start);
+/** Quotes the start of a body that is not a JSON object, with the reason if there is a usual one. */
+export function describeBody({ response }: Exchange): string {
+  const body = response?.body ?? '';
+  if (body === '') return 'an empty body';
+  const fault = findJsonFault(body);
+  return `${JSON.stringify(body.slice(0, 40))}${fault ? ` (${fault.reason})` : ''}`;
+}
+
+/** Returns what to do about a body that is almost JSON. */
+export function hintForBody({ response }: Exchange): string | undefined {
+  const fault = findJsonFault(response?.body ?? '');
+  return fault && `${fault.cure}.`;
 }
 
 /** Requires that no valid request causes a 5xx response, a failed connection, or a timeout. */
@@ -118,7 +129,9 @@ export function requirePlainAccepted(
       const [first] = check.evidence(transcript);
       const plain = first && findRefusedPlain(first, transcript);
       if (!plain) return check.unjudged(transcript);
-      const reason = `The plain request (exchange ${plain.id}) was not accepted: ${describeOutcome(plain)}.`;
+      const reason = isAccepted(plain)
+        ? `The plain request (exchange ${plain.id}) got no JSON object.`
+        : `The plain request (exchange ${plain.id}) was not accepted: ${describeOutcome(plain)}.`;
       return { verdict: 'blocked', reason };
     },
   };
@@ -231,7 +244,7 @@ export function checkErrorShape(isError: ExchangePredicate, unjudged: Check['unj
           exchange: exchange.id,
           pointer: '',
           expected: 'a JSON object with error',
-          received: startOfBody(exchange),
+          received: describeBody(exchange),
           hint: ERROR_HINT,
         })),
       ...shape.judge(

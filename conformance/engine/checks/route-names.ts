@@ -12,4 +12,5 @@ export const routeNames: Readonly<Record<Endpoint, string>> = {
   simulations: 'GET /api/simulations/sessions/',
   production: 'GET /api/prod-evaluations/sessions/',
   admin: '/__admin',
+  elsewhere: 'Another path',
 };

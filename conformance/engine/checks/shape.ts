@@ -8,7 +8,12 @@ import {
 import { checkEach, type Check } from './check.ts';
 import { createRepair } from './repair.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { type Exchange, isAccepted } from '../transcript/reading.ts';
+import {
+  type Exchange,
+  isAccepted,
+  isAcceptedError,
+  type Transcript,
+} from '../transcript/reading.ts';
 
 /** Selects the exchanges whose response body a schema judges. */
 export type ExchangeFilter = (exchange: Exchange) => boolean;
@@ -63,8 +68,9 @@ export function checkShape({ message, filter, places, unjudged, hint }: ShapeOpt
       places.some((place) => matches(pointer, place)),
     );
   return checkEach(
-    (exchange) =>
+    (exchange, transcript) =>
       filter(exchange) &&
+      !isKnownError(exchange, transcript) &&
       (violationsAt(exchange).length > 0 ||
         places.some((place) => hasValueAt(exchange.json, place.split('/').slice(1)))),
     (exchange) =>
@@ -75,6 +81,18 @@ export function checkShape({ message, filter, places, unjudged, hint }: ShapeOpt
         repair: createRepair(violation, exchange.endpoint),
       })),
     unjudged,
+  );
+}
+
+/**
+ * Returns whether a response to an open request is an error with status 200, from a peer that also
+ * accepts malformed requests with such errors. The checks of refusals report that already.
+ */
+function isKnownError(exchange: Exchange, { exchanges }: Transcript): boolean {
+  return (
+    exchange.intent === 'open' &&
+    isAcceptedError(exchange) &&
+    exchanges.some((other) => other.intent === 'refuse' && isAcceptedError(other))
   );
 }
 

@@ -73,6 +73,8 @@ function routeOf(
       return { method: 'GET', path: path ?? '/api/prod-evaluations/sessions/' };
     case 'voice':
       return { method: 'GET', path: path ?? voicePath };
+    case 'elsewhere':
+      return { method: method ?? 'POST', path: path ?? '/' };
     case 'admin':
       return { method: method ?? 'POST', path: `/__admin${path ?? ''}` };
   }

@@ -39,7 +39,7 @@ interface Trial {
  * Groups failures by the change that clears them. Each change is applied to the recorded responses, and
  * what failed is judged again, so a cause lists only failures that it really clears. The change that
  * clears most comes first; the next ones are tried on the changed recording, so that they list only
- * what they clear in addition.
+ * what they clear in addition. What a diagnosis explains gets no other cause.
  */
 export function findCauses(
   suite: Suite,
@@ -50,17 +50,38 @@ export function findCauses(
   const causes: Cause[] = [];
   let state: State = { transcript, failures: failuresOf(judgment) };
   if (state.failures.size === 0) return causes;
-  const common = judgment.blockedBy ? [] : suite.findRepairs(transcript);
-  let candidates = [...collectRepairs(state.failures), ...common].map(createCandidate);
+  // No change to single responses helps if the peer as a whole can't be judged.
+  const isBlocked = judgment.blockedBy !== undefined;
+  let diagnoses = (isBlocked ? [] : suite.diagnose(transcript)).map(createCandidate);
+  let others = [...collectRepairs(state.failures), ...(isBlocked ? [] : suite.repairs)].map(
+    createCandidate,
+  );
   while (causes.length < CAUSES_MAX && state.failures.size > 0) {
+    const candidates = [...diagnoses, ...others.map((other) => exclude(other, diagnoses))];
     const best = findBest(suite, state, candidates, options);
-    if (!best) break;
-    const { candidate, clears } = best;
-    causes.push({ description: candidate.description, clears, verified: true });
+    if (!best && diagnoses.length === 0) break;
+    if (!best) {
+      diagnoses = [];
+      continue;
+    }
+    const { description } = best.candidate;
+    causes.push({ description, clears: best.clears, verified: true });
     state = applyBest(suite, state, best, options);
-    candidates = candidates.filter((other) => other !== candidate);
+    diagnoses = diagnoses.filter((candidate) => candidate.description !== description);
+    others = others.filter((candidate) => candidate.description !== description);
   }
   return causes;
+}
+
+/** Limits a candidate to exchanges that no diagnosis explains, because a diagnosis says more. */
+function exclude(candidate: Candidate, diagnoses: readonly Candidate[]): Candidate {
+  const isExplained = (exchange: Exchange): boolean =>
+    diagnoses.some(({ repairExchange }) => repairExchange(exchange) !== exchange);
+  return {
+    description: candidate.description,
+    repairExchange: (exchange) =>
+      isExplained(exchange) ? exchange : candidate.repairExchange(exchange),
+  };
 }
 
 /** Returns what failed or is blocked; without what the blocking cause of the run blocks. */

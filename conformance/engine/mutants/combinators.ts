@@ -171,6 +171,7 @@ export function createAcceptedResponse(
     case 'simulations':
     case 'production':
     case 'voice':
+    case 'elsewhere':
     case 'admin': {
       const userId = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1));
       return jsonResponse(200, { user_id: userId, deleted_at: now, status: 'deleted' });

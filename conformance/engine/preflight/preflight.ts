@@ -1,6 +1,7 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
+import { findJsonFault } from '../transcript/json-fault.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import {
   describeOutcome,
@@ -57,6 +58,8 @@ interface TextContext {
   target: string;
   /** What was specific to this run: an error message, a status, the start of a body. */
   detail: string;
+  /** What to do about a body that is almost JSON. */
+  cure?: string | undefined;
 }
 
 type Texts = Partial<Record<CauseId, (context: TextContext) => [message: string, cure: string]>>;
@@ -165,9 +168,11 @@ function findRateLimit(exchanges: readonly Exchange[], { peer }: Suite): Blockin
 
 /** Every path is unknown. A missing `/health` or another single missing path is a finding. */
 function findMissingInterface(
-  { run, exchanges }: Preflight,
+  { run, exchanges: sent }: Preflight,
   { peer, cures }: Suite,
 ): BlockingCause | undefined {
+  const exchanges = sent.filter(({ endpoint }) => endpoint !== 'elsewhere');
+  const elsewhere = sent.find(({ endpoint }) => endpoint === 'elsewhere');
   const [first] = exchanges;
   const isMissing = (exchange: Exchange): boolean =>
     isNotFound(exchange) || (isVoice(exchange) && exchange.failure !== undefined);
@@ -178,9 +183,17 @@ function findMissingInterface(
   return {
     id: 'no_interface',
     message: `No ${peer} found at ${run.target}: every endpoint is unknown there.`,
-    cure: cures.noInterface,
+    cure: `${describePrefix(run.target, elsewhere)}${cures.noInterface}`,
     evidence: first,
   };
+}
+
+/** Explains a prefix that is missing or doubled: base URLs of OpenAI-compatible servers end in /v1. */
+function describePrefix(target: string, elsewhere: Exchange | undefined): string {
+  if (/\/v1\/*$/.test(target)) return 'Remove /v1 from the end of the URL. ';
+  if (!elsewhere?.response || isNotFound(elsewhere)) return '';
+  const { method, path } = elsewhere.request;
+  return `${method} ${path} responds with ${elsewhere.response.status}: add the prefix /v1 to this route. `;
 }
 
 const checkUrl = (peer: Suite['peer']): string =>
@@ -214,7 +227,10 @@ const commonFailureTexts: Texts = {
     checkUrl(peer),
   ],
   empty: ({ peer }) => ['Every response is empty.', checkUrl(peer)],
-  not_json: ({ peer, detail }) => [`No response is a JSON object: ${detail}.`, checkUrl(peer)],
+  not_json: ({ peer, detail, cure }) => [
+    `No response is a JSON object: ${detail}.`,
+    cure ?? checkUrl(peer),
+  ],
   server_error: ({ peer, detail }) => [
     `Every request returned a server error: ${detail}.`,
     checkLogs(peer),
@@ -252,7 +268,13 @@ function findCommonFailure(
     other === kind || (ENDLESS.includes(other) && ENDLESS.includes(kind));
   if (!kinds.every(isSame)) return undefined;
   if (exchanges.length < 2 && !FAILURES_WITHOUT_HTTP.includes(kind)) return undefined;
-  const [message, cure] = textsOf({ peer, target: run.target, detail: detailOf(kind, exchanges) });
+  const fault = kind === 'not_json' ? findJsonFault(first.response?.body ?? '') : undefined;
+  const [message, cure] = textsOf({
+    peer,
+    target: run.target,
+    detail: detailOf(kind, exchanges),
+    cure: fault && `${fault.cure}.`,
+  });
   return { id: kind, message, cure, evidence: first };
 }
 
@@ -278,7 +300,10 @@ function classifyFailure(
 function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
   const [first] = exchanges;
   const body = JSON.stringify(toPrintable(first?.response?.body ?? '', 40));
-  if (kind === 'not_json') return body;
+  if (kind === 'not_json') {
+    const fault = findJsonFault(first?.response?.body ?? '');
+    return fault ? `${body} has ${fault.reason}` : body;
+  }
   if (kind === 'too_large') return first?.failure?.message ?? '';
   const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');
   return body === '""' ? outcomes : `${outcomes} (${body})`;

@@ -60,6 +60,13 @@ export function errorOf({ json }: Exchange): { type: string; code: string } | un
   return typeof type === 'string' && typeof code === 'string' ? { type, code } : undefined;
 }
 
+/** Returns whether a response with a 2xx status has the body of an error. */
+export function isAcceptedError(exchange: Exchange): boolean {
+  if (!isAccepted(exchange) || !isObject(exchange.json)) return false;
+  const { error } = exchange.json;
+  return isObject(error) || typeof error === 'string';
+}
+
 /**
  * Returns the delay in the Retry-After of a response; undefined unless it is a whole number of seconds
  * or an HTTP date. A date counts from the Date header of the response, or from `nowMs` without one.

@@ -38,7 +38,8 @@ export type Endpoint =
   | 'simulations'
   | 'production'
   | 'admin'
-  | 'voice';
+  | 'voice'
+  | 'elsewhere';
 /**
  * valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.
  */

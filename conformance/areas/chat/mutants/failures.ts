@@ -8,11 +8,13 @@ import {
   rateLimitOnce,
 } from '../../refusal-mutants.ts';
 import {
+  changeResponse,
   delay,
   drop,
   dropInstead,
   editErrors,
   errorResponse,
+  isAccepted,
   refuseInstead,
   replaceParts,
   set,
@@ -109,6 +111,22 @@ export const chatFailureMutants: readonly Mutant[] = [
       headers: { 'content-type': 'text/event-stream' },
       body: 'data: {"choices":[{"delta":{"content":"Hello"}}]}\n\ndata: [DONE]\n\n',
     }),
+  ),
+  mutant(
+    'reply-not-a-number',
+    'Sends NaN in the reply.',
+    ['CHAT-002'],
+    replaceParts(to('chat', hasKeys('messages')), {
+      body: '{"choices":[{"message":{"role":"assistant","content":"Hello"}}],"score":NaN}',
+    }),
+  ),
+  mutant(
+    'reply-in-data',
+    'Wraps the reply in `data`.',
+    ['CHAT-020'],
+    changeResponse(to('chat', hasKeys('messages')), (response) =>
+      isAccepted(response) ? { ...response, body: `{"data":${response.body}}` } : response,
+    ),
   ),
   mutant(
     'array-reply',

@@ -1,7 +1,13 @@
 import type { UsersRequirementId } from '../requirements.ts';
 import { onDuplicate } from './requests.ts';
 import { failOnOddMetadata, rateLimitOnce } from '../../refusal-mutants.ts';
-import { errorResponse, jsonResponse } from '../../../engine/mutants/combinators.ts';
+import {
+  errorResponse,
+  isError,
+  jsonResponse,
+  replaceParts,
+  to,
+} from '../../../engine/mutants/combinators.ts';
 import {
   createMutantFactory,
   type Mutant,
@@ -49,6 +55,12 @@ const errorMutants: readonly Mutant[] = [
     'Refuses duplicates with the error of a bad request.',
     'USERS-075',
     onDuplicate(() => errorResponse(400, 'bad_request')),
+  ),
+  mutant(
+    'errors-with-200',
+    'Sends the errors of creations with 200.',
+    ['USERS-060', 'USERS-061', 'USERS-062', 'USERS-063', 'USERS-064', 'USERS-065', 'USERS-066'],
+    replaceParts(to('create'), { status: 200 }, isError),
   ),
   mutant(
     'delete-rate-limit-type',

@@ -2,6 +2,7 @@ import { userFailureMutants } from './failures.ts';
 import { userRequestMutants } from './requests.ts';
 import type { UsersRequirementId } from '../requirements.ts';
 import {
+  changeResponse,
   drop,
   errorResponse,
   isAccepted,
@@ -59,6 +60,14 @@ function shareUserId(
 }
 
 const creating: Mutant[] = [
+  mutant(
+    'created-in-user',
+    'Wraps the response to creations in `user`.',
+    ['USERS-020', 'USERS-022', 'USERS-023'],
+    changeResponse(to('create'), (response) =>
+      isAccepted(response) ? { ...response, body: `{"user":${response.body}}` } : response,
+    ),
+  ),
   editsCreation(
     'user-id-missing',
     'Omits `user_id` from the create response.',

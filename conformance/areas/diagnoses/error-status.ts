@@ -1,0 +1,77 @@
+import {
+  resolvePointer,
+  sandboxErrors,
+  type SandboxErrorCode,
+} from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import {
+  errorOf,
+  isAccepted,
+  isAcceptedError,
+  type Exchange,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import { isDuplicate, respondWithError } from './conforming-response.ts';
+import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
+
+/** Recognizes errors that are sent with a 2xx status. */
+export function findAcceptedErrors({ exchanges }: Transcript): Diagnosis[] {
+  const seen = nonEmpty(exchanges.filter(showsAcceptedError));
+  if (!seen) return [];
+  const status = findExample(seen).response?.status ?? 200;
+  const hasShape = seen.every((exchange) => errorOf(exchange) !== undefined);
+  return [
+    {
+      seen,
+      fault: `errors are sent with status ${status} (${describeSeen(seen)})`,
+      cure: `Send each error with its own status, for example 400 for an invalid request${hasShape ? '' : ', and as {"error": {"message", "type", "code"}}'}`,
+      repair(exchange) {
+        const status = statusOf(exchange);
+        return errorOf(exchange) && exchange.response
+          ? { ...exchange.response, status }
+          : respondWithError(status, codeOf(exchange, status));
+      },
+    },
+  ];
+}
+
+const SUCCESS_KEYS = ['choices', 'user_id'];
+const ERROR_KEYS = ['error', 'errors', 'detail', 'message'];
+
+function showsAcceptedError(exchange: Exchange): boolean {
+  const { endpoint, intent, json } = exchange;
+  if (!['chat', 'create', 'delete'].includes(endpoint)) return false;
+  if (!isAccepted(exchange) || !isObject(json)) return false;
+  if (SUCCESS_KEYS.some((key) => Object.hasOwn(json, key))) return false;
+  return (
+    isAcceptedError(exchange) ||
+    json['success'] === false ||
+    json['ok'] === false ||
+    statedStatusOf(exchange) !== undefined ||
+    (intent === 'refuse' && ERROR_KEYS.some((key) => Object.hasOwn(json, key)))
+  );
+}
+
+function codeOf(exchange: Exchange, status: number): SandboxErrorCode {
+  if (isDuplicate(exchange)) return 'user_exists';
+  return status >= 500 ? 'server_error' : 'bad_request';
+}
+
+/** Returns the status that the body names. */
+function statedStatusOf({ json }: Exchange): number | undefined {
+  return ['status', 'statusCode', 'status_code', 'code', 'error/status', 'error/code']
+    .map((path) => resolvePointer(json, `/${path}`))
+    .filter((value) => typeof value === 'number')
+    .find((value) => Number.isInteger(value) && value >= 400 && value < 600);
+}
+
+/** Returns the status that the error should have. */
+function statusOf(exchange: Exchange): number {
+  const stated = statedStatusOf(exchange);
+  if (stated !== undefined) return stated;
+  const code = errorOf(exchange)?.code ?? '';
+  const row = Object.entries(sandboxErrors).find(([name]) => name === code)?.[1];
+  if (row?.status !== undefined) return row.status;
+  if (isDuplicate(exchange) || code === 'user_exists') return 409;
+  return exchange.intent === 'valid' ? 500 : 400;
+}

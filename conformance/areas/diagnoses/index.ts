@@ -1,0 +1,26 @@
+import type { Repair } from '../../engine/checks/check.ts';
+import type { Transcript } from '../../engine/transcript/reading.ts';
+import { findAcceptedErrors } from './error-status.ts';
+import { findInvalidJson } from './invalid-json.ts';
+import { findMissingPrefix } from './missing-prefix.ts';
+import { findProxyFaults } from './proxy.ts';
+import { findRedirects } from './redirect.ts';
+import { toRepair } from './seen.ts';
+import { findWrappedBodies } from './wrapped-body.ts';
+
+/**
+ * Recognizes defects that spoil many responses in the same way, and returns the repair of each. Its
+ * description says what was seen where and what to do.
+ */
+export function diagnoseSandbox(transcript: Transcript): Repair[] {
+  return [
+    findMissingPrefix,
+    findRedirects,
+    findProxyFaults,
+    findInvalidJson,
+    findWrappedBodies,
+    findAcceptedErrors,
+  ]
+    .flatMap((find) => find(transcript))
+    .map(toRepair);
+}

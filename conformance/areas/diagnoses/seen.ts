@@ -1,0 +1,64 @@
+import type { Endpoint } from '../../../src/contract/index.ts';
+import type { Repair } from '../../engine/checks/check.ts';
+import { routeNames } from '../../engine/checks/route-names.ts';
+import { PREFLIGHT, type Exchange } from '../../engine/transcript/reading.ts';
+
+const listFormat = new Intl.ListFormat('en-US');
+
+/** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
+export function describeRoutes(seen: readonly Exchange[]): string {
+  const endpoints: readonly Endpoint[] = ['chat', 'health', 'create', 'delete'];
+  const shown = endpoints.filter((endpoint) =>
+    seen.some((exchange) => exchange.endpoint === endpoint),
+  );
+  return shown.length === endpoints.length
+    ? 'All routes'
+    : listFormat.format(shown.map((endpoint) => routeNames[endpoint]));
+}
+
+/** Counts exchanges and names one of them: `12 responses, e.g. exchange 3 "minimal"`. */
+export function describeSeen(seen: readonly [Exchange, ...Exchange[]]): string {
+  const { id, step } = findExample(seen);
+  return seen.length === 1
+    ? `exchange ${id} "${step}"`
+    : `${seen.length} responses, e.g. exchange ${id} "${step}"`;
+}
+
+/**
+ * Returns the same exchange in every run: of the preflight if possible, then a valid request, then the
+ * first by name.
+ */
+export function findExample(seen: readonly [Exchange, ...Exchange[]]): Exchange {
+  const nameOf = ({ probe, endpoint, intent, step }: Exchange): string =>
+    `${probe === PREFLIGHT ? 0 : 1} ${intent === 'valid' ? 0 : 1} ${endpoint} ${step}`;
+  return seen.reduce((best, other) => (nameOf(other) < nameOf(best) ? other : best));
+}
+
+/** A defect that is recognized in responses. */
+export interface Diagnosis {
+  /** The exchanges that show it; at least one. */
+  seen: readonly [Exchange, ...Exchange[]];
+  /** What was seen, without the routes. */
+  fault: string;
+  /** What to do: a sentence without the full stop. */
+  cure: string;
+  /** Returns the response that the cure leads to. */
+  repair: (exchange: Exchange) => NonNullable<Exchange['response']>;
+}
+
+/** Creates the repair of a diagnosis. It concerns only the exchanges that show the defect. */
+export function toRepair({ seen, fault, cure, repair }: Diagnosis): Repair {
+  const ids = new Set(seen.map(({ id }) => id));
+  return {
+    description: `${describeRoutes(seen)}: ${fault}. ${cure}`,
+    apply: (exchange) => (ids.has(exchange.id) ? { response: repair(exchange) } : undefined),
+  };
+}
+
+/** Returns the exchanges as a list that can't be empty; undefined if it is. */
+export function nonEmpty(
+  seen: readonly Exchange[],
+): readonly [Exchange, ...Exchange[]] | undefined {
+  const [first, ...others] = seen;
+  return first && [first, ...others];
+}

@@ -1,0 +1,174 @@
+import { isObject } from '../../../src/platform/json.ts';
+
+/** Why a text is not JSON, or not a JSON object. */
+export interface JsonFault {
+  /** What is at which place: "NaN at byte offset 57". */
+  reason: string;
+  /** What to do about it: a sentence without the full stop. */
+  cure: string;
+  /** The object that the text was meant to be; undefined if that can't be told. */
+  value: Record<string, unknown> | undefined;
+}
+
+/** A longer text is not examined. */
+const LENGTH_MAX = 256 * 1024;
+
+/** Returns why a text is not a JSON object; undefined if it is one, or if no usual mistake explains it. */
+export function findJsonFault(text: string): JsonFault | undefined {
+  if (text.length > LENGTH_MAX || text.trim() === '') return undefined;
+  const parsed = parse(text);
+  if (isObject(parsed)) return undefined;
+  if (typeof parsed === 'string') return findSecondEncoding(parsed);
+  if (parsed !== undefined) return undefined;
+  return findByteOrderMark(text) ?? findTokenFault(text) ?? findTextAround(text) ?? findEnd(text);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+const parseObject = (text: string): Record<string, unknown> | undefined => {
+  const value = parse(text);
+  return isObject(value) ? value : undefined;
+};
+
+const at = (text: string, index: number): string =>
+  `at byte offset ${Buffer.byteLength(text.slice(0, index))}`;
+
+function findSecondEncoding(inner: string): JsonFault | undefined {
+  const value = parseObject(inner);
+  return (
+    value && {
+      reason: 'a JSON string at byte offset 0 that contains the JSON: it was encoded twice',
+      cure: 'Encode the body once: pass the object, not its JSON text, to what sends JSON',
+      value,
+    }
+  );
+}
+
+const BYTE_ORDER_MARK = '\uFEFF';
+
+function findByteOrderMark(text: string): JsonFault | undefined {
+  if (!text.startsWith(BYTE_ORDER_MARK)) return undefined;
+  return {
+    reason: 'a byte order mark (BOM) at byte offset 0',
+    cure: 'Send UTF-8 without a byte order mark',
+    value: parseObject(text.slice(1)),
+  };
+}
+
+/** A token that JSON lacks, what it was meant to be, and what to do. */
+interface ForeignToken {
+  pattern: RegExp;
+  name: (token: string) => string;
+  replace: (token: string) => string;
+  cure: string;
+}
+
+const PYTHON_CURE = 'Encode the body with json.dumps, not with str';
+
+const foreignTokens: readonly ForeignToken[] = [
+  {
+    pattern: /^-?(NaN|Infinity)$/,
+    name: (token) => token,
+    replace: () => '0',
+    cure: 'JSON has only finite numbers: omit the field, or send a number',
+  },
+  {
+    pattern: /^undefined$/,
+    name: (token) => token,
+    replace: () => 'null',
+    cure: 'Omit a field that has no value',
+  },
+  {
+    pattern: /^(None|True|False)$/,
+    name: (token) => token,
+    replace: (token) => (token === 'None' ? 'null' : token.toLowerCase()),
+    cure: PYTHON_CURE,
+  },
+  {
+    pattern: /^'/,
+    name: () => 'a string in single quotes',
+    replace: (token) => JSON.stringify(token.slice(1, -1).replaceAll("\\'", "'")),
+    cure: PYTHON_CURE,
+  },
+  {
+    pattern: /^,/,
+    name: () => 'a comma after the last value',
+    replace: (token) => token.slice(1),
+    cure: 'Remove the comma, or let a JSON encoder write the body',
+  },
+  {
+    // eslint-disable-next-line no-control-regex
+    pattern: /^"[^]*[\u0000-\u001F]/,
+    name: () => 'an unescaped control character, such as a line break, in a string',
+    // eslint-disable-next-line no-control-regex
+    replace: (token) => token.replaceAll(/[\u0000-\u001F]/g, ' '),
+    cure: 'Let a JSON encoder write the strings of the body',
+  },
+];
+
+/**
+ * Strings, and everything outside of strings that JSON lacks. A string without an end extends to the
+ * end of the text, so that the time stays linear.
+ */
+const TOKENS =
+  /"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|-?\b(?:NaN|Infinity|undefined|None|True|False)\b|,(?=\s*[}\]])/g;
+
+function findTokenFault(text: string): JsonFault | undefined {
+  let first: Omit<JsonFault, 'value'> | undefined;
+  const replaced = text.replaceAll(TOKENS, (token, index: number) => {
+    const foreign = foreignTokens.find(({ pattern }) => pattern.test(token));
+    if (!foreign) return token;
+    first ??= { reason: `${foreign.name(token)} ${at(text, index)}`, cure: foreign.cure };
+    return foreign.replace(token);
+  });
+  const value = parseObject(replaced);
+  return first && value && { ...first, value };
+}
+
+const BRACKETS = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|[[\]{}]/g;
+
+/** Returns the end of the value that starts with the bracket at `start`; undefined if it has none. */
+function findValueEnd(text: string, start: number): number | undefined {
+  let depth = 0;
+  for (const { 0: token, index } of text.slice(start).matchAll(BRACKETS)) {
+    if (token === '{' || token === '[') depth++;
+    else if (token === '}' || token === ']') depth--;
+    if (depth === 0) return start + index + token.length;
+  }
+  return undefined;
+}
+
+function findTextAround(text: string): JsonFault | undefined {
+  const start = text.indexOf('{');
+  const end = start < 0 ? undefined : findValueEnd(text, start);
+  const value = end === undefined ? undefined : parseObject(text.slice(start, end));
+  if (end === undefined || !value) return undefined;
+  const before = text.slice(0, start).trim();
+  const after = text.slice(end).trim();
+  const [word, found, index] =
+    before === '' ? ['after', after, text.indexOf(after, end)] : ['before', before, 0];
+  return {
+    reason: `text ${word} the JSON object ${at(text, index)}: ${JSON.stringify(found.slice(0, 20))}`,
+    cure: /^(data|event|id|retry):/.test(before)
+      ? 'Respond with one JSON object: the request asks for no stream'
+      : 'Send exactly one JSON object and nothing else',
+    value,
+  };
+}
+
+function findEnd(text: string): JsonFault | undefined {
+  if (!text.trimStart().startsWith('{') || findValueEnd(text, text.indexOf('{')) !== undefined) {
+    return undefined;
+  }
+  return {
+    reason: `the body ends ${at(text, text.length)}, before the JSON object is complete`,
+    cure: 'Send the whole body, and a Content-Length that counts bytes, not characters',
+    value: undefined,
+  };
+}

@@ -125,11 +125,25 @@ const dialectOutcomes = {
     code: 'unreadable_messages',
     describe: (name: string) => `Stored without text: chat spans of ${name}.`,
   },
+  withoutInput: {
+    code: 'unreadable_input',
+    describe: (name: string) => `Stored without input: chat spans of ${name}.`,
+  },
+  withoutToolDetails: {
+    code: 'unreadable_tool_calls',
+    describe: (name: string) => `Stored without details: tool calls of ${name}.`,
+  },
   withoutTurn: {
     code: 'unreadable_operation',
     describe: (name: string) => `Stored, but not part of any turn: model calls of ${name}.`,
   },
 } as const satisfies Partial<Record<DialectTopic, unknown>>;
+
+/** What a readable turn in the same trace makes up for. */
+const REDUNDANT_IN_READABLE_TRACES: ReadonlySet<string> = new Set([
+  'withoutOperation',
+  'withoutTurn',
+]);
 
 const findIgnored = (span: TraceSpan) => findDialect(dialects, span, 'withoutOperation');
 
@@ -168,12 +182,13 @@ export class LogEntryCollector {
     span: TraceSpan,
     about: IngestLogEntry['about'],
   ): boolean {
-    if (outcome !== 'withoutMessages' && this.#readableTraces.has(span.traceId)) return false;
     const dialect =
       outcome === 'withoutOperation'
         ? this.#findIgnored(span)
         : findDialect(dialects, span, outcome);
     if (dialect === undefined) return false;
+    const isRedundant = REDUNDANT_IN_READABLE_TRACES.has(outcome) && this.isInReadableTrace(span);
+    if (isRedundant && dialect.isLossInReadableTraces !== true) return false;
     const { code, describe } = dialectOutcomes[outcome];
     this.#count(`${code} ${dialect.name}`, () => ({
       level: 'warn',
@@ -182,6 +197,11 @@ export class LogEntryCollector {
       about: { scope: span.scope.slice(0, 100), ...about },
     }));
     return true;
+  }
+
+  /** Returns whether the request has a turn with text in the trace of a span. */
+  isInReadableTrace({ traceId }: TraceSpan): boolean {
+    return this.#readableTraces.has(traceId);
   }
 
   /** A request can have 100,000 ignored spans, but few shapes of them. */

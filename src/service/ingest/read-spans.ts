@@ -164,8 +164,9 @@ function isGenAiSpan(span: TraceSpan, log: LogEntryCollector): boolean {
   const about = { ...describeSpan(span), scope: span.scope.slice(0, 100) };
   if (OPERATION_KEY in span.attributes) log.add('malformed_operation', about);
   else if (log.addDialect('withoutOperation', span, about)) return false;
-  else if ('gen_ai.system' in span.attributes) log.add('older_conventions', about);
-  else log.add('ignored_spans', about);
+  else if ('gen_ai.system' in span.attributes && !log.isInReadableTrace(span)) {
+    log.add('older_conventions', about);
+  } else log.add('ignored_spans', about);
   return false;
 }
 

@@ -26,6 +26,8 @@ const COLUMN_ATTRIBUTES: ReadonlySet<string> = new Set([
 
 const TURN_OPERATIONS: ReadonlySet<string> = new Set(['chat', 'execute_tool', 'invoke_agent']);
 
+const TOOL_DETAIL_KEYS = ['gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'] as const;
+
 /** What else is known about a span. */
 export interface RowContext {
   conversationId: string;
@@ -54,9 +56,11 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCol
   };
   const inputMessages = messages(INPUT_KEY);
   const outputMessages = messages(OUTPUT_KEY);
-  const isEmptyChat =
-    operation === 'chat' && inputMessages === undefined && outputMessages === undefined;
-  if (isEmptyChat && !log.addDialect('withoutMessages', span, about)) log.add('no_messages', about);
+  logMissingContent(span, operation, { inputMessages, outputMessages }, (outcome) => {
+    if (!log.addDialect(outcome, span, about) && outcome === 'withoutMessages') {
+      log.add('no_messages', about);
+    }
+  });
   return {
     conversationId,
     traceId,
@@ -72,6 +76,19 @@ export function toSpanRow(span: TraceSpan, context: RowContext, log: LogEntryCol
     outputMessages,
     attributes: selectOtherAttributes(span.attributes),
   };
+}
+
+/** Reports what a model call or a tool call does not contain. */
+function logMissingContent(
+  { attributes }: TraceSpan,
+  operation: string,
+  { inputMessages, outputMessages }: Pick<NewSpan, 'inputMessages' | 'outputMessages'>,
+  log: (outcome: 'withoutMessages' | 'withoutInput' | 'withoutToolDetails') => void,
+): void {
+  const hasDetails = TOOL_DETAIL_KEYS.some((key) => hasValue(attributes[key]));
+  if (operation === 'execute_tool' && !hasDetails) log('withoutToolDetails');
+  if (operation !== 'chat' || inputMessages !== undefined) return;
+  log(outputMessages === undefined ? 'withoutMessages' : 'withoutInput');
 }
 
 /** Returns whether a span is a turn, or wraps one, with text. */

@@ -134,9 +134,19 @@ const ignored: [sdk: string, span: SdkSpan, cure: RegExp][] = [
     /no setting of ADK changes that\. Set .* by hand/,
   ],
   [
-    'Genkit',
-    { scope: 'genkit-tracer', attributes: { 'genkit:type': 'action' } },
-    /@genkit-ai\/otel .*contentCapturingMode: 'SPAN_ONLY'/,
+    'Genkit, JavaScript: @genkit-ai/otel is not on npm',
+    { scope: 'genkit-tracer', language: 'nodejs', attributes: { 'genkit:type': 'action' } },
+    /no released version for JavaScript changes that\. Add @traceloop\/instrumentation-openai/,
+  ],
+  [
+    'Genkit, Python',
+    { scope: 'genkit-tracer', language: 'python', attributes: { 'genkit:type': 'action' } },
+    /genkit-otel .*contentCapturingMode/,
+  ],
+  [
+    'TanStack AI, tool calls',
+    { attributes: { 'gen_ai.tool.name': 'find', 'tanstack.ai.tool.outcome': 'success' } },
+    /In onSpanEnd of otelMiddleware, set gen_ai\.operation\.name to execute_tool/,
   ],
   [
     'VoltAgent',
@@ -147,6 +157,11 @@ const ignored: [sdk: string, span: SdkSpan, cure: RegExp][] = [
     'Traceloop, older, JavaScript',
     { scope: '@traceloop/instrumentation-openai', attributes: older },
     /Upgrade to @traceloop\/instrumentation-openai 0\.23 or later/,
+  ],
+  [
+    'Traceloop, older, LangChain for JavaScript: the current version loses tool calls',
+    { scope: '@traceloop/instrumentation-langchain', attributes: older },
+    /Use @traceloop\/instrumentation-openai/,
   ],
   [
     'Traceloop, older, Python',
@@ -308,6 +323,42 @@ void t.test('Spans next to a readable turn of their trace need no cure', (t) => 
   t.strictSame(codesOf(turn), []);
   t.strictSame(codesOf(turn, wrapper), ['ignored_spans']);
   t.strictSame(codesOf(wrapper), ['unreadable_spans']);
+  const withAttributes = (...keys: string[]): Span =>
+    makeWireSpan({ id: 'a3', wire: { attributes: keys.map(makeAttribute) } });
+  t.strictSame(codesOf(withAttributes('gen_ai.system')), ['older_conventions']);
+  t.strictSame(codesOf(turn, withAttributes('gen_ai.system')), ['ignored_spans']);
+  const tool = withAttributes('gen_ai.tool.name', 'tanstack.ai.tool.outcome');
+  t.strictSame(codesOf(turn, tool), ['unreadable_spans'], 'the turn does not repeat the call');
+  t.end();
+});
+
+void t.test('Model calls without input and tool calls without details: the cure', (t) => {
+  const text = JSON.stringify([
+    { role: 'assistant', parts: [{ type: 'text', content: 'SECRET' }] },
+  ]);
+  const withOutput = { ...chat, 'gen_ai.output.messages': text };
+  const withInput = { ...withOutput, 'gen_ai.input.messages': text };
+  const mastra = { scope: '@mastra/otel-exporter' };
+  t.match(diagnose({ ...mastra, attributes: withOutput }), {
+    level: 'warn',
+    code: 'unreadable_input',
+    message: /^Stored without input: chat spans of Mastra\. .* spanOutputProcessors/,
+  });
+  t.equal(diagnose({ ...mastra, attributes: withInput }), undefined);
+  t.equal(diagnose({ attributes: withOutput }), undefined);
+
+  const tool = { ...operation('execute_tool'), ...conversation('c'), 'gen_ai.tool.name': 'find' };
+  const langchain = { scope: '@traceloop/instrumentation-langchain' };
+  t.match(diagnose({ ...langchain, attributes: tool }), {
+    level: 'warn',
+    code: 'unreadable_tool_calls',
+    message:
+      /^Stored without details: tool calls of Traceloop for LangChain\. .*instrumentation-openai/,
+  });
+  for (const key of ['gen_ai.tool.call.arguments', 'gen_ai.tool.call.result']) {
+    t.equal(diagnose({ ...langchain, attributes: { ...tool, [key]: '{}' } }), undefined);
+  }
+  t.equal(diagnose({ attributes: tool }), undefined);
   t.end();
 });
 
@@ -346,7 +397,7 @@ void t.test('A request without a conversation id: the setting of the SDK is name
 });
 
 void t.test('Every text says what to do, in whole sentences', (t) => {
-  for (const { name, marks, ...texts } of dialects) {
+  for (const { name, marks, isLossInReadableTraces, ...texts } of dialects) {
     t.ok(marks.length > 0, name);
     const usesValues = marks.some(({ spanName, values, operations }) =>
       Boolean(spanName ?? values ?? operations),

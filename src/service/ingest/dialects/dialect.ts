@@ -12,8 +12,14 @@ export interface Dialect {
   marks: readonly Marks[];
   /** About spans without `gen_ai.operation.name`, which are ignored. */
   withoutOperation?: string;
+  /** The ignored spans lose something even if their trace has a readable turn. */
+  isLossInReadableTraces?: true;
   /** About chat spans without `gen_ai.input.messages` and `gen_ai.output.messages`. */
   withoutMessages?: string;
+  /** About chat spans with `gen_ai.output.messages` only. */
+  withoutInput?: string;
+  /** About execute_tool spans without arguments and result. */
+  withoutToolDetails?: string;
   /** About spans whose operation makes no turn although they are model calls. */
   withoutTurn?: string;
   /** How to set `gen_ai.conversation.id`. */
@@ -37,7 +43,7 @@ export interface Marks {
 }
 
 /** What a dialect explains about a span. */
-export type DialectTopic = Exclude<keyof Dialect, 'name' | 'marks'>;
+export type DialectTopic = Exclude<keyof Dialect, 'name' | 'marks' | 'isLossInReadableTraces'>;
 
 /** Returns the first dialect that matches a span and has a text on the topic. */
 export function findDialect<Topic extends DialectTopic>(

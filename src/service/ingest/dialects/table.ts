@@ -1,15 +1,8 @@
 import type { Dialect } from './dialect.ts';
-import { traceloopDialects } from './traceloop.ts';
+import { NODE_INSTRUMENTATIONS, traceloopDialects } from './traceloop.ts';
 
 const BY_HAND =
   'Set gen_ai.operation.name, gen_ai.input.messages and gen_ai.output.messages by hand';
-
-/**
- * Instrumentations for Node that write the messages of model calls as the service reads them. The one
- * for LangChain loses tool calls, but LangChain uses the clients that these instrument.
- */
-const NODE_INSTRUMENTATIONS =
-  '@traceloop/instrumentation-openai or -anthropic 0.23 or later, for the client that calls the model';
 
 const PYTHON_INSTRUMENTATIONS =
   'opentelemetry-instrumentation-anthropic 0.54 or later, or -openai or -langchain 0.55 or later';
@@ -37,6 +30,15 @@ export const dialects: readonly Dialect[] = [
     conversationId:
       'In AI SDK 7, return the attribute from enrichSpan: new OpenTelemetry({ enrichSpan }). It ' +
       'receives runtimeContext.',
+  },
+  {
+    name: 'TanStack AI (tool calls)',
+    marks: [{ attributes: ['tanstack.ai.tool.outcome'] }],
+    withoutOperation:
+      'In onSpanEnd of otelMiddleware, set gen_ai.operation.name to execute_tool on spans of kind ' +
+      'tool, and gen_ai.tool.call.arguments and gen_ai.tool.call.result to the content of their ' +
+      'gen_ai.input.messages and gen_ai.output.messages. captureContent: true adds these.',
+    isLossInReadableTraces: true,
   },
   {
     name: 'TanStack AI',
@@ -84,12 +86,20 @@ export const dialects: readonly Dialect[] = [
   },
   ...googleDialects(),
   {
+    // @genkit-ai/otel is in the repository of Genkit 1.42, but not on npm.
+    name: 'Genkit for JavaScript',
+    marks: [{ scopes: ['genkit-tracer'], languages: ['nodejs'] }],
+    withoutOperation:
+      'They have genkit:* attributes, and no released version for JavaScript changes that. ' +
+      `Add ${NODE_INSTRUMENTATIONS}. For other models, set gen_ai.operation.name, ` +
+      'gen_ai.input.messages and gen_ai.output.messages by hand, in a span processor.',
+  },
+  {
     name: 'Genkit',
     marks: [{ scopes: ['genkit-tracer'] }],
     withoutOperation:
-      'They have genkit:* attributes. For JavaScript, install @genkit-ai/otel and call ' +
-      "configureInstrumentation(new GenAiInstrumentation({ contentCapturingMode: 'SPAN_ONLY', " +
-      'emitToolSpans: true })). The packages for Python and Dart are genkit-otel and genkit_otel.',
+      'They have genkit:* attributes. Add genkit-otel (Python) or genkit_otel (Dart), and set up its ' +
+      "GenAiInstrumentation with contentCapturingMode: 'SPAN_ONLY' and emitToolSpans: true.",
   },
   {
     name: 'Genkit',
@@ -103,7 +113,15 @@ export const dialects: readonly Dialect[] = [
     marks: [{ scopes: ['@voltagent/core'] }],
     withoutOperation:
       `They have llm.* and agent.* attributes, and no setting changes that. ${BY_HAND}, in a span ` +
-      'processor that you pass to VoltAgentObservability as spanProcessors.',
+      'processor that you pass to VoltAgentObservability as spanProcessors, before the one that exports.',
+  },
+  {
+    name: 'Mastra',
+    marks: [{ scopes: ['@mastra/otel-exporter'] }],
+    withoutInput:
+      'Model calls have no input, but the step that contains them does. Add a processor to ' +
+      'spanOutputProcessors of Observability: if span.type is model_inference, set span.input to ' +
+      'span.parent.input.',
   },
   {
     name: 'Strands Agents',

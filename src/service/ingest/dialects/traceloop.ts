@@ -1,5 +1,17 @@
 import type { Dialect } from './dialect.ts';
 
+/**
+ * Instrumentations for Node that write the messages of model calls as the service reads them. The one
+ * for LangChain loses tool calls, but LangChain uses the clients that these instrument.
+ */
+export const NODE_INSTRUMENTATIONS =
+  '@traceloop/instrumentation-openai or -anthropic 0.23 or later, for the client that calls the model';
+
+const LANGCHAIN_SCOPE = '@traceloop/instrumentation-langchain';
+const LANGCHAIN_CURE =
+  'This version writes messages as gen_ai.prompt.N attributes, and newer ones lose tool calls. ' +
+  `Use ${NODE_INSTRUMENTATIONS}.`;
+
 /** The first version of a Traceloop package that writes messages as the service reads them. */
 interface CurrentPackage {
   name: string;
@@ -23,7 +35,6 @@ const CURRENT_PACKAGES: readonly CurrentPackage[] = [
   javascript('openai', '0.23'),
   javascript('anthropic', '0.23'),
   javascript('bedrock', '0.24'),
-  javascript('langchain', '0.24'),
   javascript('llamaindex', '0.25'),
   python('anthropic', '0.54'),
   python('openai-agents', '0.61'),
@@ -75,6 +86,19 @@ const isJavascriptPackage = ({ scope }: CurrentPackage): boolean => scope.starts
 export const traceloopDialects: readonly Dialect[] = [
   ...CURRENT_PACKAGES.map(describePackage),
   {
+    name: 'Traceloop for LangChain',
+    marks: [{ scopes: [LANGCHAIN_SCOPE], attributes: OLDER_ATTRIBUTES }],
+    withoutOperation: LANGCHAIN_CURE,
+    withoutMessages: LANGCHAIN_CURE,
+  },
+  {
+    name: 'Traceloop for LangChain',
+    marks: [{ scopes: [LANGCHAIN_SCOPE] }],
+    withoutToolDetails:
+      'This instrumentation records neither the arguments nor the results of tools, and not always ' +
+      `their names. No setting changes that. Use ${NODE_INSTRUMENTATIONS}.`,
+  },
+  {
     name: 'Traceloop for Gemini',
     marks: [
       {
@@ -103,7 +127,10 @@ export const traceloopDialects: readonly Dialect[] = [
       '(JavaScript) and 0.62 (Python), and no setting changes that. Set gen_ai.operation.name, ' +
       'gen_ai.input.messages and gen_ai.output.messages by hand, or use another instrumentation.',
   },
-  describeCapture(true, CURRENT_PACKAGES.filter(isJavascriptPackage)),
+  describeCapture(true, [
+    ...CURRENT_PACKAGES.filter(isJavascriptPackage),
+    javascript('langchain', '0.24'),
+  ]),
   describeCapture(
     false,
     CURRENT_PACKAGES.filter((item) => !isJavascriptPackage(item) && item.scope !== SHARED_SCOPE),

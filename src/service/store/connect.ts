@@ -1,4 +1,3 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import Sqlite, { type Database } from 'better-sqlite3';
@@ -15,7 +14,14 @@ import {
 } from 'kysely';
 import { systemClock } from '../../platform/clock.ts';
 import { assertFileIntact, assertSameDatabase } from './file-identity.ts';
-import { CACHE_KIB, CHECKPOINT_PAGES, isBusy, LOCK_WAIT_MS_MAX, openFile } from './open-file.ts';
+import {
+  CACHE_KIB,
+  CHECKPOINT_PAGES,
+  isBusy,
+  LOCK_WAIT_MS_MAX,
+  LOCKED_WAIT_MS_MAX,
+  openFile,
+} from './open-file.ts';
 import type { Tables } from './tables.ts';
 
 /** A write transaction. */
@@ -44,25 +50,30 @@ export interface StoreFile {
  * are two writers on each file: this write connection and the span writer in the ingest thread.
  * Waiting for the write lock inside SQLite would block the main thread, so this connection has no
  * busy timeout. Instead, it takes the lock at the start of each transaction and retries from the
- * event loop until the lock is free. Kysely runs the transactions of one connection one by one, so
- * the wait counts from the call of `write`: transactions that queue up wait only once.
+ * event loop until the lock is free. Kysely runs the transactions of one connection one by one.
  */
-export function connect({ file, isTemporary }: StoreFile): Connections {
+export function connect({
+  file,
+  isTemporary,
+  lockWaitMsMax = LOCK_WAIT_MS_MAX,
+}: StoreFile & {
+  /** How long a write waits for the lock (default: 5 s). */
+  lockWaitMsMax?: number;
+}): Connections {
   const forWrites = openForWrites({ file, isTemporary });
   // Leave checkpoints to the ingest thread: here, they would block HTTP responses.
   forWrites.pragma(`wal_autocheckpoint = ${2 * CHECKPOINT_PAGES}`);
   const forReads = new Sqlite(file, { readonly: true, timeout: LOCK_WAIT_MS_MAX });
   forReads.pragma(`cache_size = -${CACHE_KIB}`);
   const writer = new Kysely<Tables>({
-    dialect: new ImmediateDialect(forWrites),
+    dialect: new ImmediateDialect(forWrites, lockWaitMsMax),
   });
   const reader = new Kysely<Tables>({
     dialect: new SqliteDialect({ database: withStatementCache(forReads) }),
   });
   return {
     reader,
-    write: (change) =>
-      requestedAtMs.run(systemClock.monotonicMs(), () => writer.transaction().execute(change)),
+    write: (change) => writer.transaction().execute(change),
     async close() {
       await reader.destroy();
       await writer.destroy();
@@ -132,27 +143,30 @@ function withStatementCache(db: Database): SqliteDatabase {
 
 class ImmediateDialect extends SqliteDialect {
   readonly #file: Database;
+  readonly #lockWaitMsMax: number;
 
-  constructor(file: Database) {
+  constructor(file: Database, lockWaitMsMax: number) {
     super({ database: withStatementCache(file) });
     this.#file = file;
+    this.#lockWaitMsMax = lockWaitMsMax;
   }
 
   override createDriver(): SqliteDriver {
-    return new ImmediateDriver(this.#file);
+    return new ImmediateDriver(this.#file, this.#lockWaitMsMax);
   }
 }
-
-/** When the transaction was requested, on the monotonic clock. */
-const requestedAtMs = new AsyncLocalStorage<number>();
 
 /** Starts transactions with `begin immediate`, so none can fail halfway for lack of the lock. */
 class ImmediateDriver extends SqliteDriver {
   readonly #file: Database;
+  readonly #lockWaitMsMax: number;
+  /** Whether the latest transaction did not get the lock. */
+  #isLocked = false;
 
-  constructor(file: Database) {
+  constructor(file: Database, lockWaitMsMax: number) {
     super({ database: withStatementCache(file) });
     this.#file = file;
+    this.#lockWaitMsMax = lockWaitMsMax;
   }
 
   /** SQLite itself rolls back when the disk is full; a second rollback would hide that error. */
@@ -161,13 +175,17 @@ class ImmediateDriver extends SqliteDriver {
   }
 
   override async beginTransaction(connection: DatabaseConnection): Promise<void> {
-    const giveUpAtMs = (requestedAtMs.getStore() ?? systemClock.monotonicMs()) + LOCK_WAIT_MS_MAX;
+    const waitMs = Math.min(this.#lockWaitMsMax, this.#isLocked ? LOCKED_WAIT_MS_MAX : Infinity);
+    const giveUpAtMs = systemClock.monotonicMs() + waitMs;
     for (;;) {
       try {
         await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+        this.#isLocked = false;
         return;
       } catch (error) {
-        if (!isBusy(error) || systemClock.monotonicMs() > giveUpAtMs) throw error;
+        if (!isBusy(error)) throw error;
+        this.#isLocked = systemClock.monotonicMs() > giveUpAtMs;
+        if (this.#isLocked) throw error;
         // The span writer holds the lock for a few milliseconds per batch.
         await systemClock.sleep(1);
       }

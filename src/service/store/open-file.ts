@@ -20,6 +20,12 @@ const OPEN_WAIT_MS_MAX = 10_000;
  */
 export const LOCK_WAIT_MS_MAX = 5_000;
 
+/**
+ * How long a write waits if the write before it never got the lock. Writes that queued up during
+ * that wait would otherwise all wait as long, one after the other.
+ */
+export const LOCKED_WAIT_MS_MAX = 100;
+
 /** Pause between two attempts to get the lock. */
 const LOCK_RETRY_MS = 5;
 

@@ -12,7 +12,7 @@
 import type { Database } from 'better-sqlite3';
 import { toError } from '../../platform/error-origin.ts';
 import { ENTRIES_PER_OWNER_MAX, toEntryRows } from './ingest-log-rows.ts';
-import { isBusy, LOCK_WAIT_MS_MAX, openFile } from './open-file.ts';
+import { isBusy, LOCK_WAIT_MS_MAX, LOCKED_WAIT_MS_MAX, openFile } from './open-file.ts';
 import { prepareStatements, type SpanWriterStatements } from './span-statements.ts';
 import type { IngestLogEntry, InsertResult, NewSpan, Tag, TraceRequestRows } from './store.ts';
 
@@ -40,9 +40,6 @@ export interface SpanWriterOptions {
 /** Tags stored for each conversation. A limit keeps clients from storing message text as tags. */
 export const TAGS_PER_CONVERSATION_MAX = 256;
 
-/** How long the writer waits for a lock after an earlier wait for it has timed out. */
-const RETRY_WAIT_MS = 100;
-
 /** Ids of ignored spans that are stored. Old ones are useless: their turns have been built. */
 const LINKS_MAX = 500_000;
 
@@ -61,12 +58,10 @@ export function openSpanWriter({
   return {
     insert(requests) {
       const results = insertBatch(db, statements, requests);
-      // Requests that arrived during a wait must not wait again, one batch after the other.
       if (isLocked !== results.some(isBusy)) {
         isLocked = !isLocked;
-        db.pragma(
-          `busy_timeout = ${isLocked ? Math.min(RETRY_WAIT_MS, lockWaitMsMax) : lockWaitMsMax}`,
-        );
+        const waitMs = Math.min(lockWaitMsMax, isLocked ? LOCKED_WAIT_MS_MAX : Infinity);
+        db.pragma(`busy_timeout = ${waitMs}`);
       }
       return results;
     },

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { CREATE_TABLES } from '../../../src/service/store/migrations/001-create-tables.ts';
+import { connect } from '../../../src/service/store/connect.ts';
 import { openFile } from '../../../src/service/store/open-file.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { newAgent } from '../../helpers/store.ts';
@@ -17,6 +18,7 @@ import {
   NOON_MS,
 } from '../../helpers/store.ts';
 import { newCloseRequest, readValue, openDatabase, withStore } from '../../helpers/store.ts';
+import { until } from '../../helpers/until.ts';
 
 const digest = (key: string): string => createHash('sha256').update(key).digest('hex');
 
@@ -277,4 +279,39 @@ void t.test('A file with the first schema is migrated, and its outcomes stay', a
   const store = await openStore({ file });
   t.teardown(() => store.close());
   t.match((await store.sessions.find('o', 'one'))?.outcomes, [{ outcome: 'fail', required: true }]);
+});
+
+void t.test('A write that queued behind a long one waits for a brief lock', async (t) => {
+  const file = join(t.testdir(), 'store.db');
+  const { write, close } = connect({ file, isTemporary: true, lockWaitMsMax: 500 });
+  t.teardown(close);
+  const other = openDatabase(t, file);
+  const startedMs = performance.now();
+  const long = write(() => until('the wait is over', () => performance.now() - startedMs > 600));
+  let hasEnded = false;
+  const queued = write(() => Promise.resolve('stored')).finally(() => (hasEnded = true));
+  const lock = long.then(() => other.exec('begin immediate'));
+  await lock;
+  await new Promise(setImmediate);
+  t.notOk(hasEnded);
+  other.exec('rollback');
+  t.equal(await queued, 'stored');
+});
+
+void t.test('Writes that queued during a long lock do not wait one after the other', async (t) => {
+  const file = join(t.testdir(), 'store.db');
+  const { write, close } = connect({ file, isTemporary: true, lockWaitMsMax: 1_000 });
+  t.teardown(close);
+  const other = openDatabase(t, file);
+  other.exec('begin immediate');
+  const startedMs = performance.now();
+  const change = () => Promise.resolve('stored');
+  const results = await Promise.allSettled([1, 2, 3, 4, 5].map(() => write(change)));
+  const ms = performance.now() - startedMs;
+  for (const result of results) {
+    t.match(result, { status: 'rejected', reason: { code: /^SQLITE_BUSY/ } });
+  }
+  t.ok(ms >= 1_000 && ms < 5_000, `${ms} ms`);
+  other.exec('rollback');
+  t.equal(await write(change), 'stored');
 });

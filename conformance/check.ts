@@ -59,6 +59,8 @@ export interface CheckOptions {
   strict?: boolean;
   /** Called after every exchange. */
   onExchange?: (exchange: ExchangeRecord) => void;
+  /** Called with a sentence for people while the run waits for the peer to come back. */
+  onWaiting?: (message: string) => void;
   /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }
@@ -155,5 +157,6 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): RunOptions
     preflightOnly,
     signal: options.signal,
     onExchange: options.onExchange ?? (() => {}),
+    onWaiting: options.onWaiting,
   };
 }

@@ -30,6 +30,7 @@ export const sandboxSuite: Suite = createSuite({
       ? undefined
       : exchanges.find(({ endpoint, step }) => endpoint === 'voice' && step === UPGRADE);
   },
+  repeatsFailures: true,
   isBlockedByErrors: false,
   diagnose: diagnoseSandbox,
   repairs: sandboxRepairs,
@@ -51,6 +52,7 @@ export const serviceSuite: Suite = createSuite({
   },
   authorize: (key, headerName) => ({ [headerName]: key }),
   findKeyedExchange: ({ exchanges }) => exchanges.find(({ endpoint }) => endpoint === 'production'),
+  repeatsFailures: false,
   isBlockedByErrors: true,
   diagnose: () => [],
   repairs: [],

@@ -6,6 +6,7 @@ import {
   drop,
   dropInstead,
   editErrors,
+  errorResponse,
   isError,
   jsonResponse,
   refuseInstead,
@@ -21,6 +22,7 @@ import {
   createMutantFactory,
   type Mutant,
   type ProxyResponse,
+  type ProxyResult,
   type TransformFactory,
 } from '../engine/mutants/mutant.ts';
 import { isNotJsonObject, where, type MalformedRequest } from '../engine/mutants/requests.ts';
@@ -77,6 +79,17 @@ export function breakAfterMalformedJson(
     return async (request, forward) => {
       if (request.endpoint === endpoint && request.json === undefined) isBroken = true;
       return isBroken && when(request) ? respond() : forward(request);
+    };
+  };
+}
+
+/** Fails at every seventh request to an endpoint. */
+export function failEverySeventh(endpoint: Endpoint, how?: 'dropped'): TransformFactory {
+  return () => {
+    let requests = 0;
+    return async (request, forward): Promise<ProxyResult> => {
+      if (request.endpoint !== endpoint || ++requests % 7 !== 0) return forward(request);
+      return how ?? errorResponse(500, 'server_error');
     };
   };
 }

@@ -48,6 +48,11 @@ export interface SuiteOptions {
   authorize(key: string, headerName: string): Record<string, string>;
   /** Returns the preflight exchange that shows whether the peer accepts the key. */
   findKeyedExchange(preflight: Preflight): Exchange | undefined;
+  /**
+   * Whether the run waits for a peer that stops responding, and sends a failed request again, alone.
+   * The peer needs `GET /health`.
+   */
+  repeatsFailures: boolean;
   /** A preflight in which every response is a 4xx or 5xx blocks the run. */
   isBlockedByErrors: boolean;
   /** Recognizes common defects in a recording. "Fix first" prefers their repairs to other ones. */

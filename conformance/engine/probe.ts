@@ -27,6 +27,8 @@ export interface Step<Name extends string = string> {
   path?: string;
   /** The method of a request to `/__admin` (default: POST). */
   method?: 'GET' | 'PUT' | 'DELETE';
+  /** `together`: stays concurrent with requests like it, also when others go one at a time. */
+  order?: 'together';
   /** Don't repeat the request after a 429. */
   once?: true;
   /** Additional headers. They replace headers of the same name. */

@@ -301,19 +301,26 @@ const noSandbox: readonly PeerTemplate[] = [
 
 /** Defines a conforming peer that stops after a number of requests. */
 const dyingPeer = (name: string, description: string, requests: number): PeerTemplate =>
-  definePeer(name, description, 'unreachable', async (clock) => {
-    let left = requests;
-    const server = await startProxy({
-      upstream: NO_UPSTREAM,
-      clock,
-      transform: (request) => {
-        if (left-- > 0) return Promise.resolve(createAcceptedResponse(request, clock));
-        void server.stop();
-        return Promise.resolve('dropped');
-      },
-    });
-    return server;
-  });
+  definePeer(
+    name,
+    description,
+    'unreachable',
+    async (clock) => {
+      let left = requests;
+      const server = await startProxy({
+        upstream: NO_UPSTREAM,
+        clock,
+        transform: (request) => {
+          if (left-- > 0) return Promise.resolve(createAcceptedResponse(request, clock));
+          void server.stop();
+          return Promise.resolve('dropped');
+        },
+      });
+      return server;
+    },
+    // The run waits for the peer to come back.
+    20,
+  );
 
 const dying: readonly PeerTemplate[] = [
   dyingPeer('gone-in-the-preflight', 'Stops after its first responses.', 2),

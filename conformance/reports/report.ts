@@ -15,7 +15,9 @@ import {
   type JudgeOptions,
 } from '../engine/judge/judge.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
+import { findCrashes } from '../engine/transcript/crashes.ts';
 import { callsOf } from './calls.ts';
+import { crashRows, describeCrashes } from './crashes.ts';
 import { callCommand, requestCommand } from './curl.ts';
 import { type Exchange, type Transcript, describeOutcome } from '../engine/transcript/reading.ts';
 
@@ -33,7 +35,11 @@ export function createReport(
   const judgment = judgeTranscript(suite, transcript, options);
   const waiver = findHttpWaiver(run.target, run.allowHttp);
   const isBlocked = judgment.blockedBy !== undefined;
-  const notices = suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []);
+  const crashes = findCrashes(transcript.exchanges);
+  const notices = [
+    ...describeCrashes(suite.peer, crashes),
+    ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
+  ];
   return {
     verdict: judgment.verdict,
     exitCode: judgment.exitCode,
@@ -49,6 +55,7 @@ export function createReport(
     observedBehavior: observe(suite, judgment.blockedBy?.before ?? transcript),
     waived: waiver === undefined ? [] : [waiver],
     ...(notices.length > 0 && { notices }),
+    ...crashRows(crashes, itemOf),
     requirements: [...judgment.requirements].map(([id, result]) =>
       rowOf(suite, id, result, transcript),
     ),
@@ -56,8 +63,9 @@ export function createReport(
   };
 }
 
-function blockedByOf({ id, message, cure, evidence }: BlockingCause): BlockedBy {
-  return { id, message, cure, evidence: evidence ? [itemOf(evidence)] : [] };
+function blockedByOf({ id, message, cure, evidence, suspects = [] }: BlockingCause): BlockedBy {
+  const shown = new Set([...(evidence ? [evidence] : []), ...suspects]);
+  return { id, message, cure, evidence: [...shown].slice(0, EVIDENCE_MAX).map(itemOf) };
 }
 
 function observe({ areas }: Suite, transcript: Transcript): CheckReport['observedBehavior'] {

@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 
@@ -16,20 +16,28 @@ const badRequest = refusal(400, 'invalid_request_error', 'bad_request');
  * the reference agent, so that tests with both do not only prove how the reference agent behaves.
  */
 export async function withPlainSandbox(t: Test): Promise<string> {
-  const users = new Set<string>();
-  const server = createServer((request, response) => {
-    void textOf(request).then((text) => {
-      const [status, body] = respondTo(users, request.method ?? '', request.url ?? '', text);
-      response.writeHead(status, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(body));
-    });
-  });
+  const server = createPlainServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => {
     server.closeAllConnections();
     server.close();
   });
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Creates the server. `onRequest` runs before each response and can delay or prevent it. */
+export function createPlainServer(
+  onRequest: (request: IncomingMessage, text: string) => Promise<void> = () => Promise.resolve(),
+): Server {
+  const users = new Set<string>();
+  return createServer((request, response) => {
+    void textOf(request).then(async (text) => {
+      await onRequest(request, text);
+      const [status, body] = respondTo(users, request.method ?? '', request.url ?? '', text);
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    });
+  });
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -34,6 +34,8 @@ import {
   checkMedianTime,
   checkMaxTime,
 } from '../../engine/checks/targets.ts';
+import { isConclusive, showsOverlap } from '../../engine/transcript/repetitions.ts';
+import { requireSurvival } from '../../engine/checks/crashes.ts';
 import { checkArguments, checkToolsRun, checkToolsUsed } from './tool-checks.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
@@ -57,8 +59,8 @@ const requirementOf = (step: string): ChatRequirementId =>
   isValidStep(step) ? validChatSteps[step] : 'CHAT-001';
 
 /** Requires the valid requests of a requirement to succeed. */
-const succeeds = (id: ChatRequirementId): Check =>
-  checkAccepted('chat', (step) => requirementOf(step) === id, noReply);
+const succeeds = (id: ChatRequirementId, isEvidence = isConclusive): Check =>
+  checkAccepted('chat', (step) => requirementOf(step) === id, noReply, isEvidence);
 
 /** The steps that add one part to the minimal request; all other steps vary the full one. */
 const variesMinimal = isChatStep(
@@ -69,11 +71,11 @@ const variesMinimal = isChatStep(
 );
 
 /** Requires the valid requests of a requirement to succeed, if the request that they vary succeeds. */
-const succeedsLikeBaseline = (id: ChatRequirementId): Check =>
+const succeedsLikeBaseline = (id: ChatRequirementId, isEvidence = isConclusive): Check =>
   requirePlainAccepted(
     (baseline, exchange) => isChatStep(variesMinimal(exchange) ? 'minimal' : 'full')(baseline),
     isReply,
-    succeeds(id),
+    succeeds(id, isEvidence),
   );
 
 /** Requires a 400 response to the malformed requests of a requirement. */
@@ -134,8 +136,8 @@ export const chatChecks = {
   'CHAT-010': succeedsLikeBaseline('CHAT-010'),
   'CHAT-011': succeedsLikeBaseline('CHAT-011'),
   'CHAT-012': succeedsLikeBaseline('CHAT-012'),
-  'CHAT-013': succeedsLikeBaseline('CHAT-013'),
-  'CHAT-014': succeedsLikeBaseline('CHAT-014'),
+  'CHAT-013': requireSurvival('chat', succeedsLikeBaseline('CHAT-013')),
+  'CHAT-014': succeedsLikeBaseline('CHAT-014', showsOverlap),
   'CHAT-015': succeedsLikeBaseline('CHAT-015'),
   'CHAT-016': checkNoServerError((exchange) => exchange.endpoint === 'chat', noReply),
   'CHAT-020': requiredField('/choices'),

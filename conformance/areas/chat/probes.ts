@@ -179,7 +179,7 @@ const overlap: ChatProbe = {
       requests.map((request, index) => {
         const userId = users[index];
         const named = userId === undefined ? request : { ...request, user_id: userId };
-        return context.send(valid('overlap', named));
+        return context.send({ ...valid('overlap', named), order: 'together' });
       }),
     );
   },

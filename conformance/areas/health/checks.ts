@@ -19,7 +19,9 @@ import {
   errorOf,
   isRateLimited,
   durationMs,
+  type Transcript,
 } from '../../engine/transcript/reading.ts';
+import { isTransient } from '../../engine/transcript/repetitions.ts';
 
 const isHealth = (exchange: Exchange): boolean => exchange.endpoint === 'health';
 const statusOf = (exchange: Exchange): number => exchange.response?.status ?? 0;
@@ -69,11 +71,14 @@ const isHealthResponse = (exchange: Exchange): boolean =>
   isHealthReport(exchange) || statusOf(exchange) === 500;
 
 /** Requires each judged response to be a health report or a failed health check. */
-function checkResponse(isJudged: (exchange: Exchange) => boolean, expected: string): Check {
+function checkResponse(
+  isJudged: (exchange: Exchange, transcript: Transcript) => boolean,
+  expected: string,
+): Check {
   return checkEach(
-    (exchange) =>
+    (exchange, transcript) =>
       isHealth(exchange) &&
-      isJudged(exchange) &&
+      isJudged(exchange, transcript) &&
       !isRateLimited(exchange) &&
       ![401, 403].includes(statusOf(exchange)) &&
       exchange.failure?.kind !== 'timeout',
@@ -82,12 +87,20 @@ function checkResponse(isJudged: (exchange: Exchange) => boolean, expected: stri
   );
 }
 
+/** Returns whether the connection of a request failed once, and not when it was sent again. */
+const hasLostConnection = (exchange: Exchange, transcript: Transcript): boolean =>
+  exchange.failure !== undefined && isTransient(exchange, transcript);
+
 /** Checks the response of a step. Judged only where the plain request works; else HEALTH-001 fails. */
 function checkResponseIfPlainWorks(step: HealthStep, expected: string): Check {
   return requirePlainAccepted(
     isHealthStep('plain'),
     isHealthResponse,
-    checkResponse(isHealthStep(step), expected),
+    checkResponse(
+      (exchange, transcript) =>
+        isHealthStep(step)(exchange) && !hasLostConnection(exchange, transcript),
+      expected,
+    ),
   );
 }
 
@@ -102,7 +115,9 @@ function notHealth(exchange: Exchange, expected: string): Finding {
 /** The checks for `GET /health`, by requirement. */
 export const healthChecks = {
   'HEALTH-001': checkResponse(
-    (exchange) => !isHealthStep('with Accept', 'after refusals')(exchange),
+    (exchange, transcript) =>
+      !isHealthStep('with Accept', 'after refusals')(exchange) ||
+      hasLostConnection(exchange, transcript),
     '200 or 503 with a JSON object',
   ),
   'HEALTH-002': checkHttpStatus('healthy', 200),

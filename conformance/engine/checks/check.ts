@@ -8,6 +8,7 @@ import {
   toPrintable,
   isRateLimited,
 } from '../transcript/reading.ts';
+import { isConclusive } from '../transcript/repetitions.ts';
 
 /** One deviation from a requirement in one exchange. */
 export interface Finding {
@@ -71,9 +72,12 @@ export function unjudgedAs(verdict: Unjudged['verdict'], reason: string): Check[
 
 /** Explains why no valid request to an endpoint got a response that can be judged. */
 export function explainNoValidResponse(endpoint: Endpoint): Check['unjudged'] {
-  return ({ exchanges }) => {
-    const valid = exchanges.filter(
-      (exchange) => exchange.endpoint === endpoint && exchange.intent === 'valid',
+  return (transcript) => {
+    const valid = transcript.exchanges.filter(
+      (exchange) =>
+        exchange.endpoint === endpoint &&
+        exchange.intent === 'valid' &&
+        isConclusive(exchange, transcript),
     );
     return { verdict: 'blocked', reason: explainUnreadable(valid) };
   };

@@ -25,12 +25,17 @@ import {
   describeOutcome,
   isRateLimited,
 } from '../transcript/reading.ts';
+import { isConclusive } from '../transcript/repetitions.ts';
 
-/** Requires that valid requests of some steps are accepted with a JSON object. */
+/**
+ * Requires that valid requests of some steps are accepted with a JSON object. `isEvidence` selects
+ * between the attempts of a request that was sent again.
+ */
 export function checkAccepted(
   endpoint: Endpoint,
   isStep: (step: string) => boolean,
   unjudged: Check['unjudged'],
+  isEvidence: (exchange: Exchange, transcript: Transcript) => boolean = isConclusive,
 ): Check {
   return checkEach(
     (exchange, transcript) =>
@@ -38,6 +43,7 @@ export function checkAccepted(
       exchange.intent === 'valid' &&
       isStep(exchange.step) &&
       !isRateLimited(exchange) &&
+      isEvidence(exchange, transcript) &&
       !isRepeatedLater(exchange, transcript),
     (exchange) => {
       if (!isAccepted(exchange)) return [outcomeFinding(exchange, 'a 2xx response')];
@@ -172,7 +178,10 @@ export function checkRefused(
   const expected = status === undefined ? 'a 4xx response' : `${status}`;
   return checkEach(
     (exchange, transcript) =>
-      isEdited(exchange) && !isRateLimited(exchange) && isControlAccepted(exchange, transcript),
+      isEdited(exchange) &&
+      !isRateLimited(exchange) &&
+      isConclusive(exchange, transcript) &&
+      isControlAccepted(exchange, transcript),
     (exchange) => {
       const received = exchange.response?.status ?? 0;
       const isExpected =

@@ -84,7 +84,10 @@ export function createHttpClient({ target, clock, ca }: HttpClientOptions): Http
       // The peer may have closed the idle connection just before it got the request.
       const { failure } = outcome;
       const isClosed = failure?.kind === 'reset' && failure.status === undefined;
-      return isClosed ? sendAlone(outgoing, deadlineMs) : outcome;
+      if (!isClosed) return outcome;
+      const again = await sendAlone(outgoing, deadlineMs);
+      // If nothing listens any more, the peer ended while the connection was in use.
+      return again.failure?.kind === 'refused' ? outcome : again;
     },
     close: () => keepAliveAgent.destroy(),
   };

@@ -52,6 +52,8 @@ export interface RunOptions {
   probes?: readonly Probe[] | undefined;
   /** Called after every exchange. */
   onExchange: (exchange: Exchange) => void;
+  /** Called with a sentence for people while the run waits for the peer to come back. */
+  onWaiting?: ((message: string) => void) | undefined;
   /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }
@@ -68,7 +70,7 @@ export interface Plan extends Cost {
   probes: readonly Probe[];
 }
 
-/** Selects the probes of a run and adds up what they cost, not counting repetitions after a 429. */
+/** Selects the probes of a run and adds up what they cost, not counting repetitions. */
 export function planRun(
   suite: Suite,
   options: Pick<RunOptions, 'areas' | 'prompts' | 'preflightOnly' | 'intrusive' | 'probes'>,
@@ -174,6 +176,9 @@ async function createRunSender(
     },
     deadlineMs: createDeadlines(options.timeoutMs),
     onExchange: options.onExchange,
+    recovery: suite.repeatsFailures
+      ? { peer: suite.peer, signal: options.signal, onWaiting: options.onWaiting ?? (() => {}) }
+      : undefined,
     isStopped: (probe) => run.isInterrupted() && !probe.cleansUp,
   });
 }

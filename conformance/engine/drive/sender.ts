@@ -1,10 +1,19 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { readRetryAfterMs, type Clock } from '../../../src/platform/clock.ts';
 import type { Probe, Step } from '../probe.ts';
-import { isRateLimited, type Exchange } from '../transcript/reading.ts';
-import type { HttpClient, Outcome, Outgoing } from './http-client.ts';
+import {
+  isBroken,
+  isConnectionFailure,
+  isRateLimited,
+  RECOVERY,
+  type Exchange,
+} from '../transcript/reading.ts';
+import type { HttpClient, Outcome } from './http-client.ts';
 import { toOutgoing, type RequestSettings } from './outgoing.ts';
 import { toRecordedRequest, type Recorder } from './recorder.ts';
+import { createUserMemory } from './lost-users.ts';
+import { createRecovery, type RecoveryOptions, type RecoveryState } from './recovery.ts';
+import { createRepetitionPolicy } from './repetition.ts';
 import type { Caller } from './call/caller.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
@@ -24,6 +33,8 @@ export interface SenderOptions {
   isStopped: (probe: Probe) => boolean;
   /** Called after every exchange. */
   onExchange(exchange: Exchange): void;
+  /** How to wait for a peer that stops responding; undefined to send nothing again. */
+  recovery: Pick<RecoveryOptions, 'peer' | 'signal' | 'onWaiting'> | undefined;
 }
 
 /** Sends the request of a step. Returns undefined if it was not sent. All probes of a run share it. */
@@ -37,79 +48,198 @@ const ATTEMPTS_MAX = 6;
 /** Total time that a run waits because of 429 responses. */
 const RETRY_WAIT_MS_MAX = 120_000;
 
+/** The request that asks whether the peer responds again. */
+const POLL: Step = { endpoint: 'health', step: 'does it respond again?', intent: 'open' };
+
 /**
  * Creates a sender. It repeats a request after a 429: after the time in Retry-After, or after 1, 2, 4,
- * 8, … s, for at most two minutes per run. So that every run ends, it stops sending to an endpoint
- * after three timeouts in a row, and stops sending requests (or placing calls) after six refused
- * connections in a row.
+ * 8, … s, for at most two minutes per run. It waits for a peer whose connections fail, and sends a
+ * failed request again, alone. So that every run ends, it stops sending to an endpoint after three
+ * timeouts in a row, and stops sending requests (or placing calls) after six refused connections in a
+ * row, or when the peer does not come back.
  */
 export function createSender(options: SenderOptions): Sender {
-  const { clock, caller, client, recorder } = options;
-  const startedMs = clock.monotonicMs();
+  const repetitions = createRepetitionPolicy();
+  const attempts = createAttempts(options);
+  const sendUntilAllowed = createRateLimitedSend(options, attempts);
+  const repeat = async (
+    probe: Probe,
+    step: Step,
+    failed: Exchange,
+  ): Promise<Exchange | undefined> => {
+    await attempts.waitForPeer(failed);
+    const isAllowed = !attempts.hasGivenUp(step) && repetitions.allows(failed);
+    const sending = isAllowed ? sendUntilAllowed(probe, step, failed.id) : undefined;
+    // The repetition is first in line now.
+    attempts.release(failed);
+    const repetition = await sending;
+    if (!repetition) return undefined;
+    await attempts.waitForPeer(repetition);
+    attempts.release(repetition);
+    repetitions.note(failed, repetition);
+    // A fault that shows only sometimes is easier to name if no other request is in flight.
+    if (!isBroken(repetition)) options.requestLimiter.goOneByOne();
+    return repetition;
+  };
+  return async (probe, step) => {
+    const exchange = await sendUntilAllowed(probe, step);
+    if (!exchange || !attempts.isRecovering() || !isBroken(exchange)) return exchange;
+    return (await repeat(probe, step, exchange)) ?? exchange;
+  };
+}
+
+/** Sends single requests and remembers how they ended. */
+interface Attempts {
+  /** Sends a request once. `repeats` is the id of the failed exchange that it repeats. */
+  attempt(probe: Probe, step: Step, repeats?: number): Promise<Exchange>;
+  /** Returns whether nothing more is sent to the endpoint of a step. */
+  hasGivenUp(step: Step): boolean;
+  /** Returns whether the run waits for a peer that stops responding. It has responded before. */
+  isRecovering(): boolean;
+  /** Waits for the peer if the connection of an exchange failed. */
+  waitForPeer(exchange: Exchange): Promise<void>;
+  /** Lets other requests start again that were held when the connection of an exchange failed. */
+  release(exchange: Exchange): void;
+}
+
+function createAttempts(options: SenderOptions): Attempts {
+  const { requestLimiter } = options;
+  const exchangeOnce = createExchangeOnce(options);
+  const users = createUserMemory();
   const timeoutsInARow = new Map<Endpoint, number>();
   // Calls may go to another address than requests.
   const refusedInARow = { calls: 0, requests: 0 };
+  const waits = new WeakMap<Exchange, { wait: Promise<RecoveryState>; release: () => void }>();
+  let hasResponded = false;
+
   const kindOf = ({ endpoint }: Step): 'calls' | 'requests' =>
     endpoint === 'voice' ? 'calls' : 'requests';
   const countTimeouts = ({ endpoint }: Step): number => timeoutsInARow.get(endpoint) ?? 0;
-  const hasGivenUp = (step: Step): boolean =>
-    countTimeouts(step) >= TIMEOUTS_IN_A_ROW_MAX ||
-    refusedInARow[kindOf(step)] >= REFUSED_IN_A_ROW_MAX;
-
-  const sendOrCall = async (step: Step, outgoing: Outgoing): Promise<Outcome> => {
-    const deadlineMs = options.deadlineMs(step.endpoint);
-    if (step.endpoint !== 'voice' || !caller) {
-      return client.send(outgoing, deadlineMs, step.connection);
-    }
-    return caller.place({
-      ...{ step, outgoing, deadlineMs },
-      sinceRunMs: (atMs) => atMs - startedMs,
-      pass: (send) => options.requestLimiter.pass(send),
+  const sendForRecovery = (step: Step, deadlineMs: number): Promise<Exchange> =>
+    exchangeOnce({ id: RECOVERY }, step, { deadlineMs });
+  const recovery =
+    options.recovery &&
+    createRecovery({
+      ...options.recovery,
+      clock: options.clock,
+      poll: (deadlineMs) => sendForRecovery(POLL, deadlineMs),
+      async restore() {
+        for (const step of users.createSteps()) {
+          const exchange = await sendForRecovery(step, options.deadlineMs('create'));
+          if (exchange.failure) break;
+        }
+      },
     });
+  return {
+    async attempt(probe, step, repeats) {
+      const deadlineMs = options.deadlineMs(step.endpoint);
+      const exchange = await exchangeOnce(probe, step, { deadlineMs, repeats });
+      const isTimeout = exchange.failure?.kind === 'timeout';
+      if (repeats === undefined) {
+        timeoutsInARow.set(step.endpoint, isTimeout ? countTimeouts(step) + 1 : 0);
+      }
+      const isRefused = exchange.failure?.kind === 'refused';
+      refusedInARow[kindOf(step)] = isRefused ? refusedInARow[kindOf(step)] + 1 : 0;
+      if (kindOf(step) === 'calls') return exchange;
+      users.note(step, exchange);
+      if (exchange.response) hasResponded = true;
+      // The wait begins before the next request could start.
+      if (recovery && hasResponded && isConnectionFailure(exchange)) {
+        // From its first crash on, one request is in flight, so that the next one names its cause.
+        const wait = recovery.recover().then((state) => {
+          if (state === 'restarted') requestLimiter.goOneByOne();
+          return state;
+        });
+        const { promise, resolve } = Promise.withResolvers<undefined>();
+        waits.set(exchange, { wait, release: () => resolve(undefined) });
+        requestLimiter.holdUntil(promise);
+      }
+      return exchange;
+    },
+    hasGivenUp: (step) =>
+      (recovery?.isGone ?? false) ||
+      countTimeouts(step) >= TIMEOUTS_IN_A_ROW_MAX ||
+      refusedInARow[kindOf(step)] >= REFUSED_IN_A_ROW_MAX,
+    isRecovering: () => recovery !== undefined && hasResponded,
+    waitForPeer: async (exchange) => {
+      await waits.get(exchange)?.wait;
+    },
+    release: (exchange) => waits.get(exchange)?.release(),
   };
+}
 
-  const attempt = async (probe: Probe, step: Step): Promise<Exchange> => {
+type ExchangeOnce = (
+  probe: Pick<Probe, 'id'>,
+  step: Step,
+  more: { deadlineMs: number; repeats?: number | undefined },
+) => Promise<Exchange>;
+
+/** Returns a function that sends a request or places a call, and records the exchange. */
+function createExchangeOnce(options: SenderOptions): ExchangeOnce {
+  const { clock, caller, client, recorder, requestLimiter } = options;
+  const startedMs = clock.monotonicMs();
+  const sinceStartMs = (): number => Math.round((clock.monotonicMs() - startedMs) * 100) / 100;
+  return async (probe, step, { deadlineMs, repeats }) => {
     const outgoing = toOutgoing(step, options.settings);
-    const sentMs = clock.monotonicMs() - startedMs;
-    const outcome = await sendOrCall(step, outgoing);
+    const sentMs = sinceStartMs();
+    const outcome: Outcome =
+      step.endpoint !== 'voice' || !caller
+        ? await client.send(outgoing, deadlineMs, step.connection)
+        : await caller.place({
+            ...{ step, outgoing, deadlineMs },
+            sinceRunMs: (atMs) => atMs - startedMs,
+            pass: (send) => requestLimiter.pass(send),
+          });
     const exchange = recorder.record({
       probe: probe.id,
       step: step.step,
       endpoint: step.endpoint,
       intent: step.intent,
       ...(step.control && { control: step.control.id }),
+      ...(repeats !== undefined && { repeats }),
       request: toRecordedRequest(outgoing),
       ...outcome,
-      startedMs: roundMs(sentMs),
-      endedMs: roundMs(clock.monotonicMs() - startedMs),
+      startedMs: sentMs,
+      endedMs: sinceStartMs(),
     });
     options.onExchange(exchange);
-    const isTimeout = exchange.failure?.kind === 'timeout';
-    timeoutsInARow.set(step.endpoint, isTimeout ? countTimeouts(step) + 1 : 0);
-    const isRefused = exchange.failure?.kind === 'refused';
-    refusedInARow[kindOf(step)] = isRefused ? refusedInARow[kindOf(step)] + 1 : 0;
     return exchange;
-  };
-
-  let waitedMs = 0;
-  return async (probe, step) => {
-    const limiter = step.endpoint === 'voice' ? options.callLimiter : options.requestLimiter;
-    for (let attempts = 1; ; attempts++) {
-      const exchange = await limiter.pass(async () =>
-        options.isStopped(probe) || hasGivenUp(step) ? undefined : attempt(probe, step),
-      );
-      if (!exchange || !isRateLimited(exchange) || step.once || attempts === ATTEMPTS_MAX) {
-        return exchange;
-      }
-      const pauseMs = retryDelayMs(exchange, attempts, clock.nowMs());
-      if (waitedMs + pauseMs > RETRY_WAIT_MS_MAX) return exchange;
-      waitedMs += pauseMs;
-      options.requestLimiter.pause(pauseMs);
-    }
   };
 }
 
-const roundMs = (ms: number): number => Math.round(ms * 100) / 100;
+type RateLimitedSend = (
+  probe: Probe,
+  step: Step,
+  repeats?: number,
+) => Promise<Exchange | undefined>;
+
+/** Returns a function that sends a request, alone if it repeats a failed one, and again after a 429. */
+function createRateLimitedSend(options: SenderOptions, attempts: Attempts): RateLimitedSend {
+  const { clock, requestLimiter, callLimiter } = options;
+  let waitedMs = 0;
+  return async (probe, step, repeats) => {
+    const send = async (): Promise<Exchange | undefined> =>
+      options.isStopped(probe) || attempts.hasGivenUp(step)
+        ? undefined
+        : attempts.attempt(probe, step, repeats);
+    const pass = (): Promise<Exchange | undefined> => {
+      if (repeats !== undefined) return requestLimiter.passAlone(send);
+      return step.endpoint === 'voice'
+        ? callLimiter.pass(send)
+        : requestLimiter.pass(send, step.order);
+    };
+    for (let count = 1; ; count++) {
+      const exchange = await pass();
+      if (!exchange || !isRateLimited(exchange) || step.once || count === ATTEMPTS_MAX) {
+        return exchange;
+      }
+      const pauseMs = retryDelayMs(exchange, count, clock.nowMs());
+      if (waitedMs + pauseMs > RETRY_WAIT_MS_MAX) return exchange;
+      waitedMs += pauseMs;
+      requestLimiter.pause(pauseMs);
+    }
+  };
+}
 
 function retryDelayMs({ response }: Exchange, attempts: number, nowMs: number): number {
   const header = response?.headers['retry-after'];

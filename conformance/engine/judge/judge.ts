@@ -5,8 +5,10 @@ import type { Check, Finding } from '../checks/check.ts';
 import type { BlockingCause } from '../preflight/blocking-cause.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import { areaOf, type RequirementId } from '../requirement.ts';
+import { removeCollateral } from '../transcript/crashes.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { createFindingSort, type FindingSort } from './example-order.ts';
+import { explainFailure } from './failure-hints.ts';
 
 /** The exchanges that a verdict is based on; at least one. */
 export type Evidence = readonly [Exchange, ...Exchange[]];
@@ -82,22 +84,54 @@ function createRequirementJudge(
 ): (id: RequirementId) => RequirementResult {
   const { areas } = transcript.run;
   const sortFindings = createFindingSort(suite, transcript);
+  const judged = removeCollateral(transcript);
+  const before = blockedBy?.before && restrictTo(blockedBy.before, judged);
   const applyCheck = (id: RequirementId, to: Transcript): RequirementResult => {
     const check = suite.checks[id];
     if (!check) return { verdict: 'error', reason: `${id} has no check.` };
     const breach = breachVerdict(requirementOf(suite, id).level, strict);
-    return judgeByCheck(check, to, breach, sortFindings);
+    return explainFailures(judgeByCheck(check, to, breach, sortFindings), transcript);
   };
   return (id) => {
     if (!areas.includes(areaOf(id))) {
       return { verdict: 'not_selected', reason: `The run checked only ${areas.join(', ')}.` };
     }
-    if (!blockedBy) return applyCheck(id, transcript);
-    // A breach from before the peer became unreachable remains a breach.
-    const before = blockedBy.before && applyCheck(id, blockedBy.before);
-    const isBreach = before?.verdict === 'fail' || before?.verdict === 'warn';
-    return isBreach ? before : { verdict: 'blocked', reason: blockedBy.message };
+    if (!blockedBy) return applyCheck(id, judged);
+    // A breach from before the peer became unreachable remains one. So does a pass of everything that
+    // was sent.
+    const result = before && applyCheck(id, before);
+    const isBreach = result?.verdict === 'fail' || result?.verdict === 'warn';
+    const isPass = result?.verdict === 'pass' && hasSameEvidence(suite.checks[id], judged, before);
+    return isBreach || isPass ? result : { verdict: 'blocked', reason: blockedBy.message };
   };
+}
+
+/** Returns the exchanges of a transcript that another one has, too. */
+function restrictTo({ exchanges }: Transcript, judged: Transcript): Transcript {
+  const kept = new Set(exchanges);
+  return { ...judged, exchanges: judged.exchanges.filter((exchange) => kept.has(exchange)) };
+}
+
+/** Returns whether a check finds no evidence in a transcript that its first part does not have. */
+function hasSameEvidence(
+  check: Check | undefined,
+  whole: Transcript,
+  part: Transcript | undefined,
+): boolean {
+  const inPart = new Set(part?.exchanges);
+  try {
+    return check?.evidence(whole).every((exchange) => inPart.has(exchange)) ?? false;
+  } catch {
+    return false;
+  }
+}
+
+/** Adds to findings about failed requests what happened when the request was sent again. */
+function explainFailures(result: RequirementResult, transcript: Transcript): RequirementResult {
+  if (!('findings' in result)) return result;
+  const [first, ...others] = result.findings;
+  const explain = (finding: Finding): Finding => explainFailure(finding, transcript);
+  return { ...result, findings: [explain(first), ...others.map(explain)] };
 }
 
 function judgeByCheck(

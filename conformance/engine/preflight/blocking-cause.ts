@@ -31,6 +31,8 @@ export interface BlockingCause {
   cure: string;
   /** The exchange that shows the cause; undefined for an interrupted run. */
   evidence: Exchange | undefined;
+  /** Only for `unreachable`: the requests that were in flight when the peer stopped. */
+  suspects?: readonly Exchange[];
   /** Only for `unreachable`: the part of the run that happened before the peer became unreachable. */
   before?: Transcript;
 }

@@ -3,12 +3,15 @@ import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
 import { findJsonFault } from '../transcript/json-fault.ts';
 import { isVoice } from '../transcript/call-messages.ts';
+import { findCrashes, isReproduced } from '../transcript/crashes.ts';
+import { repetitionOf } from '../transcript/repetitions.ts';
 import {
   describeOutcome,
   type Exchange,
   isNotFound,
   isRateLimited,
   PREFLIGHT,
+  RECOVERY,
   toPrintable,
   type Transcript,
 } from '../transcript/reading.ts';
@@ -24,7 +27,9 @@ type CauseId = BlockingCause['id'];
 export function findBlockingCause(suite: Suite, transcript: Transcript): BlockingCause | undefined {
   const { run } = transcript;
   const sent = transcript.exchanges.filter(({ probe }) => probe === PREFLIGHT);
-  const exchanges = sent.filter((exchange) => !isRepeated(exchange, sent));
+  const exchanges = sent.filter(
+    (exchange) => !isRepeated(exchange, sent) && !repetitionOf(exchange, transcript),
+  );
   const preflight: Preflight = { run, exchanges };
   return (
     findInterruption(run) ??
@@ -335,25 +340,51 @@ function findLossOfPeer(
     (id > lastAnswered.id ||
       (['reset', 'refused'].includes(failure.kind) && endedMs >= lastAnswered.startedMs));
   const lost = exchanges.filter(isLost);
-  const [first] = lost;
+  const first = lost.find(({ probe }) => probe !== RECOVERY);
   const isUnreachable = lost.some(
-    ({ id, failure }) => id > lastAnswered.id && failure?.kind === 'refused',
+    ({ id, failure, probe }) =>
+      id > lastAnswered.id && (failure?.kind === 'refused' || probe === RECOVERY),
   );
   if (!first || !isUnreachable) return undefined;
   // Of the requests that were sent together, only some were answered. Judging those alone would
   // judge an arbitrary part.
   const isConcurrent = ({ endpoint, endedMs }: Exchange): boolean =>
     endpoint === first.endpoint && endedMs > first.startedMs;
+  // A request that ended the peer twice is a finding.
+  const isJudged = (exchange: Exchange): boolean =>
+    isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));
   return {
     id: 'unreachable',
-    message: `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.`,
-    cure: 'Check its logs. A request that was in progress may have ended it. Then run the check again.',
-    evidence: first,
-    before: {
-      run,
-      exchanges: all.filter((exchange) => !isLost(exchange) && !isConcurrent(exchange)),
-    },
+    ...describeLoss(first, all, peer),
+    before: { run, exchanges: all.filter(isJudged) },
   };
+}
+
+/** The most requests to name in a sentence. */
+const NAMED_MAX = 6;
+
+/** Names the requests that may have ended the peer. */
+function describeLoss(
+  first: Exchange,
+  exchanges: readonly Exchange[],
+  peer: Suite['peer'],
+): Pick<BlockingCause, 'message' | 'cure' | 'evidence' | 'suspects'> {
+  const crash = findCrashes(exchanges).at(-1);
+  const { suspects = [], downMs = 0 } = crash?.cameBack === false ? crash : {};
+  const waited = downMs === 0 ? '' : ` It did not come back within ${Math.round(downMs / 1000)} s.`;
+  const message = `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.${waited}`;
+  const names = suspects.slice(0, NAMED_MAX).map(({ id, step }) => `${id} "${step}"`);
+  const more = suspects.length > NAMED_MAX ? `, and ${suspects.length - NAMED_MAX} more` : '';
+  const [only] = suspects;
+  const cause = !only
+    ? 'A request that was in progress may have ended it.'
+    : isReproduced(only, exchanges)
+      ? `Exchange ${only.id} "${only.step}" ended it: the same request, sent before, did the same.`
+      : suspects.length === 1
+        ? `Exchange ${names.join('')} was in flight and may have ended it.`
+        : `One of these requests, which were in flight, may have ended it: exchanges ${names.join(', ')}${more}.`;
+  const cure = `Check its logs. ${cause} Then run the check again.`;
+  return { message, cure, evidence: only ?? first, suspects };
 }
 
 /** Calls may go to another host than requests, and only one of the two may become unreachable. */

@@ -8,6 +8,20 @@ export type { Exchange, Transcript } from './transcript.ts';
 /** The id of the probe that decides whether a run can be judged. */
 export const PREFLIGHT = 'preflight';
 
+/** The id under which requests are recorded that wait for a peer to come back. No check sees them. */
+export const RECOVERY = 'recovery';
+
+/** Returns whether the connection failed: it was refused, or it broke before the response was complete. */
+export function isConnectionFailure({ failure }: ExchangeRecord): boolean {
+  return failure?.kind === 'refused' || failure?.kind === 'reset';
+}
+
+/** Returns whether a request failed in a way that can't be a decision of the peer. */
+export function isBroken({ failure, response }: ExchangeRecord): boolean {
+  const status = response?.status ?? 0;
+  return failure !== undefined || (status >= 500 && status !== 501);
+}
+
 /** Returns whether the peer accepted the request (2xx). */
 export function isAccepted(exchange: Exchange): boolean {
   const status = exchange.response?.status ?? 0;

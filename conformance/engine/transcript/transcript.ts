@@ -17,6 +17,21 @@ export interface Exchange extends ExchangeRecord {
 export interface Transcript {
   run: RunRecord;
   exchanges: Exchange[];
+  /** When the peer stopped responding. The engine adds it before it judges. */
+  crashes?: readonly Crash[];
+}
+
+/** A time during which the peer did not respond, after it had responded before. */
+export interface Crash {
+  /** Milliseconds from the first failed connection until the peer responded or the wait ended. */
+  downMs: number;
+  cameBack: boolean;
+  /** The requests and calls that were in flight when the peer stopped. */
+  suspects: readonly Exchange[];
+  /** The suspects whose connection failed again when the request was sent alone. */
+  culprits: readonly Exchange[];
+  /** Requests that never reached the peer. */
+  refused: readonly Exchange[];
 }
 
 /** Parses the bodies of a recorded exchange. */
@@ -69,7 +84,7 @@ function readLine(line: string, number: number): RunRecord | ExchangeRecord {
 }
 
 /** Writes a transcript as NDJSON, in the format that `readTranscript` reads. */
-export function writeTranscript({ run, exchanges }: Transcript): string {
+export function writeTranscript({ run, exchanges }: Pick<Transcript, 'run' | 'exchanges'>): string {
   const records = exchanges.map(({ json, sent, ...record }) => record);
   return [run, ...records].map((record) => `${JSON.stringify(record)}\n`).join('');
 }

@@ -177,6 +177,7 @@ async function runCheck(
       recorder?.onExchange(exchange);
       progress.step(`${exchange.probe} ${exchange.step}`);
     },
+    onWaiting: progress.note,
   });
   progress.end();
   const durationMs = systemClock.monotonicMs() - startedMs;

@@ -23,6 +23,8 @@ function createPlainTimer({ isLive }: Terminal, clock: Clock): () => boolean {
 export interface StepProgress {
   /** Counts one more step, which `name` describes. */
   step: (name: string) => void;
+  /** Shows a sentence instead of a step; in a pipe, at most every 10 s. */
+  note: (message: string) => void;
   end: () => void;
 }
 
@@ -49,6 +51,10 @@ export function createStepProgress(
       const line = `${Math.min(done, total)} of ${total} ${unit}${estimate}`;
       terminal.live(`  ${line}  ${terminal.style('dim', name)}`);
       if (isPlainDue()) terminal.write(`Progress: ${line}\n`);
+    },
+    note(message) {
+      terminal.live(`  ${message}`);
+      if (isPlainDue()) terminal.write(`Progress: ${message}\n`);
     },
     end: () => terminal.live(''),
   };

@@ -16,6 +16,10 @@ export type Verdict =
 export type Evidence = EvidenceItem[];
 export type RunVerdict = 'conforming' | 'not-conforming' | 'not-judged';
 /**
+ * The requests that were in flight when the sandbox stopped. Empty if there were none.
+ */
+export type CrashSuspects = EvidenceItem[];
+/**
  * answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.
  */
 export type CallEventKind =
@@ -425,6 +429,10 @@ export interface CheckReport {
    */
   notices?: string[];
   /**
+   * Each time the sandbox stopped accepting connections during the run. Absent if it never did.
+   */
+  crashes?: Crash[];
+  /**
    * Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.
    */
   staleKnownFailures?: string[];
@@ -462,6 +470,22 @@ export interface VerdictCounts {
  */
 export interface ObservedBehaviors {
   [k: string]: string;
+}
+export interface Crash {
+  /**
+   * Milliseconds from the first failed connection until the sandbox responded again, or until the kit stopped waiting.
+   */
+  downMs: number;
+  /**
+   * Whether the sandbox responded again within the time that the kit waits.
+   */
+  cameBack: boolean;
+  suspects: CrashSuspects;
+  /**
+   * Numbers of those suspects whose request failed in the same way when it was sent again, alone.
+   */
+  crashedAgain: number[];
+  [k: string]: unknown;
 }
 /**
  * Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.
@@ -881,6 +905,10 @@ export interface ExchangeRecord {
    * Id of the control exchange, from which this one differs in one edit.
    */
   control?: number;
+  /**
+   * Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.
+   */
+  repeats?: number;
   request: RecordedRequest;
   response?: RecordedResponse;
   failure?: ExchangeFailure;

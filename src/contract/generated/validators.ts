@@ -1438,11 +1438,137 @@ return errors === 0;
 }
 
 export const CheckReport = validate16;
-const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","fixes","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements that were judged in only one of the runs, or that changed between pass and note.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of requirements with the same verdict in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
-const schema19 = {"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}};
-const schema20 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
-const schema21 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
+const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"crashes":{"description":"Each time the sandbox stopped accepting connections during the run. Absent if it never did.","type":"array","items":{"title":"Crash","type":"object","required":["downMs","cameBack","suspects","crashedAgain"],"properties":{"downMs":{"description":"Milliseconds from the first failed connection until the sandbox responded again, or until the kit stopped waiting.","type":"integer","minimum":0},"cameBack":{"description":"Whether the sandbox responded again within the time that the kit waits.","type":"boolean"},"suspects":{"title":"CrashSuspects","description":"The requests that were in flight when the sandbox stopped. Empty if there were none.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"crashedAgain":{"description":"Numbers of those suspects whose request failed in the same way when it was sent again, alone.","type":"array","items":{"type":"integer"}}}}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","fixes","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements that were judged in only one of the runs, or that changed between pass and note.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of requirements with the same verdict in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"evidenceItem":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"crashes":[{"downMs":1200,"cameBack":true,"suspects":[{"exchange":41,"step":"content null","request":"POST /v1/chat/completions","outcome":"reset"}],"crashedAgain":[41]}],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema20 = {"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}};
+const schema22 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
+const schema23 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
 const formats0 = /^(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|[12]\d)|W(?:0[1-9]|[1-4]\d|5[0-3])-[1-7]|(?:00[1-9]|0[1-9]\d|[12]\d\d|3[0-5]\d|36[0-6]))(?:[Tt](?:[01]\d|2[0-4])(?::[0-5]\d(?::(?:[0-5]\d|60))?)?(?:[.,]\d+)?(?:[Zz]|[+\-\u2212](?:[01]\d|2[0-4])(?::?[0-5]\d)?)?)?|\d{4}(?:(?:0[13578]|1[02])(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)(?:0[1-9]|[12]\d|30)|02(?:0[1-9]|[12]\d)|(?:00[1-9]|0[1-9]\d|[12]\d\d|3[0-5]\d|36[0-6]))(?:[Tt](?:[01]\d|2[0-4])(?:[0-5]\d(?:(?:[0-5]\d|60))?)?(?:[.,]\d+)?(?:[Zz]|[+\-\u2212](?:[01]\d|2[0-4])(?::?[0-5]\d)?)?)?)$/;
+const schema19 = {"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}};
+
+function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+let vErrors = null;
+let errors = 0;
+if(Array.isArray(data)){
+const len0 = data.length;
+for(let i0=0; i0<len0; i0++){
+let data0 = data[i0];
+if(data0 && typeof data0 == "object" && !Array.isArray(data0)){
+if(data0.exchange === undefined){
+const err0 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(vErrors === null){
+vErrors = [err0];
+}
+else {
+vErrors.push(err0);
+}
+errors++;
+}
+if(data0.step === undefined){
+const err1 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+if(vErrors === null){
+vErrors = [err1];
+}
+else {
+vErrors.push(err1);
+}
+errors++;
+}
+if(data0.request === undefined){
+const err2 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+if(vErrors === null){
+vErrors = [err2];
+}
+else {
+vErrors.push(err2);
+}
+errors++;
+}
+if(data0.outcome === undefined){
+const err3 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(vErrors === null){
+vErrors = [err3];
+}
+else {
+vErrors.push(err3);
+}
+errors++;
+}
+if(data0.exchange !== undefined){
+let data1 = data0.exchange;
+if(!(((typeof data1 == "number") && (!(data1 % 1) && !isNaN(data1))) && (isFinite(data1)))){
+const err4 = {instancePath:instancePath+"/" + i0+"/exchange",schemaPath:"#/definitions/evidenceItem/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err4];
+}
+else {
+vErrors.push(err4);
+}
+errors++;
+}
+}
+if(data0.step !== undefined){
+if(typeof data0.step !== "string"){
+const err5 = {instancePath:instancePath+"/" + i0+"/step",schemaPath:"#/definitions/evidenceItem/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err5];
+}
+else {
+vErrors.push(err5);
+}
+errors++;
+}
+}
+if(data0.request !== undefined){
+if(typeof data0.request !== "string"){
+const err6 = {instancePath:instancePath+"/" + i0+"/request",schemaPath:"#/definitions/evidenceItem/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err6];
+}
+else {
+vErrors.push(err6);
+}
+errors++;
+}
+}
+if(data0.outcome !== undefined){
+if(typeof data0.outcome !== "string"){
+const err7 = {instancePath:instancePath+"/" + i0+"/outcome",schemaPath:"#/definitions/evidenceItem/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err7];
+}
+else {
+vErrors.push(err7);
+}
+errors++;
+}
+}
+}
+else {
+const err8 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err8];
+}
+else {
+vErrors.push(err8);
+}
+errors++;
+}
+}
+}
+else {
+const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err9];
+}
+else {
+vErrors.push(err9);
+}
+errors++;
+}
+validate17.errors = vErrors;
+return errors === 0;
+}
+
 
 function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="check-report.schema.json" */;
@@ -1803,14 +1929,14 @@ errors++;
 }
 }
 if(data8.evidence !== undefined){
-let data12 = data8.evidence;
-if(Array.isArray(data12)){
-const len0 = data12.length;
-for(let i0=0; i0<len0; i0++){
-let data13 = data12[i0];
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-if(data13.exchange === undefined){
-const err32 = {instancePath:instancePath+"/blockedBy/evidence/" + i0,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(!(validate17(data8.evidence, {instancePath:instancePath+"/blockedBy/evidence",parentData:data8,parentDataProperty:"evidence",rootData}))){
+vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err32 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1819,8 +1945,14 @@ vErrors.push(err32);
 }
 errors++;
 }
-if(data13.step === undefined){
-const err33 = {instancePath:instancePath+"/blockedBy/evidence/" + i0,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+if(data.counts !== undefined){
+let data13 = data.counts;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+for(const key0 in data13){
+let data14 = data13[key0];
+if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
+const err33 = {instancePath:instancePath+"/counts/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/counts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1829,8 +1961,10 @@ vErrors.push(err33);
 }
 errors++;
 }
-if(data13.request === undefined){
-const err34 = {instancePath:instancePath+"/blockedBy/evidence/" + i0,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+}
+}
+else {
+const err34 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -1839,8 +1973,13 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(data13.outcome === undefined){
-const err35 = {instancePath:instancePath+"/blockedBy/evidence/" + i0,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data.observedBehavior !== undefined){
+let data15 = data.observedBehavior;
+if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
+for(const key1 in data15){
+if(typeof data15[key1] !== "string"){
+const err35 = {instancePath:instancePath+"/observedBehavior/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/observedBehavior/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -1849,10 +1988,10 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(data13.exchange !== undefined){
-let data14 = data13.exchange;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err36 = {instancePath:instancePath+"/blockedBy/evidence/" + i0+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+else {
+const err36 = {instancePath:instancePath+"/observedBehavior",schemaPath:"#/properties/observedBehavior/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -1862,9 +2001,13 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data13.step !== undefined){
-if(typeof data13.step !== "string"){
-const err37 = {instancePath:instancePath+"/blockedBy/evidence/" + i0+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.waived !== undefined){
+let data17 = data.waived;
+if(Array.isArray(data17)){
+const len0 = data17.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data17[i0] !== "string"){
+const err37 = {instancePath:instancePath+"/waived/" + i0,schemaPath:"#/properties/waived/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -1874,9 +2017,9 @@ vErrors.push(err37);
 errors++;
 }
 }
-if(data13.request !== undefined){
-if(typeof data13.request !== "string"){
-const err38 = {instancePath:instancePath+"/blockedBy/evidence/" + i0+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err38 = {instancePath:instancePath+"/waived",schemaPath:"#/properties/waived/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -1886,9 +2029,13 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data13.outcome !== undefined){
-if(typeof data13.outcome !== "string"){
-const err39 = {instancePath:instancePath+"/blockedBy/evidence/" + i0+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.notices !== undefined){
+let data19 = data.notices;
+if(Array.isArray(data19)){
+const len1 = data19.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data19[i1] !== "string"){
+const err39 = {instancePath:instancePath+"/notices/" + i1,schemaPath:"#/properties/notices/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -1900,7 +2047,7 @@ errors++;
 }
 }
 else {
-const err40 = {instancePath:instancePath+"/blockedBy/evidence/" + i0,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err40 = {instancePath:instancePath+"/notices",schemaPath:"#/properties/notices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -1910,9 +2057,15 @@ vErrors.push(err40);
 errors++;
 }
 }
-}
-else {
-const err41 = {instancePath:instancePath+"/blockedBy/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.crashes !== undefined){
+let data21 = data.crashes;
+if(Array.isArray(data21)){
+const len2 = data21.length;
+for(let i2=0; i2<len2; i2++){
+let data22 = data21[i2];
+if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
+if(data22.downMs === undefined){
+const err41 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "downMs"},message:"must have required property '"+"downMs"+"'"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -1921,10 +2074,8 @@ vErrors.push(err41);
 }
 errors++;
 }
-}
-}
-else {
-const err42 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.cameBack === undefined){
+const err42 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "cameBack"},message:"must have required property '"+"cameBack"+"'"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -1933,14 +2084,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-}
-if(data.counts !== undefined){
-let data18 = data.counts;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-for(const key0 in data18){
-let data19 = data18[key0];
-if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
-const err43 = {instancePath:instancePath+"/counts/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/counts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data22.suspects === undefined){
+const err43 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "suspects"},message:"must have required property '"+"suspects"+"'"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -1949,10 +2094,8 @@ vErrors.push(err43);
 }
 errors++;
 }
-}
-}
-else {
-const err44 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.crashedAgain === undefined){
+const err44 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "crashedAgain"},message:"must have required property '"+"crashedAgain"+"'"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -1961,13 +2104,10 @@ vErrors.push(err44);
 }
 errors++;
 }
-}
-if(data.observedBehavior !== undefined){
-let data20 = data.observedBehavior;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-for(const key1 in data20){
-if(typeof data20[key1] !== "string"){
-const err45 = {instancePath:instancePath+"/observedBehavior/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/observedBehavior/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data22.downMs !== undefined){
+let data23 = data22.downMs;
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err45 = {instancePath:instancePath+"/crashes/" + i2+"/downMs",schemaPath:"#/properties/crashes/items/properties/downMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -1976,10 +2116,9 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-}
-else {
-const err46 = {instancePath:instancePath+"/observedBehavior",schemaPath:"#/properties/observedBehavior/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 0 || isNaN(data23)){
+const err46 = {instancePath:instancePath+"/crashes/" + i2+"/downMs",schemaPath:"#/properties/crashes/items/properties/downMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -1989,13 +2128,10 @@ vErrors.push(err46);
 errors++;
 }
 }
-if(data.waived !== undefined){
-let data22 = data.waived;
-if(Array.isArray(data22)){
-const len1 = data22.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data22[i1] !== "string"){
-const err47 = {instancePath:instancePath+"/waived/" + i1,schemaPath:"#/properties/waived/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data22.cameBack !== undefined){
+if(typeof data22.cameBack !== "boolean"){
+const err47 = {instancePath:instancePath+"/crashes/" + i2+"/cameBack",schemaPath:"#/properties/crashes/items/properties/cameBack/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -2005,9 +2141,15 @@ vErrors.push(err47);
 errors++;
 }
 }
-}
-else {
-const err48 = {instancePath:instancePath+"/waived",schemaPath:"#/properties/waived/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data22.suspects !== undefined){
+let data25 = data22.suspects;
+if(Array.isArray(data25)){
+const len3 = data25.length;
+for(let i3=0; i3<len3; i3++){
+let data26 = data25[i3];
+if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
+if(data26.exchange === undefined){
+const err48 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -2016,14 +2158,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-if(data.notices !== undefined){
-let data24 = data.notices;
-if(Array.isArray(data24)){
-const len2 = data24.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data24[i2] !== "string"){
-const err49 = {instancePath:instancePath+"/notices/" + i2,schemaPath:"#/properties/notices/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data26.step === undefined){
+const err49 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -2032,10 +2168,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-}
-else {
-const err50 = {instancePath:instancePath+"/notices",schemaPath:"#/properties/notices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data26.request === undefined){
+const err50 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -2044,14 +2178,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-}
-if(data.staleKnownFailures !== undefined){
-let data26 = data.staleKnownFailures;
-if(Array.isArray(data26)){
-const len3 = data26.length;
-for(let i3=0; i3<len3; i3++){
-if(typeof data26[i3] !== "string"){
-const err51 = {instancePath:instancePath+"/staleKnownFailures/" + i3,schemaPath:"#/properties/staleKnownFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data26.outcome === undefined){
+const err51 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -2060,10 +2188,10 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-}
-else {
-const err52 = {instancePath:instancePath+"/staleKnownFailures",schemaPath:"#/properties/staleKnownFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data26.exchange !== undefined){
+let data27 = data26.exchange;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err52 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/exchange",schemaPath:"#/definitions/evidenceItem/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -2073,11 +2201,9 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data28 = data.comparison;
-if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
-if(data28.startedAt === undefined){
-const err53 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(data26.step !== undefined){
+if(typeof data26.step !== "string"){
+const err53 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/step",schemaPath:"#/definitions/evidenceItem/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -2086,8 +2212,10 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data28.differences === undefined){
-const err54 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+if(data26.request !== undefined){
+if(typeof data26.request !== "string"){
+const err54 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/request",schemaPath:"#/definitions/evidenceItem/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2096,8 +2224,10 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data28.regressions === undefined){
-const err55 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
+}
+if(data26.outcome !== undefined){
+if(typeof data26.outcome !== "string"){
+const err55 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/outcome",schemaPath:"#/definitions/evidenceItem/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -2106,8 +2236,10 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data28.fixes === undefined){
-const err56 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
+}
+}
+else {
+const err56 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2116,8 +2248,10 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data28.otherChanges === undefined){
-const err57 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
+}
+}
+else {
+const err57 = {instancePath:instancePath+"/crashes/" + i2+"/suspects",schemaPath:"#/properties/crashes/items/properties/suspects/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2126,8 +2260,15 @@ vErrors.push(err57);
 }
 errors++;
 }
-if(data28.unchanged === undefined){
-const err58 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
+}
+if(data22.crashedAgain !== undefined){
+let data31 = data22.crashedAgain;
+if(Array.isArray(data31)){
+const len4 = data31.length;
+for(let i4=0; i4<len4; i4++){
+let data32 = data31[i4];
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err58 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain/" + i4,schemaPath:"#/properties/crashes/items/properties/crashedAgain/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2136,9 +2277,10 @@ vErrors.push(err58);
 }
 errors++;
 }
-for(const key2 in data28){
-if(!((((((key2 === "startedAt") || (key2 === "differences")) || (key2 === "regressions")) || (key2 === "fixes")) || (key2 === "otherChanges")) || (key2 === "unchanged"))){
-const err59 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+}
+}
+else {
+const err59 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain",schemaPath:"#/properties/crashes/items/properties/crashedAgain/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2148,11 +2290,9 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data28.startedAt !== undefined){
-let data29 = data28.startedAt;
-if(typeof data29 === "string"){
-if(!(formats0.test(data29))){
-const err60 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+}
+else {
+const err60 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2162,8 +2302,9 @@ vErrors.push(err60);
 errors++;
 }
 }
+}
 else {
-const err61 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err61 = {instancePath:instancePath+"/crashes",schemaPath:"#/properties/crashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2173,13 +2314,13 @@ vErrors.push(err61);
 errors++;
 }
 }
-if(data28.differences !== undefined){
-let data30 = data28.differences;
-if(Array.isArray(data30)){
-const len4 = data30.length;
-for(let i4=0; i4<len4; i4++){
-if(typeof data30[i4] !== "string"){
-const err62 = {instancePath:instancePath+"/comparison/differences/" + i4,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.staleKnownFailures !== undefined){
+let data33 = data.staleKnownFailures;
+if(Array.isArray(data33)){
+const len5 = data33.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data33[i5] !== "string"){
+const err62 = {instancePath:instancePath+"/staleKnownFailures/" + i5,schemaPath:"#/properties/staleKnownFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2191,7 +2332,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err63 = {instancePath:instancePath+"/staleKnownFailures",schemaPath:"#/properties/staleKnownFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2201,13 +2342,11 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data28.regressions !== undefined){
-let data32 = data28.regressions;
-if(Array.isArray(data32)){
-const len5 = data32.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data32[i5] !== "string"){
-const err64 = {instancePath:instancePath+"/comparison/regressions/" + i5,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.comparison !== undefined){
+let data35 = data.comparison;
+if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
+if(data35.startedAt === undefined){
+const err64 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2216,10 +2355,8 @@ vErrors.push(err64);
 }
 errors++;
 }
-}
-}
-else {
-const err65 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data35.differences === undefined){
+const err65 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2228,14 +2365,8 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-if(data28.fixes !== undefined){
-let data34 = data28.fixes;
-if(Array.isArray(data34)){
-const len6 = data34.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data34[i6] !== "string"){
-const err66 = {instancePath:instancePath+"/comparison/fixes/" + i6,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data35.regressions === undefined){
+const err66 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2244,10 +2375,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-}
-}
-else {
-const err67 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data35.fixes === undefined){
+const err67 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2256,14 +2385,8 @@ vErrors.push(err67);
 }
 errors++;
 }
-}
-if(data28.otherChanges !== undefined){
-let data36 = data28.otherChanges;
-if(Array.isArray(data36)){
-const len7 = data36.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data36[i7] !== "string"){
-const err68 = {instancePath:instancePath+"/comparison/otherChanges/" + i7,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data35.otherChanges === undefined){
+const err68 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2272,10 +2395,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-}
-else {
-const err69 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data35.unchanged === undefined){
+const err69 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2284,14 +2405,9 @@ vErrors.push(err69);
 }
 errors++;
 }
-}
-if(data28.unchanged !== undefined){
-let data38 = data28.unchanged;
-if(Array.isArray(data38)){
-const len8 = data38.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data38[i8] !== "string"){
-const err70 = {instancePath:instancePath+"/comparison/unchanged/" + i8,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key2 in data35){
+if(!((((((key2 === "startedAt") || (key2 === "differences")) || (key2 === "regressions")) || (key2 === "fixes")) || (key2 === "otherChanges")) || (key2 === "unchanged"))){
+const err70 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2301,9 +2417,11 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data35.startedAt !== undefined){
+let data36 = data35.startedAt;
+if(typeof data36 === "string"){
+if(!(formats0.test(data36))){
+const err71 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2313,9 +2431,8 @@ vErrors.push(err71);
 errors++;
 }
 }
-}
 else {
-const err72 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err72 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2325,15 +2442,13 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data.requirements !== undefined){
-let data40 = data.requirements;
-if(Array.isArray(data40)){
-const len9 = data40.length;
-for(let i9=0; i9<len9; i9++){
-let data41 = data40[i9];
-if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
-if(data41.id === undefined){
-const err73 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data35.differences !== undefined){
+let data37 = data35.differences;
+if(Array.isArray(data37)){
+const len6 = data37.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data37[i6] !== "string"){
+const err73 = {instancePath:instancePath+"/comparison/differences/" + i6,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2342,8 +2457,10 @@ vErrors.push(err73);
 }
 errors++;
 }
-if(data41.area === undefined){
-const err74 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
+}
+}
+else {
+const err74 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2352,8 +2469,14 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data41.level === undefined){
-const err75 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+}
+if(data35.regressions !== undefined){
+let data39 = data35.regressions;
+if(Array.isArray(data39)){
+const len7 = data39.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data39[i7] !== "string"){
+const err75 = {instancePath:instancePath+"/comparison/regressions/" + i7,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2362,8 +2485,10 @@ vErrors.push(err75);
 }
 errors++;
 }
-if(data41.section === undefined){
-const err76 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+}
+}
+else {
+const err76 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2372,8 +2497,14 @@ vErrors.push(err76);
 }
 errors++;
 }
-if(data41.statements === undefined){
-const err77 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
+}
+if(data35.fixes !== undefined){
+let data41 = data35.fixes;
+if(Array.isArray(data41)){
+const len8 = data41.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data41[i8] !== "string"){
+const err77 = {instancePath:instancePath+"/comparison/fixes/" + i8,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2382,8 +2513,10 @@ vErrors.push(err77);
 }
 errors++;
 }
-if(data41.verdict === undefined){
-const err78 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+}
+else {
+const err78 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2392,8 +2525,14 @@ vErrors.push(err78);
 }
 errors++;
 }
-if(data41.rule === undefined){
-const err79 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+}
+if(data35.otherChanges !== undefined){
+let data43 = data35.otherChanges;
+if(Array.isArray(data43)){
+const len9 = data43.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data43[i9] !== "string"){
+const err79 = {instancePath:instancePath+"/comparison/otherChanges/" + i9,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2402,8 +2541,10 @@ vErrors.push(err79);
 }
 errors++;
 }
-if(data41.evidence === undefined){
-const err80 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+}
+}
+else {
+const err80 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2412,9 +2553,14 @@ vErrors.push(err80);
 }
 errors++;
 }
-if(data41.id !== undefined){
-if(typeof data41.id !== "string"){
-const err81 = {instancePath:instancePath+"/requirements/" + i9+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data35.unchanged !== undefined){
+let data45 = data35.unchanged;
+if(Array.isArray(data45)){
+const len10 = data45.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data45[i10] !== "string"){
+const err81 = {instancePath:instancePath+"/comparison/unchanged/" + i10,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2424,9 +2570,9 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data41.area !== undefined){
-if(typeof data41.area !== "string"){
-const err82 = {instancePath:instancePath+"/requirements/" + i9+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err82 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2436,10 +2582,9 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data41.level !== undefined){
-let data44 = data41.level;
-if(typeof data44 !== "string"){
-const err83 = {instancePath:instancePath+"/requirements/" + i9+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err83 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2448,8 +2593,16 @@ vErrors.push(err83);
 }
 errors++;
 }
-if(!(((((data44 === "must") || (data44 === "should")) || (data44 === "target")) || (data44 === "may")) || (data44 === "extension"))){
-const err84 = {instancePath:instancePath+"/requirements/" + i9+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema20.enum},message:"must be equal to one of the allowed values"};
+}
+if(data.requirements !== undefined){
+let data47 = data.requirements;
+if(Array.isArray(data47)){
+const len11 = data47.length;
+for(let i11=0; i11<len11; i11++){
+let data48 = data47[i11];
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+if(data48.id === undefined){
+const err84 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2458,10 +2611,8 @@ vErrors.push(err84);
 }
 errors++;
 }
-}
-if(data41.section !== undefined){
-if(typeof data41.section !== "string"){
-const err85 = {instancePath:instancePath+"/requirements/" + i9+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.area === undefined){
+const err85 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2470,14 +2621,8 @@ vErrors.push(err85);
 }
 errors++;
 }
-}
-if(data41.statements !== undefined){
-let data46 = data41.statements;
-if(Array.isArray(data46)){
-const len10 = data46.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data46[i10] !== "string"){
-const err86 = {instancePath:instancePath+"/requirements/" + i9+"/statements/" + i10,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.level === undefined){
+const err86 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2486,10 +2631,8 @@ vErrors.push(err86);
 }
 errors++;
 }
-}
-}
-else {
-const err87 = {instancePath:instancePath+"/requirements/" + i9+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data48.section === undefined){
+const err87 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2498,11 +2641,8 @@ vErrors.push(err87);
 }
 errors++;
 }
-}
-if(data41.verdict !== undefined){
-let data48 = data41.verdict;
-if(typeof data48 !== "string"){
-const err88 = {instancePath:instancePath+"/requirements/" + i9+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.statements === undefined){
+const err88 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2511,8 +2651,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(!(((((((((data48 === "pass") || (data48 === "fail")) || (data48 === "warn")) || (data48 === "note")) || (data48 === "not_applicable")) || (data48 === "not_observed")) || (data48 === "not_selected")) || (data48 === "blocked")) || (data48 === "error"))){
-const err89 = {instancePath:instancePath+"/requirements/" + i9+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema21.enum},message:"must be equal to one of the allowed values"};
+if(data48.verdict === undefined){
+const err89 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2521,10 +2661,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-}
-if(data41.rule !== undefined){
-if(typeof data41.rule !== "string"){
-const err90 = {instancePath:instancePath+"/requirements/" + i9+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.rule === undefined){
+const err90 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2533,10 +2671,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-}
-if(data41.accepted !== undefined){
-if(typeof data41.accepted !== "string"){
-const err91 = {instancePath:instancePath+"/requirements/" + i9+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.evidence === undefined){
+const err91 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2545,10 +2681,9 @@ vErrors.push(err91);
 }
 errors++;
 }
-}
-if(data41.reason !== undefined){
-if(typeof data41.reason !== "string"){
-const err92 = {instancePath:instancePath+"/requirements/" + i9+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.id !== undefined){
+if(typeof data48.id !== "string"){
+const err92 = {instancePath:instancePath+"/requirements/" + i11+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2558,9 +2693,9 @@ vErrors.push(err92);
 errors++;
 }
 }
-if(data41.expected !== undefined){
-if(typeof data41.expected !== "string"){
-const err93 = {instancePath:instancePath+"/requirements/" + i9+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.area !== undefined){
+if(typeof data48.area !== "string"){
+const err93 = {instancePath:instancePath+"/requirements/" + i11+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2570,9 +2705,10 @@ vErrors.push(err93);
 errors++;
 }
 }
-if(data41.received !== undefined){
-if(typeof data41.received !== "string"){
-const err94 = {instancePath:instancePath+"/requirements/" + i9+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.level !== undefined){
+let data51 = data48.level;
+if(typeof data51 !== "string"){
+const err94 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2581,10 +2717,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-}
-if(data41.pointer !== undefined){
-if(typeof data41.pointer !== "string"){
-const err95 = {instancePath:instancePath+"/requirements/" + i9+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data51 === "must") || (data51 === "should")) || (data51 === "target")) || (data51 === "may")) || (data51 === "extension"))){
+const err95 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema22.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2594,9 +2728,9 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data41.hint !== undefined){
-if(typeof data41.hint !== "string"){
-const err96 = {instancePath:instancePath+"/requirements/" + i9+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.section !== undefined){
+if(typeof data48.section !== "string"){
+const err96 = {instancePath:instancePath+"/requirements/" + i11+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2606,9 +2740,13 @@ vErrors.push(err96);
 errors++;
 }
 }
-if(data41.curl !== undefined){
-if(typeof data41.curl !== "string"){
-const err97 = {instancePath:instancePath+"/requirements/" + i9+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.statements !== undefined){
+let data53 = data48.statements;
+if(Array.isArray(data53)){
+const len12 = data53.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data53[i12] !== "string"){
+const err97 = {instancePath:instancePath+"/requirements/" + i11+"/statements/" + i12,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2618,10 +2756,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data41.findings !== undefined){
-let data57 = data41.findings;
-if(!(((typeof data57 == "number") && (!(data57 % 1) && !isNaN(data57))) && (isFinite(data57)))){
-const err98 = {instancePath:instancePath+"/requirements/" + i9+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err98 = {instancePath:instancePath+"/requirements/" + i11+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2631,15 +2768,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data41.evidence !== undefined){
-let data58 = data41.evidence;
-if(Array.isArray(data58)){
-const len11 = data58.length;
-for(let i11=0; i11<len11; i11++){
-let data59 = data58[i11];
-if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
-if(data59.exchange === undefined){
-const err99 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data48.verdict !== undefined){
+let data55 = data48.verdict;
+if(typeof data55 !== "string"){
+const err99 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2648,8 +2780,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-if(data59.step === undefined){
-const err100 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+if(!(((((((((data55 === "pass") || (data55 === "fail")) || (data55 === "warn")) || (data55 === "note")) || (data55 === "not_applicable")) || (data55 === "not_observed")) || (data55 === "not_selected")) || (data55 === "blocked")) || (data55 === "error"))){
+const err100 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema23.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2658,8 +2790,10 @@ vErrors.push(err100);
 }
 errors++;
 }
-if(data59.request === undefined){
-const err101 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+}
+if(data48.rule !== undefined){
+if(typeof data48.rule !== "string"){
+const err101 = {instancePath:instancePath+"/requirements/" + i11+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2668,8 +2802,10 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data59.outcome === undefined){
-const err102 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data48.accepted !== undefined){
+if(typeof data48.accepted !== "string"){
+const err102 = {instancePath:instancePath+"/requirements/" + i11+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2678,10 +2814,10 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data59.exchange !== undefined){
-let data60 = data59.exchange;
-if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err103 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/exchange",schemaPath:"#/definitions/evidence/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data48.reason !== undefined){
+if(typeof data48.reason !== "string"){
+const err103 = {instancePath:instancePath+"/requirements/" + i11+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2691,9 +2827,9 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data59.step !== undefined){
-if(typeof data59.step !== "string"){
-const err104 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/step",schemaPath:"#/definitions/evidence/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.expected !== undefined){
+if(typeof data48.expected !== "string"){
+const err104 = {instancePath:instancePath+"/requirements/" + i11+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2703,9 +2839,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data59.request !== undefined){
-if(typeof data59.request !== "string"){
-const err105 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/request",schemaPath:"#/definitions/evidence/items/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.received !== undefined){
+if(typeof data48.received !== "string"){
+const err105 = {instancePath:instancePath+"/requirements/" + i11+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2715,9 +2851,9 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data59.outcome !== undefined){
-if(typeof data59.outcome !== "string"){
-const err106 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11+"/outcome",schemaPath:"#/definitions/evidence/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.pointer !== undefined){
+if(typeof data48.pointer !== "string"){
+const err106 = {instancePath:instancePath+"/requirements/" + i11+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2727,9 +2863,9 @@ vErrors.push(err106);
 errors++;
 }
 }
-}
-else {
-const err107 = {instancePath:instancePath+"/requirements/" + i9+"/evidence/" + i11,schemaPath:"#/definitions/evidence/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data48.hint !== undefined){
+if(typeof data48.hint !== "string"){
+const err107 = {instancePath:instancePath+"/requirements/" + i11+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2739,9 +2875,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-}
-else {
-const err108 = {instancePath:instancePath+"/requirements/" + i9+"/evidence",schemaPath:"#/definitions/evidence/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data48.curl !== undefined){
+if(typeof data48.curl !== "string"){
+const err108 = {instancePath:instancePath+"/requirements/" + i11+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2751,9 +2887,10 @@ vErrors.push(err108);
 errors++;
 }
 }
-}
-else {
-const err109 = {instancePath:instancePath+"/requirements/" + i9,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data48.findings !== undefined){
+let data64 = data48.findings;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err109 = {instancePath:instancePath+"/requirements/" + i11+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2763,9 +2900,15 @@ vErrors.push(err109);
 errors++;
 }
 }
+if(data48.evidence !== undefined){
+if(!(validate17(data48.evidence, {instancePath:instancePath+"/requirements/" + i11+"/evidence",parentData:data48,parentDataProperty:"evidence",rootData}))){
+vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
-const err110 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err110 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2775,15 +2918,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data.calls !== undefined){
-let data64 = data.calls;
-if(Array.isArray(data64)){
-const len12 = data64.length;
-for(let i12=0; i12<len12; i12++){
-let data65 = data64[i12];
-if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
-if(data65.exchange === undefined){
-const err111 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+}
+else {
+const err111 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2792,8 +2929,16 @@ vErrors.push(err111);
 }
 errors++;
 }
-if(data65.step === undefined){
-const err112 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+if(data.calls !== undefined){
+let data66 = data.calls;
+if(Array.isArray(data66)){
+const len13 = data66.length;
+for(let i13=0; i13<len13; i13++){
+let data67 = data66[i13];
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+if(data67.exchange === undefined){
+const err112 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2802,8 +2947,8 @@ vErrors.push(err112);
 }
 errors++;
 }
-if(data65.outcome === undefined){
-const err113 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(data67.step === undefined){
+const err113 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2812,8 +2957,8 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(data65.turns === undefined){
-const err114 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data67.outcome === undefined){
+const err114 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2822,8 +2967,8 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data65.packets === undefined){
-const err115 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(data67.turns === undefined){
+const err115 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2832,8 +2977,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data65.lost === undefined){
-const err116 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data67.packets === undefined){
+const err116 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2842,8 +2987,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data65.soundMs === undefined){
-const err117 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
+if(data67.lost === undefined){
+const err117 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2852,10 +2997,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data65.exchange !== undefined){
-let data66 = data65.exchange;
-if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
-const err118 = {instancePath:instancePath+"/calls/" + i12+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data67.soundMs === undefined){
+const err118 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -2864,10 +3007,10 @@ vErrors.push(err118);
 }
 errors++;
 }
-}
-if(data65.step !== undefined){
-if(typeof data65.step !== "string"){
-const err119 = {instancePath:instancePath+"/calls/" + i12+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data67.exchange !== undefined){
+let data68 = data67.exchange;
+if(!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))){
+const err119 = {instancePath:instancePath+"/calls/" + i13+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -2877,9 +3020,9 @@ vErrors.push(err119);
 errors++;
 }
 }
-if(data65.outcome !== undefined){
-if(typeof data65.outcome !== "string"){
-const err120 = {instancePath:instancePath+"/calls/" + i12+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data67.step !== undefined){
+if(typeof data67.step !== "string"){
+const err120 = {instancePath:instancePath+"/calls/" + i13+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -2889,10 +3032,9 @@ vErrors.push(err120);
 errors++;
 }
 }
-if(data65.readyMs !== undefined){
-let data69 = data65.readyMs;
-if(!((typeof data69 == "number") && (isFinite(data69)))){
-const err121 = {instancePath:instancePath+"/calls/" + i12+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.outcome !== undefined){
+if(typeof data67.outcome !== "string"){
+const err121 = {instancePath:instancePath+"/calls/" + i13+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -2902,10 +3044,10 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data65.connectedMs !== undefined){
-let data70 = data65.connectedMs;
-if(!((typeof data70 == "number") && (isFinite(data70)))){
-const err122 = {instancePath:instancePath+"/calls/" + i12+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.readyMs !== undefined){
+let data71 = data67.readyMs;
+if(!((typeof data71 == "number") && (isFinite(data71)))){
+const err122 = {instancePath:instancePath+"/calls/" + i13+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -2915,10 +3057,10 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data65.firstPacketMs !== undefined){
-let data71 = data65.firstPacketMs;
-if(!((typeof data71 == "number") && (isFinite(data71)))){
-const err123 = {instancePath:instancePath+"/calls/" + i12+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.connectedMs !== undefined){
+let data72 = data67.connectedMs;
+if(!((typeof data72 == "number") && (isFinite(data72)))){
+const err123 = {instancePath:instancePath+"/calls/" + i13+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -2928,10 +3070,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data65.firstSoundMs !== undefined){
-let data72 = data65.firstSoundMs;
-if(!((typeof data72 == "number") && (isFinite(data72)))){
-const err124 = {instancePath:instancePath+"/calls/" + i12+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.firstPacketMs !== undefined){
+let data73 = data67.firstPacketMs;
+if(!((typeof data73 == "number") && (isFinite(data73)))){
+const err124 = {instancePath:instancePath+"/calls/" + i13+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -2941,10 +3083,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data65.turns !== undefined){
-let data73 = data65.turns;
-if(!(((typeof data73 == "number") && (!(data73 % 1) && !isNaN(data73))) && (isFinite(data73)))){
-const err125 = {instancePath:instancePath+"/calls/" + i12+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data67.firstSoundMs !== undefined){
+let data74 = data67.firstSoundMs;
+if(!((typeof data74 == "number") && (isFinite(data74)))){
+const err125 = {instancePath:instancePath+"/calls/" + i13+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -2954,14 +3096,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data65.turnResponsesMs !== undefined){
-let data74 = data65.turnResponsesMs;
-if(Array.isArray(data74)){
-const len13 = data74.length;
-for(let i13=0; i13<len13; i13++){
-let data75 = data74[i13];
-if(!((typeof data75 == "number") && (isFinite(data75)))){
-const err126 = {instancePath:instancePath+"/calls/" + i12+"/turnResponsesMs/" + i13,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.turns !== undefined){
+let data75 = data67.turns;
+if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
+const err126 = {instancePath:instancePath+"/calls/" + i13+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -2971,9 +3109,14 @@ vErrors.push(err126);
 errors++;
 }
 }
-}
-else {
-const err127 = {instancePath:instancePath+"/calls/" + i12+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data67.turnResponsesMs !== undefined){
+let data76 = data67.turnResponsesMs;
+if(Array.isArray(data76)){
+const len14 = data76.length;
+for(let i14=0; i14<len14; i14++){
+let data77 = data76[i14];
+if(!((typeof data77 == "number") && (isFinite(data77)))){
+const err127 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs/" + i14,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -2983,14 +3126,9 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data65.statedResponsesMs !== undefined){
-let data76 = data65.statedResponsesMs;
-if(Array.isArray(data76)){
-const len14 = data76.length;
-for(let i14=0; i14<len14; i14++){
-let data77 = data76[i14];
-if(!((typeof data77 == "number") && (isFinite(data77)))){
-const err128 = {instancePath:instancePath+"/calls/" + i12+"/statedResponsesMs/" + i14,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err128 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3000,9 +3138,14 @@ vErrors.push(err128);
 errors++;
 }
 }
-}
-else {
-const err129 = {instancePath:instancePath+"/calls/" + i12+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data67.statedResponsesMs !== undefined){
+let data78 = data67.statedResponsesMs;
+if(Array.isArray(data78)){
+const len15 = data78.length;
+for(let i15=0; i15<len15; i15++){
+let data79 = data78[i15];
+if(!((typeof data79 == "number") && (isFinite(data79)))){
+const err129 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs/" + i15,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3012,10 +3155,9 @@ vErrors.push(err129);
 errors++;
 }
 }
-if(data65.packets !== undefined){
-let data78 = data65.packets;
-if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
-const err130 = {instancePath:instancePath+"/calls/" + i12+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err130 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3025,10 +3167,10 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data65.lost !== undefined){
-let data79 = data65.lost;
-if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
-const err131 = {instancePath:instancePath+"/calls/" + i12+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data67.packets !== undefined){
+let data80 = data67.packets;
+if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
+const err131 = {instancePath:instancePath+"/calls/" + i13+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3038,10 +3180,10 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data65.gapMaxMs !== undefined){
-let data80 = data65.gapMaxMs;
-if(!((typeof data80 == "number") && (isFinite(data80)))){
-const err132 = {instancePath:instancePath+"/calls/" + i12+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.lost !== undefined){
+let data81 = data67.lost;
+if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
+const err132 = {instancePath:instancePath+"/calls/" + i13+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3051,10 +3193,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data65.transitP99Ms !== undefined){
-let data81 = data65.transitP99Ms;
-if(!((typeof data81 == "number") && (isFinite(data81)))){
-const err133 = {instancePath:instancePath+"/calls/" + i12+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.gapMaxMs !== undefined){
+let data82 = data67.gapMaxMs;
+if(!((typeof data82 == "number") && (isFinite(data82)))){
+const err133 = {instancePath:instancePath+"/calls/" + i13+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3064,10 +3206,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data65.roundTripP95Ms !== undefined){
-let data82 = data65.roundTripP95Ms;
-if(!((typeof data82 == "number") && (isFinite(data82)))){
-const err134 = {instancePath:instancePath+"/calls/" + i12+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.transitP99Ms !== undefined){
+let data83 = data67.transitP99Ms;
+if(!((typeof data83 == "number") && (isFinite(data83)))){
+const err134 = {instancePath:instancePath+"/calls/" + i13+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3077,10 +3219,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data65.soundMs !== undefined){
-let data83 = data65.soundMs;
-if(!((typeof data83 == "number") && (isFinite(data83)))){
-const err135 = {instancePath:instancePath+"/calls/" + i12+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.roundTripP95Ms !== undefined){
+let data84 = data67.roundTripP95Ms;
+if(!((typeof data84 == "number") && (isFinite(data84)))){
+const err135 = {instancePath:instancePath+"/calls/" + i13+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3090,10 +3232,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data65.kitLateMs !== undefined){
-let data84 = data65.kitLateMs;
-if(!((typeof data84 == "number") && (isFinite(data84)))){
-const err136 = {instancePath:instancePath+"/calls/" + i12+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data67.soundMs !== undefined){
+let data85 = data67.soundMs;
+if(!((typeof data85 == "number") && (isFinite(data85)))){
+const err136 = {instancePath:instancePath+"/calls/" + i13+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3103,10 +3245,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data65.closeCode !== undefined){
-let data85 = data65.closeCode;
-if(!(((typeof data85 == "number") && (!(data85 % 1) && !isNaN(data85))) && (isFinite(data85)))){
-const err137 = {instancePath:instancePath+"/calls/" + i12+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data67.kitLateMs !== undefined){
+let data86 = data67.kitLateMs;
+if(!((typeof data86 == "number") && (isFinite(data86)))){
+const err137 = {instancePath:instancePath+"/calls/" + i13+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3116,9 +3258,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-}
-else {
-const err138 = {instancePath:instancePath+"/calls/" + i12,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data67.closeCode !== undefined){
+let data87 = data67.closeCode;
+if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
+const err138 = {instancePath:instancePath+"/calls/" + i13+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3130,7 +3273,7 @@ errors++;
 }
 }
 else {
-const err139 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err139 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3140,11 +3283,9 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data.audioLatency !== undefined){
-let data86 = data.audioLatency;
-if(data86 && typeof data86 == "object" && !Array.isArray(data86)){
-if(data86.verdict === undefined){
-const err140 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+else {
+const err140 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3153,8 +3294,12 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data86.reason === undefined){
-const err141 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+}
+if(data.audioLatency !== undefined){
+let data88 = data.audioLatency;
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+if(data88.verdict === undefined){
+const err141 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3163,10 +3308,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data86.verdict !== undefined){
-let data87 = data86.verdict;
-if(typeof data87 !== "string"){
-const err142 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data88.reason === undefined){
+const err142 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3175,8 +3318,10 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(!(((data87 === "met") || (data87 === "missed")) || (data87 === "not_proven"))){
-const err143 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(data88.verdict !== undefined){
+let data89 = data88.verdict;
+if(typeof data89 !== "string"){
+const err143 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3185,10 +3330,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-}
-if(data86.reason !== undefined){
-if(typeof data86.reason !== "string"){
-const err144 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data89 === "met") || (data89 === "missed")) || (data89 === "not_proven"))){
+const err144 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3198,10 +3341,9 @@ vErrors.push(err144);
 errors++;
 }
 }
-if(data86.audioPathLatencyMs !== undefined){
-let data89 = data86.audioPathLatencyMs;
-if(!((typeof data89 == "number") && (isFinite(data89)))){
-const err145 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data88.reason !== undefined){
+if(typeof data88.reason !== "string"){
+const err145 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3211,11 +3353,10 @@ vErrors.push(err145);
 errors++;
 }
 }
-if(data86.turnResponseMs !== undefined){
-let data90 = data86.turnResponseMs;
-if(data90 && typeof data90 == "object" && !Array.isArray(data90)){
-if(data90.turns === undefined){
-const err146 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data88.audioPathLatencyMs !== undefined){
+let data91 = data88.audioPathLatencyMs;
+if(!((typeof data91 == "number") && (isFinite(data91)))){
+const err146 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3224,8 +3365,12 @@ vErrors.push(err146);
 }
 errors++;
 }
-if(data90.p50 === undefined){
-const err147 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+if(data88.turnResponseMs !== undefined){
+let data92 = data88.turnResponseMs;
+if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
+if(data92.turns === undefined){
+const err147 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3234,8 +3379,8 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(data90.p95 === undefined){
-const err148 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data92.p50 === undefined){
+const err148 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3244,8 +3389,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(data90.max === undefined){
-const err149 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data92.p95 === undefined){
+const err149 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3254,10 +3399,8 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(data90.turns !== undefined){
-let data91 = data90.turns;
-if(!(((typeof data91 == "number") && (!(data91 % 1) && !isNaN(data91))) && (isFinite(data91)))){
-const err150 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data92.max === undefined){
+const err150 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3266,11 +3409,10 @@ vErrors.push(err150);
 }
 errors++;
 }
-}
-if(data90.p50 !== undefined){
-let data92 = data90.p50;
-if(!((typeof data92 == "number") && (isFinite(data92)))){
-const err151 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data92.turns !== undefined){
+let data93 = data92.turns;
+if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
+const err151 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3280,10 +3422,10 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data90.p95 !== undefined){
-let data93 = data90.p95;
-if(!((typeof data93 == "number") && (isFinite(data93)))){
-const err152 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data92.p50 !== undefined){
+let data94 = data92.p50;
+if(!((typeof data94 == "number") && (isFinite(data94)))){
+const err152 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3293,10 +3435,10 @@ vErrors.push(err152);
 errors++;
 }
 }
-if(data90.max !== undefined){
-let data94 = data90.max;
-if(!((typeof data94 == "number") && (isFinite(data94)))){
-const err153 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data92.p95 !== undefined){
+let data95 = data92.p95;
+if(!((typeof data95 == "number") && (isFinite(data95)))){
+const err153 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3306,9 +3448,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-}
-else {
-const err154 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data92.max !== undefined){
+let data96 = data92.max;
+if(!((typeof data96 == "number") && (isFinite(data96)))){
+const err154 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3318,9 +3461,9 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data86.kitLimit !== undefined){
-if(typeof data86.kitLimit !== "string"){
-const err155 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err155 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3330,9 +3473,9 @@ vErrors.push(err155);
 errors++;
 }
 }
-}
-else {
-const err156 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data88.kitLimit !== undefined){
+if(typeof data88.kitLimit !== "string"){
+const err156 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3342,15 +3485,9 @@ vErrors.push(err156);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data96 = data.causes;
-if(Array.isArray(data96)){
-const len15 = data96.length;
-for(let i15=0; i15<len15; i15++){
-let data97 = data96[i15];
-if(data97 && typeof data97 == "object" && !Array.isArray(data97)){
-if(data97.description === undefined){
-const err157 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+}
+else {
+const err157 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3359,8 +3496,16 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(data97.clears === undefined){
-const err158 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+}
+if(data.causes !== undefined){
+let data98 = data.causes;
+if(Array.isArray(data98)){
+const len16 = data98.length;
+for(let i16=0; i16<len16; i16++){
+let data99 = data98[i16];
+if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
+if(data99.description === undefined){
+const err158 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3369,8 +3514,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data97.verified === undefined){
-const err159 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(data99.clears === undefined){
+const err159 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3379,9 +3524,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data97.description !== undefined){
-if(typeof data97.description !== "string"){
-const err160 = {instancePath:instancePath+"/causes/" + i15+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data99.verified === undefined){
+const err160 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3390,14 +3534,9 @@ vErrors.push(err160);
 }
 errors++;
 }
-}
-if(data97.clears !== undefined){
-let data99 = data97.clears;
-if(Array.isArray(data99)){
-const len16 = data99.length;
-for(let i16=0; i16<len16; i16++){
-if(typeof data99[i16] !== "string"){
-const err161 = {instancePath:instancePath+"/causes/" + i15+"/clears/" + i16,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data99.description !== undefined){
+if(typeof data99.description !== "string"){
+const err161 = {instancePath:instancePath+"/causes/" + i16+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3407,9 +3546,13 @@ vErrors.push(err161);
 errors++;
 }
 }
-}
-else {
-const err162 = {instancePath:instancePath+"/causes/" + i15+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data99.clears !== undefined){
+let data101 = data99.clears;
+if(Array.isArray(data101)){
+const len17 = data101.length;
+for(let i17=0; i17<len17; i17++){
+if(typeof data101[i17] !== "string"){
+const err162 = {instancePath:instancePath+"/causes/" + i16+"/clears/" + i17,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3419,9 +3562,9 @@ vErrors.push(err162);
 errors++;
 }
 }
-if(data97.verified !== undefined){
-if(typeof data97.verified !== "boolean"){
-const err163 = {instancePath:instancePath+"/causes/" + i15+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err163 = {instancePath:instancePath+"/causes/" + i16+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3431,9 +3574,9 @@ vErrors.push(err163);
 errors++;
 }
 }
-}
-else {
-const err164 = {instancePath:instancePath+"/causes/" + i15,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data99.verified !== undefined){
+if(typeof data99.verified !== "boolean"){
+const err164 = {instancePath:instancePath+"/causes/" + i16+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3445,7 +3588,7 @@ errors++;
 }
 }
 else {
-const err165 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err165 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3457,7 +3600,7 @@ errors++;
 }
 }
 else {
-const err166 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err166 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3466,14 +3609,26 @@ vErrors.push(err166);
 }
 errors++;
 }
+}
+}
+else {
+const err167 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err167];
+}
+else {
+vErrors.push(err167);
+}
+errors++;
+}
 validate16.errors = vErrors;
 return errors === 0;
 }
 
-export const ClockChange = validate17;
-const schema23 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"clock-change.schema.json","title":"ClockChange","$comment":"our extension; POST and PUT /__admin/clock of the service","description":"Sets or advances the service clock; exactly one of the two keys. PUT accepts set_ms only. The clock ends with the year 9999. A restart returns it to system time, a reset does not.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"advance_ms":{"type":"integer","minimum":0,"maximum":3155760000000,"description":"Milliseconds to advance."},"set_ms":{"type":"integer","minimum":0,"maximum":253402300799999,"description":"Milliseconds since the Unix epoch."}},"examples":[{"advance_ms":86400000},{"set_ms":1763596800000}],"x-near-misses":[{"breaks":"/advance_ms","value":{"advance_ms":-1}},{"breaks":"/advance_ms","value":{"advance_ms":"1000"}},{"breaks":"/set","value":{"set":0}}]};
+export const ClockChange = validate20;
+const schema24 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"clock-change.schema.json","title":"ClockChange","$comment":"our extension; POST and PUT /__admin/clock of the service","description":"Sets or advances the service clock; exactly one of the two keys. PUT accepts set_ms only. The clock ends with the year 9999. A restart returns it to system time, a reset does not.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"advance_ms":{"type":"integer","minimum":0,"maximum":3155760000000,"description":"Milliseconds to advance."},"set_ms":{"type":"integer","minimum":0,"maximum":253402300799999,"description":"Milliseconds since the Unix epoch."}},"examples":[{"advance_ms":86400000},{"set_ms":1763596800000}],"x-near-misses":[{"breaks":"/advance_ms","value":{"advance_ms":-1}},{"breaks":"/advance_ms","value":{"advance_ms":"1000"}},{"breaks":"/set","value":{"set":0}}]};
 
-function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="clock-change.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -3571,14 +3726,14 @@ vErrors.push(err7);
 }
 errors++;
 }
-validate17.errors = vErrors;
+validate20.errors = vErrors;
 return errors === 0;
 }
 
-export const ClosedConversation = validate18;
-const schema24 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"closed-conversation.schema.json","title":"ClosedConversation","$comment":"spec 2.3","description":"The service's response to POST /v1/sessions/{conversation_id}/end.","type":"object","required":["conversation_id","status","run","evaluations_queued"],"properties":{"conversation_id":{"type":"string","description":"The closed conversation."},"status":{"type":"string","const":"evaluating"},"run":{"type":"string","description":"Name of the daily run: base name plus date."},"evaluations_queued":{"type":"integer","minimum":0,"description":"Number of evals that this call queued; 0 for a repeated call."},"already_closed":{"type":"boolean","const":true,"description":"Present and true for a repeated call."}},"examples":[{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":2},{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":0,"already_closed":true}],"x-near-misses":[{"breaks":"/run","value":{"conversation_id":"conv-1","status":"evaluating","evaluations_queued":2}},{"breaks":"/already_closed","value":{"conversation_id":"c","status":"evaluating","run":"r","evaluations_queued":1,"already_closed":false}}]};
+export const ClosedConversation = validate21;
+const schema25 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"closed-conversation.schema.json","title":"ClosedConversation","$comment":"spec 2.3","description":"The service's response to POST /v1/sessions/{conversation_id}/end.","type":"object","required":["conversation_id","status","run","evaluations_queued"],"properties":{"conversation_id":{"type":"string","description":"The closed conversation."},"status":{"type":"string","const":"evaluating"},"run":{"type":"string","description":"Name of the daily run: base name plus date."},"evaluations_queued":{"type":"integer","minimum":0,"description":"Number of evals that this call queued; 0 for a repeated call."},"already_closed":{"type":"boolean","const":true,"description":"Present and true for a repeated call."}},"examples":[{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":2},{"conversation_id":"conv-1","status":"evaluating","run":"Live traces 2026-11-20","evaluations_queued":0,"already_closed":true}],"x-near-misses":[{"breaks":"/run","value":{"conversation_id":"conv-1","status":"evaluating","evaluations_queued":2}},{"breaks":"/already_closed","value":{"conversation_id":"c","status":"evaluating","run":"r","evaluations_queued":1,"already_closed":false}}]};
 
-function validate18(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="closed-conversation.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -3729,14 +3884,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate18.errors = vErrors;
+validate21.errors = vErrors;
 return errors === 0;
 }
 
-export const ConversationUpdate = validate19;
-const schema25 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"conversation-update.schema.json","title":"ConversationUpdate","$comment":"spec 6","description":"Sent by the sandbox: the transcript of a turn.","type":"object","required":["type","call_id","transcript"],"properties":{"type":{"type":"string","const":"conversation_update"},"session_id":{"type":"string"},"call_id":{"type":"string"},"transcript":{"title":"TurnTranscript","type":"object","required":["user","agent"],"properties":{"user":{"type":"string"},"agent":{"type":"string"}}},"tool_calls":{"description":"Our extension: every tool call of this reply with its result, in order, in the form of the chat response. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"array","items":{"$ref":"tool-call.schema.json"}},{}]},"metadata":{"title":"TurnMetadata","type":"object","properties":{"audio_quality":{"type":"string"},"response_time_ms":{"description":"Milliseconds.","type":"integer"},"confidence_score":{"type":"number"}}},"evaluation_metadata":{"title":"TurnHints","type":"object","properties":{"understood_intent":{"type":"boolean"},"appropriate_response":{"type":"boolean"},"tone":{"type":"string"},"next_action":{"type":"string"}}}},"examples":[{"type":"conversation_update","session_id":"session-1","call_id":"call-1","transcript":{"user":"Where is my order?","agent":"It is on its way."},"metadata":{"audio_quality":"good","response_time_ms":640,"confidence_score":0.9},"evaluation_metadata":{"understood_intent":true,"appropriate_response":true,"tone":"friendly","next_action":"wait"}}],"x-near-misses":[{"breaks":"/transcript/agent","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi"}}},{"breaks":"/metadata/response_time_ms","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi","agent":"Hello"},"metadata":{"response_time_ms":"640 ms"}}}]};
+export const ConversationUpdate = validate22;
+const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"conversation-update.schema.json","title":"ConversationUpdate","$comment":"spec 6","description":"Sent by the sandbox: the transcript of a turn.","type":"object","required":["type","call_id","transcript"],"properties":{"type":{"type":"string","const":"conversation_update"},"session_id":{"type":"string"},"call_id":{"type":"string"},"transcript":{"title":"TurnTranscript","type":"object","required":["user","agent"],"properties":{"user":{"type":"string"},"agent":{"type":"string"}}},"tool_calls":{"description":"Our extension: every tool call of this reply with its result, in order, in the form of the chat response. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"array","items":{"$ref":"tool-call.schema.json"}},{}]},"metadata":{"title":"TurnMetadata","type":"object","properties":{"audio_quality":{"type":"string"},"response_time_ms":{"description":"Milliseconds.","type":"integer"},"confidence_score":{"type":"number"}}},"evaluation_metadata":{"title":"TurnHints","type":"object","properties":{"understood_intent":{"type":"boolean"},"appropriate_response":{"type":"boolean"},"tone":{"type":"string"},"next_action":{"type":"string"}}}},"examples":[{"type":"conversation_update","session_id":"session-1","call_id":"call-1","transcript":{"user":"Where is my order?","agent":"It is on its way."},"metadata":{"audio_quality":"good","response_time_ms":640,"confidence_score":0.9},"evaluation_metadata":{"understood_intent":true,"appropriate_response":true,"tone":"friendly","next_action":"wait"}}],"x-near-misses":[{"breaks":"/transcript/agent","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi"}}},{"breaks":"/metadata/response_time_ms","value":{"type":"conversation_update","call_id":"call-1","transcript":{"user":"Hi","agent":"Hello"},"metadata":{"response_time_ms":"640 ms"}}}]};
 
-function validate19(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="conversation-update.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -4004,14 +4159,14 @@ vErrors.push(err21);
 }
 errors++;
 }
-validate19.errors = vErrors;
+validate22.errors = vErrors;
 return errors === 0;
 }
 
-export const EndCall = validate20;
-const schema26 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"end-call.schema.json","title":"EndCall","$comment":"our extension; the specification has no message that ends a call","description":"Sent by the service at the end of a call. The sandbox may ignore it; closing the WebSocket ends the call.","x-extension":true,"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"end_call"},"session_id":{"type":"string"},"call_id":{"type":"string"}},"examples":[{"type":"end_call","session_id":"session-1","call_id":"call-1"}],"x-near-misses":[{"breaks":"/type","value":{"call_id":"call-1"}}]};
+export const EndCall = validate23;
+const schema27 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"end-call.schema.json","title":"EndCall","$comment":"our extension; the specification has no message that ends a call","description":"Sent by the service at the end of a call. The sandbox may ignore it; closing the WebSocket ends the call.","x-extension":true,"type":"object","required":["type"],"properties":{"type":{"type":"string","const":"end_call"},"session_id":{"type":"string"},"call_id":{"type":"string"}},"examples":[{"type":"end_call","session_id":"session-1","call_id":"call-1"}],"x-near-misses":[{"breaks":"/type","value":{"call_id":"call-1"}}]};
 
-function validate20(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="end-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -4084,19 +4239,19 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate20.errors = vErrors;
+validate23.errors = vErrors;
 return errors === 0;
 }
 
-export const EvalDefinition = validate21;
-const schema27 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion and how to score it.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category. Default: general."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"Parameters of the kind; see the rules below."},"required":{"type":"boolean","description":"If false, a failure counts as an outcome but does not fail the session. Default: true."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"Arguments that at least one call must include."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Maximum latency of each turn in milliseconds."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Path into the session: $ followed by .key, [\"key\"], [0], [-1], or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive statement."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
+export const EvalDefinition = validate24;
+const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion and how to score it.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category. Default: general."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"Parameters of the kind; see the rules below."},"required":{"type":"boolean","description":"If false, a failure counts as an outcome but does not fail the session. Default: true."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"Arguments that at least one call must include."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Maximum latency of each turn in milliseconds."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Path into the session: $ followed by .key, [\"key\"], [0], [-1], or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive statement."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
 const pattern0 = new RegExp("^[imsu]*$", "u");
 const pattern1 = new RegExp("\\S", "u");
 const pattern2 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
 const pattern3 = new RegExp("^[^\\r\\n]{1,200}$", "u");
 const pattern4 = new RegExp("^[^\\r\\n]{1,100}$", "u");
 
-function validate21(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-definition.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -4203,7 +4358,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data3 === "agent") || (data3 === "user")) || (data3 === "any"))){
-const err7 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -4379,7 +4534,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((data9 === "agent") || (data9 === "user")) || (data9 === "any"))){
-const err20 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/params/in",schemaPath:"#/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -5594,7 +5749,7 @@ vErrors.push(err107);
 errors++;
 }
 if(!((data40 === "session_level") || (data40 === "turn_level"))){
-const err108 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err108 = {instancePath:instancePath+"/type",schemaPath:"#/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -5617,7 +5772,7 @@ vErrors.push(err109);
 errors++;
 }
 if(!((((((((((data41 === "contains") || (data41 === "regex")) || (data41 === "tool_called")) || (data41 === "tool_args")) || (data41 === "tool_order")) || (data41 === "max_turns")) || (data41 === "max_latency")) || (data41 === "json_path")) || (data41 === "evaluation_metadata")) || (data41 === "judge"))){
-const err110 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema27.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err110 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -5663,14 +5818,14 @@ vErrors.push(err113);
 }
 errors++;
 }
-validate21.errors = vErrors;
+validate24.errors = vErrors;
 return errors === 0;
 }
 
-export const EvalOutcome = validate22;
-const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-outcome.schema.json","title":"EvalOutcome","$comment":"spec 2.6","description":"The outcome of one eval for a session.","type":"object","required":["eval_name","eval_category","eval_type","outcome","reasoning"],"properties":{"eval_name":{"type":"string"},"eval_category":{"type":"string","description":"Free text."},"eval_type":{"type":"string","description":"The specification shows session_level; turn_level is our extension."},"outcome":{"type":"string","description":"The specification shows pass; fail is our extension."},"reasoning":{"type":"string"}},"examples":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"The agent named the status of the order."}],"x-near-misses":[{"breaks":"/reasoning","value":{"eval_name":"n","eval_category":"c","eval_type":"session_level","outcome":"pass"}}]};
+export const EvalOutcome = validate25;
+const schema29 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-outcome.schema.json","title":"EvalOutcome","$comment":"spec 2.6","description":"The outcome of one eval for a session.","type":"object","required":["eval_name","eval_category","eval_type","outcome","reasoning"],"properties":{"eval_name":{"type":"string"},"eval_category":{"type":"string","description":"Free text."},"eval_type":{"type":"string","description":"The specification shows session_level; turn_level is our extension."},"outcome":{"type":"string","description":"The specification shows pass; fail is our extension."},"reasoning":{"type":"string"}},"examples":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"The agent named the status of the order."}],"x-near-misses":[{"breaks":"/reasoning","value":{"eval_name":"n","eval_category":"c","eval_type":"session_level","outcome":"pass"}}]};
 
-function validate22(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate25(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-outcome.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -5796,19 +5951,19 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate22.errors = vErrors;
+validate25.errors = vErrors;
 return errors === 0;
 }
 
-export const ExchangeRecord = validate23;
-const schema29 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.","type":"object","required":["record","id","probe","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"Number of the exchange in the run, starting at 1.","type":"integer","minimum":1},"probe":{"description":"Id of the probe that sent the request.","type":"string"},"step":{"description":"Name of the request within the probe.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice","elsewhere"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the control exchange, from which this one differs in one edit.","type":"integer"},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text; a description if the bytes are not text; the beginning if the body is too large to store.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"Size of a body that was too large to store. Absent if the body is stored.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no complete response.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, if one was received.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"Ordered by time, at most 2000.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"probe":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no response within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":3,"probe":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"probe":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
-const schema30 = {"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}};
-const schema32 = {"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}};
+export const ExchangeRecord = validate26;
+const schema30 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.","type":"object","required":["record","id","probe","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"Number of the exchange in the run, starting at 1.","type":"integer","minimum":1},"probe":{"description":"Id of the probe that sent the request.","type":"string"},"step":{"description":"Name of the request within the probe.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice","elsewhere"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the control exchange, from which this one differs in one edit.","type":"integer"},"repeats":{"description":"Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.","type":"integer","minimum":1},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text; a description if the bytes are not text; the beginning if the body is too large to store.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"Size of a body that was too large to store. Absent if the body is stored.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no complete response.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, if one was received.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"Ordered by time, at most 2000.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"probe":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no response within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":5,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","repeats":1,"request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"failure":{"kind":"reset","message":"other side closed"},"startedMs":40,"endedMs":44.5},{"record":"exchange","id":3,"probe":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"probe":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
+const schema31 = {"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}};
+const schema33 = {"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}};
 const func2 = Object.prototype.hasOwnProperty;
-const schema33 = {"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}};
-const schema34 = {"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}};
+const schema34 = {"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}};
+const schema35 = {"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}};
 
-function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -6220,12 +6375,12 @@ vErrors.push(err33);
 }
 errors++;
 }
-validate24.errors = vErrors;
+validate27.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate23(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="exchange-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -6321,7 +6476,7 @@ vErrors.push(err8);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema29.properties, key0))){
+if(!(func2.call(schema30.properties, key0))){
 const err9 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err9];
@@ -6417,7 +6572,7 @@ vErrors.push(err16);
 errors++;
 }
 if(!(((((((((((data4 === "chat") || (data4 === "health")) || (data4 === "create")) || (data4 === "delete")) || (data4 === "traces")) || (data4 === "end")) || (data4 === "simulations")) || (data4 === "production")) || (data4 === "admin")) || (data4 === "voice")) || (data4 === "elsewhere"))){
-const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema29.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
+const err17 = {instancePath:instancePath+"/endpoint",schemaPath:"#/properties/endpoint/enum",keyword:"enum",params:{allowedValues: schema30.properties.endpoint.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err17];
 }
@@ -6440,7 +6595,7 @@ vErrors.push(err18);
 errors++;
 }
 if(!(((data5 === "valid") || (data5 === "refuse")) || (data5 === "open"))){
-const err19 = {instancePath:instancePath+"/intent",schemaPath:"#/properties/intent/enum",keyword:"enum",params:{allowedValues: schema29.properties.intent.enum},message:"must be equal to one of the allowed values"};
+const err19 = {instancePath:instancePath+"/intent",schemaPath:"#/properties/intent/enum",keyword:"enum",params:{allowedValues: schema30.properties.intent.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -6463,11 +6618,10 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.request !== undefined){
-let data7 = data.request;
-if(data7 && typeof data7 == "object" && !Array.isArray(data7)){
-if(data7.method === undefined){
-const err21 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "method"},message:"must have required property '"+"method"+"'"};
+if(data.repeats !== undefined){
+let data7 = data.repeats;
+if(!(((typeof data7 == "number") && (!(data7 % 1) && !isNaN(data7))) && (isFinite(data7)))){
+const err21 = {instancePath:instancePath+"/repeats",schemaPath:"#/properties/repeats/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -6476,8 +6630,9 @@ vErrors.push(err21);
 }
 errors++;
 }
-if(data7.path === undefined){
-const err22 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+if((typeof data7 == "number") && (isFinite(data7))){
+if(data7 < 1 || isNaN(data7)){
+const err22 = {instancePath:instancePath+"/repeats",schemaPath:"#/properties/repeats/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -6486,8 +6641,13 @@ vErrors.push(err22);
 }
 errors++;
 }
-if(data7.headers === undefined){
-const err23 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
+}
+}
+if(data.request !== undefined){
+let data8 = data.request;
+if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
+if(data8.method === undefined){
+const err23 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "method"},message:"must have required property '"+"method"+"'"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6496,9 +6656,8 @@ vErrors.push(err23);
 }
 errors++;
 }
-for(const key1 in data7){
-if(!((((((key1 === "method") || (key1 === "path")) || (key1 === "headers")) || (key1 === "body")) || (key1 === "bodyBase64")) || (key1 === "bodyBytes"))){
-const err24 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data8.path === undefined){
+const err24 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6507,10 +6666,8 @@ vErrors.push(err24);
 }
 errors++;
 }
-}
-if(data7.method !== undefined){
-if(typeof data7.method !== "string"){
-const err25 = {instancePath:instancePath+"/request/method",schemaPath:"#/properties/request/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data8.headers === undefined){
+const err25 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6519,10 +6676,9 @@ vErrors.push(err25);
 }
 errors++;
 }
-}
-if(data7.path !== undefined){
-if(typeof data7.path !== "string"){
-const err26 = {instancePath:instancePath+"/request/path",schemaPath:"#/properties/request/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key1 in data8){
+if(!((((((key1 === "method") || (key1 === "path")) || (key1 === "headers")) || (key1 === "body")) || (key1 === "bodyBase64")) || (key1 === "bodyBytes"))){
+const err26 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6532,12 +6688,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data7.headers !== undefined){
-let data10 = data7.headers;
-if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
-for(const key2 in data10){
-if(typeof data10[key2] !== "string"){
-const err27 = {instancePath:instancePath+"/request/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data8.method !== undefined){
+if(typeof data8.method !== "string"){
+const err27 = {instancePath:instancePath+"/request/method",schemaPath:"#/properties/request/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6547,9 +6700,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-}
-else {
-const err28 = {instancePath:instancePath+"/request/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data8.path !== undefined){
+if(typeof data8.path !== "string"){
+const err28 = {instancePath:instancePath+"/request/path",schemaPath:"#/properties/request/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6559,9 +6712,12 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data7.body !== undefined){
-if(typeof data7.body !== "string"){
-const err29 = {instancePath:instancePath+"/request/body",schemaPath:"#/properties/request/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data8.headers !== undefined){
+let data11 = data8.headers;
+if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
+for(const key2 in data11){
+if(typeof data11[key2] !== "string"){
+const err29 = {instancePath:instancePath+"/request/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6571,9 +6727,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data7.bodyBase64 !== undefined){
-if(typeof data7.bodyBase64 !== "string"){
-const err30 = {instancePath:instancePath+"/request/bodyBase64",schemaPath:"#/properties/request/properties/bodyBase64/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err30 = {instancePath:instancePath+"/request/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6583,10 +6739,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data7.bodyBytes !== undefined){
-let data14 = data7.bodyBytes;
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err31 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data8.body !== undefined){
+if(typeof data8.body !== "string"){
+const err31 = {instancePath:instancePath+"/request/body",schemaPath:"#/properties/request/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6595,9 +6750,10 @@ vErrors.push(err31);
 }
 errors++;
 }
-if((typeof data14 == "number") && (isFinite(data14))){
-if(data14 < 0 || isNaN(data14)){
-const err32 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data8.bodyBase64 !== undefined){
+if(typeof data8.bodyBase64 !== "string"){
+const err32 = {instancePath:instancePath+"/request/bodyBase64",schemaPath:"#/properties/request/properties/bodyBase64/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6607,10 +6763,10 @@ vErrors.push(err32);
 errors++;
 }
 }
-}
-}
-else {
-const err33 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data8.bodyBytes !== undefined){
+let data15 = data8.bodyBytes;
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err33 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6619,12 +6775,9 @@ vErrors.push(err33);
 }
 errors++;
 }
-}
-if(data.response !== undefined){
-let data15 = data.response;
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-if(data15.status === undefined){
-const err34 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if((typeof data15 == "number") && (isFinite(data15))){
+if(data15 < 0 || isNaN(data15)){
+const err34 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6633,8 +6786,11 @@ vErrors.push(err34);
 }
 errors++;
 }
-if(data15.headers === undefined){
-const err35 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
+}
+}
+}
+else {
+const err35 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6643,8 +6799,12 @@ vErrors.push(err35);
 }
 errors++;
 }
-if(data15.body === undefined){
-const err36 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "body"},message:"must have required property '"+"body"+"'"};
+}
+if(data.response !== undefined){
+let data16 = data.response;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+if(data16.status === undefined){
+const err36 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6653,9 +6813,8 @@ vErrors.push(err36);
 }
 errors++;
 }
-for(const key3 in data15){
-if(!(((key3 === "status") || (key3 === "headers")) || (key3 === "body"))){
-const err37 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data16.headers === undefined){
+const err37 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6664,11 +6823,8 @@ vErrors.push(err37);
 }
 errors++;
 }
-}
-if(data15.status !== undefined){
-let data16 = data15.status;
-if(!(((typeof data16 == "number") && (!(data16 % 1) && !isNaN(data16))) && (isFinite(data16)))){
-const err38 = {instancePath:instancePath+"/response/status",schemaPath:"#/properties/response/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data16.body === undefined){
+const err38 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "body"},message:"must have required property '"+"body"+"'"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6677,13 +6833,9 @@ vErrors.push(err38);
 }
 errors++;
 }
-}
-if(data15.headers !== undefined){
-let data17 = data15.headers;
-if(data17 && typeof data17 == "object" && !Array.isArray(data17)){
-for(const key4 in data17){
-if(typeof data17[key4] !== "string"){
-const err39 = {instancePath:instancePath+"/response/headers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key3 in data16){
+if(!(((key3 === "status") || (key3 === "headers")) || (key3 === "body"))){
+const err39 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6693,9 +6845,10 @@ vErrors.push(err39);
 errors++;
 }
 }
-}
-else {
-const err40 = {instancePath:instancePath+"/response/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data16.status !== undefined){
+let data17 = data16.status;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err40 = {instancePath:instancePath+"/response/status",schemaPath:"#/properties/response/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6705,9 +6858,12 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data15.body !== undefined){
-if(typeof data15.body !== "string"){
-const err41 = {instancePath:instancePath+"/response/body",schemaPath:"#/properties/response/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data16.headers !== undefined){
+let data18 = data16.headers;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+for(const key4 in data18){
+if(typeof data18[key4] !== "string"){
+const err41 = {instancePath:instancePath+"/response/headers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6719,7 +6875,7 @@ errors++;
 }
 }
 else {
-const err42 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err42 = {instancePath:instancePath+"/response/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6729,11 +6885,9 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data.failure !== undefined){
-let data20 = data.failure;
-if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
-if(data20.kind === undefined){
-const err43 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data16.body !== undefined){
+if(typeof data16.body !== "string"){
+const err43 = {instancePath:instancePath+"/response/body",schemaPath:"#/properties/response/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6742,8 +6896,10 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(data20.message === undefined){
-const err44 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+}
+}
+else {
+const err44 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6752,9 +6908,12 @@ vErrors.push(err44);
 }
 errors++;
 }
-for(const key5 in data20){
-if(!(((key5 === "kind") || (key5 === "message")) || (key5 === "status"))){
-const err45 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+if(data.failure !== undefined){
+let data21 = data.failure;
+if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
+if(data21.kind === undefined){
+const err45 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6763,11 +6922,8 @@ vErrors.push(err45);
 }
 errors++;
 }
-}
-if(data20.kind !== undefined){
-let data21 = data20.kind;
-if(typeof data21 !== "string"){
-const err46 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data21.message === undefined){
+const err46 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6776,8 +6932,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-if(!((((((((data21 === "unresolved") || (data21 === "refused")) || (data21 === "tls")) || (data21 === "plain_http")) || (data21 === "timeout")) || (data21 === "reset")) || (data21 === "protocol")) || (data21 === "too_large"))){
-const err47 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema29.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
+for(const key5 in data21){
+if(!(((key5 === "kind") || (key5 === "message")) || (key5 === "status"))){
+const err47 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6787,9 +6944,10 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data20.message !== undefined){
-if(typeof data20.message !== "string"){
-const err48 = {instancePath:instancePath+"/failure/message",schemaPath:"#/properties/failure/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data21.kind !== undefined){
+let data22 = data21.kind;
+if(typeof data22 !== "string"){
+const err48 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6798,11 +6956,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-}
-if(data20.status !== undefined){
-let data23 = data20.status;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err49 = {instancePath:instancePath+"/failure/status",schemaPath:"#/properties/failure/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!((((((((data22 === "unresolved") || (data22 === "refused")) || (data22 === "tls")) || (data22 === "plain_http")) || (data22 === "timeout")) || (data22 === "reset")) || (data22 === "protocol")) || (data22 === "too_large"))){
+const err49 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema30.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -6812,9 +6967,9 @@ vErrors.push(err49);
 errors++;
 }
 }
-}
-else {
-const err50 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data21.message !== undefined){
+if(typeof data21.message !== "string"){
+const err50 = {instancePath:instancePath+"/failure/message",schemaPath:"#/properties/failure/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -6824,11 +6979,10 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data.call !== undefined){
-let data24 = data.call;
-if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
-if(data24.events === undefined){
-const err51 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/required",keyword:"required",params:{missingProperty: "events"},message:"must have required property '"+"events"+"'"};
+if(data21.status !== undefined){
+let data24 = data21.status;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err51 = {instancePath:instancePath+"/failure/status",schemaPath:"#/properties/failure/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -6837,9 +6991,10 @@ vErrors.push(err51);
 }
 errors++;
 }
-for(const key6 in data24){
-if(!((key6 === "events") || (key6 === "media"))){
-const err52 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+}
+else {
+const err52 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -6849,15 +7004,11 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data24.events !== undefined){
-let data25 = data24.events;
-if(Array.isArray(data25)){
-const len0 = data25.length;
-for(let i0=0; i0<len0; i0++){
-let data26 = data25[i0];
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.atMs === undefined){
-const err53 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data.call !== undefined){
+let data25 = data.call;
+if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
+if(data25.events === undefined){
+const err53 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/required",keyword:"required",params:{missingProperty: "events"},message:"must have required property '"+"events"+"'"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -6866,8 +7017,9 @@ vErrors.push(err53);
 }
 errors++;
 }
-if(data26.from === undefined){
-const err54 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+for(const key6 in data25){
+if(!((key6 === "events") || (key6 === "media"))){
+const err54 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -6876,8 +7028,16 @@ vErrors.push(err54);
 }
 errors++;
 }
-if(data26.kind === undefined){
-const err55 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+}
+if(data25.events !== undefined){
+let data26 = data25.events;
+if(Array.isArray(data26)){
+const len0 = data26.length;
+for(let i0=0; i0<len0; i0++){
+let data27 = data26[i0];
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.atMs === undefined){
+const err55 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -6886,9 +7046,8 @@ vErrors.push(err55);
 }
 errors++;
 }
-for(const key7 in data26){
-if(!(func2.call(schema32.properties, key7))){
-const err56 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(data27.from === undefined){
+const err56 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -6897,11 +7056,8 @@ vErrors.push(err56);
 }
 errors++;
 }
-}
-if(data26.atMs !== undefined){
-let data27 = data26.atMs;
-if(!((typeof data27 == "number") && (isFinite(data27)))){
-const err57 = {instancePath:instancePath+"/call/events/" + i0+"/atMs",schemaPath:"#/definitions/callEvent/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data27.kind === undefined){
+const err57 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -6910,11 +7066,9 @@ vErrors.push(err57);
 }
 errors++;
 }
-}
-if(data26.from !== undefined){
-let data28 = data26.from;
-if(typeof data28 !== "string"){
-const err58 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key7 in data27){
+if(!(func2.call(schema33.properties, key7))){
+const err58 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -6923,8 +7077,11 @@ vErrors.push(err58);
 }
 errors++;
 }
-if(!((data28 === "kit") || (data28 === "sandbox"))){
-const err59 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/enum",keyword:"enum",params:{allowedValues: schema32.properties.from.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.atMs !== undefined){
+let data28 = data27.atMs;
+if(!((typeof data28 == "number") && (isFinite(data28)))){
+const err59 = {instancePath:instancePath+"/call/events/" + i0+"/atMs",schemaPath:"#/definitions/callEvent/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -6934,10 +7091,10 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data26.kind !== undefined){
-let data29 = data26.kind;
+if(data27.from !== undefined){
+let data29 = data27.from;
 if(typeof data29 !== "string"){
-const err60 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err60 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -6946,8 +7103,8 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(!(((((((((data29 === "message") || (data29 === "close")) || (data29 === "answered")) || (data29 === "unusable")) || (data29 === "connected")) || (data29 === "unconnected")) || (data29 === "speech")) || (data29 === "sound")) || (data29 === "released"))){
-const err61 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/enum",keyword:"enum",params:{allowedValues: schema32.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(!((data29 === "kit") || (data29 === "sandbox"))){
+const err61 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/enum",keyword:"enum",params:{allowedValues: schema33.properties.from.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -6957,9 +7114,10 @@ vErrors.push(err61);
 errors++;
 }
 }
-if(data26.text !== undefined){
-if(typeof data26.text !== "string"){
-const err62 = {instancePath:instancePath+"/call/events/" + i0+"/text",schemaPath:"#/definitions/callEvent/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.kind !== undefined){
+let data30 = data27.kind;
+if(typeof data30 !== "string"){
+const err62 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -6968,11 +7126,8 @@ vErrors.push(err62);
 }
 errors++;
 }
-}
-if(data26.bytes !== undefined){
-let data31 = data26.bytes;
-if(!(((typeof data31 == "number") && (!(data31 % 1) && !isNaN(data31))) && (isFinite(data31)))){
-const err63 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(!(((((((((data30 === "message") || (data30 === "close")) || (data30 === "answered")) || (data30 === "unusable")) || (data30 === "connected")) || (data30 === "unconnected")) || (data30 === "speech")) || (data30 === "sound")) || (data30 === "released"))){
+const err63 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -6981,9 +7136,10 @@ vErrors.push(err63);
 }
 errors++;
 }
-if((typeof data31 == "number") && (isFinite(data31))){
-if(data31 < 0 || isNaN(data31)){
-const err64 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data27.text !== undefined){
+if(typeof data27.text !== "string"){
+const err64 = {instancePath:instancePath+"/call/events/" + i0+"/text",schemaPath:"#/definitions/callEvent/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -6993,10 +7149,10 @@ vErrors.push(err64);
 errors++;
 }
 }
-}
-if(data26.isBinary !== undefined){
-if(typeof data26.isBinary !== "boolean"){
-const err65 = {instancePath:instancePath+"/call/events/" + i0+"/isBinary",schemaPath:"#/definitions/callEvent/properties/isBinary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data27.bytes !== undefined){
+let data32 = data27.bytes;
+if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
+const err65 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -7005,11 +7161,9 @@ vErrors.push(err65);
 }
 errors++;
 }
-}
-if(data26.code !== undefined){
-let data33 = data26.code;
-if(!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))){
-const err66 = {instancePath:instancePath+"/call/events/" + i0+"/code",schemaPath:"#/definitions/callEvent/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data32 == "number") && (isFinite(data32))){
+if(data32 < 0 || isNaN(data32)){
+const err66 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -7019,9 +7173,10 @@ vErrors.push(err66);
 errors++;
 }
 }
-if(data26.detail !== undefined){
-if(typeof data26.detail !== "string"){
-const err67 = {instancePath:instancePath+"/call/events/" + i0+"/detail",schemaPath:"#/definitions/callEvent/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data27.isBinary !== undefined){
+if(typeof data27.isBinary !== "boolean"){
+const err67 = {instancePath:instancePath+"/call/events/" + i0+"/isBinary",schemaPath:"#/definitions/callEvent/properties/isBinary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -7031,10 +7186,10 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data26.untilMs !== undefined){
-let data35 = data26.untilMs;
-if(!((typeof data35 == "number") && (isFinite(data35)))){
-const err68 = {instancePath:instancePath+"/call/events/" + i0+"/untilMs",schemaPath:"#/definitions/callEvent/properties/untilMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data27.code !== undefined){
+let data34 = data27.code;
+if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
+const err68 = {instancePath:instancePath+"/call/events/" + i0+"/code",schemaPath:"#/definitions/callEvent/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -7044,9 +7199,9 @@ vErrors.push(err68);
 errors++;
 }
 }
-}
-else {
-const err69 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data27.detail !== undefined){
+if(typeof data27.detail !== "string"){
+const err69 = {instancePath:instancePath+"/call/events/" + i0+"/detail",schemaPath:"#/definitions/callEvent/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -7056,9 +7211,10 @@ vErrors.push(err69);
 errors++;
 }
 }
-}
-else {
-const err70 = {instancePath:instancePath+"/call/events",schemaPath:"#/properties/call/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data27.untilMs !== undefined){
+let data36 = data27.untilMs;
+if(!((typeof data36 == "number") && (isFinite(data36)))){
+const err70 = {instancePath:instancePath+"/call/events/" + i0+"/untilMs",schemaPath:"#/definitions/callEvent/properties/untilMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -7068,15 +7224,9 @@ vErrors.push(err70);
 errors++;
 }
 }
-if(data24.media !== undefined){
-if(!(validate24(data24.media, {instancePath:instancePath+"/call/media",parentData:data24,parentDataProperty:"media",rootData}))){
-vErrors = vErrors === null ? validate24.errors : vErrors.concat(validate24.errors);
-errors = vErrors.length;
-}
-}
 }
 else {
-const err71 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err71 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -7086,10 +7236,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-if(data.startedMs !== undefined){
-let data37 = data.startedMs;
-if(!((typeof data37 == "number") && (isFinite(data37)))){
-const err72 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err72 = {instancePath:instancePath+"/call/events",schemaPath:"#/properties/call/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -7099,10 +7248,15 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data.endedMs !== undefined){
-let data38 = data.endedMs;
-if(!((typeof data38 == "number") && (isFinite(data38)))){
-const err73 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data25.media !== undefined){
+if(!(validate27(data25.media, {instancePath:instancePath+"/call/media",parentData:data25,parentDataProperty:"media",rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err73 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -7112,9 +7266,10 @@ vErrors.push(err73);
 errors++;
 }
 }
-}
-else {
-const err74 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.startedMs !== undefined){
+let data38 = data.startedMs;
+if(!((typeof data38 == "number") && (isFinite(data38)))){
+const err74 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -7123,16 +7278,41 @@ vErrors.push(err74);
 }
 errors++;
 }
-validate23.errors = vErrors;
+}
+if(data.endedMs !== undefined){
+let data39 = data.endedMs;
+if(!((typeof data39 == "number") && (isFinite(data39)))){
+const err75 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err75];
+}
+else {
+vErrors.push(err75);
+}
+errors++;
+}
+}
+}
+else {
+const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err76];
+}
+else {
+vErrors.push(err76);
+}
+errors++;
+}
+validate26.errors = vErrors;
 return errors === 0;
 }
 
-export const Health = validate26;
-const schema35 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"The sandbox's response to GET /health. The status is 200 for healthy and degraded, 503 for unhealthy.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents. The specification shows operational.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong. Only present if unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
-const schema36 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
-const schema39 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
+export const Health = validate29;
+const schema36 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"health.schema.json","title":"Health","$comment":"spec 2.10","description":"The sandbox's response to GET /health. The status is 200 for healthy and degraded, 503 for unhealthy.","type":"object","required":["status","timestamp"],"properties":{"status":{"type":"string","enum":["healthy","degraded","unhealthy"]},"timestamp":{"type":"string","format":"iso8601"},"version":{"description":"Version of the customer's agent.","type":"string"},"uptime":{"description":"Seconds.","type":"integer"},"webrtc_status":{"description":"For voice agents. The specification shows operational.","type":"string"},"dependencies":{"title":"Dependencies","type":"object","properties":{"database":{"$ref":"#/definitions/dependency"},"llm_service":{"$ref":"#/definitions/dependency"},"external_apis":{"$ref":"#/definitions/dependency"}}},"metrics":{"title":"Metrics","type":"object","properties":{"response_time_avg":{"description":"Milliseconds.","type":"number"},"error_rate":{"$ref":"#/definitions/percentage"},"memory_usage":{"$ref":"#/definitions/percentage"},"cpu_usage":{"$ref":"#/definitions/percentage"}}},"error":{"title":"HealthFailure","description":"What is wrong. Only present if unhealthy.","type":"object","required":["message","details"],"properties":{"message":{},"details":{}}}},"if":{"required":["status"],"properties":{"status":{"enum":["healthy","degraded"]}}},"then":{"properties":{"error":false}},"definitions":{"dependency":{"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]},"percentage":{"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100}},"examples":[{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"},{"status":"degraded","timestamp":"2026-11-20T09:30:00+00:00","version":"1.4.2","uptime":86400,"webrtc_status":"operational","dependencies":{"database":"healthy","llm_service":"healthy","external_apis":"unhealthy"},"metrics":{"response_time_avg":312.5,"error_rate":0.4,"memory_usage":61,"cpu_usage":12.5}},{"status":"unhealthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"The database does not answer.","details":{"database":"timeout"}}}],"x-near-misses":[{"breaks":"/status","value":{"status":"ok","timestamp":"2026-11-20T09:30:00Z"}},{"breaks":"/timestamp","value":{"status":"healthy"}},{"breaks":"/timestamp","value":{"status":"healthy","timestamp":"2026-11-20 09:30"}},{"breaks":"/uptime","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","uptime":"1 day"}},{"breaks":"/metrics/cpu_usage","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","metrics":{"cpu_usage":250}}},{"breaks":"/dependencies/database","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","dependencies":{"database":"degraded"}}},{"breaks":"/error","value":{"status":"healthy","timestamp":"2026-11-20T09:30:00Z","error":{"message":"none","details":"none"}}}]};
+const schema37 = {"title":"DependencyStatus","type":"string","enum":["healthy","unhealthy"]};
+const schema40 = {"title":"Percentage","description":"Percentage, 0 to 100.","type":"number","minimum":0,"maximum":100};
 
-function validate26(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="health.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7238,7 +7418,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "healthy") || (data2 === "degraded")) || (data2 === "unhealthy"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema35.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema36.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -7326,7 +7506,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((data8 === "healthy") || (data8 === "unhealthy"))){
-const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/dependencies/database",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema37.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -7349,7 +7529,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!((data9 === "healthy") || (data9 === "unhealthy"))){
-const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/dependencies/llm_service",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema37.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -7372,7 +7552,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!((data10 === "healthy") || (data10 === "unhealthy"))){
-const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema36.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/dependencies/external_apis",schemaPath:"#/definitions/dependency/enum",keyword:"enum",params:{allowedValues: schema37.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -7573,14 +7753,14 @@ vErrors.push(err34);
 }
 errors++;
 }
-validate26.errors = vErrors;
+validate29.errors = vErrors;
 return errors === 0;
 }
 
-export const IceCandidate = validate27;
-const schema42 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification has no message that carries candidates","description":"Sent by either side: an additional ICE candidate. Optional, because the SDP already contains every candidate.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty after the last candidate.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
+export const IceCandidate = validate30;
+const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"ice-candidate.schema.json","title":"IceCandidate","$comment":"our extension; the specification has no message that carries candidates","description":"Sent by either side: an additional ICE candidate. Optional, because the SDP already contains every candidate.","x-extension":true,"type":"object","required":["type","call_id","candidate"],"properties":{"type":{"type":"string","const":"ice_candidate"},"session_id":{"type":"string"},"call_id":{"type":"string"},"candidate":{"title":"IceCandidateLine","type":"object","required":["candidate"],"properties":{"candidate":{"description":"The candidate line; empty after the last candidate.","type":"string"},"sdpMid":{"type":"string"},"sdpMLineIndex":{"type":"integer","minimum":0}}}},"examples":[{"type":"ice_candidate","call_id":"call-1","candidate":{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 50000 typ host","sdpMid":"0","sdpMLineIndex":0}}],"x-near-misses":[{"breaks":"/candidate","value":{"type":"ice_candidate","call_id":"call-1"}}]};
 
-function validate27(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="ice-candidate.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7747,15 +7927,15 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate27.errors = vErrors;
+validate30.errors = vErrors;
 return errors === 0;
 }
 
-export const KeyGrant = validate28;
-const schema43 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"An API key and its owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII characters. Default: generated."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner; created if it does not exist. Default: the owner of the request."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
+export const KeyGrant = validate31;
+const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"An API key and its owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII characters. Default: generated."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner; created if it does not exist. Default: the owner of the request."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
 const pattern5 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
-function validate28(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7833,14 +8013,14 @@ vErrors.push(err5);
 }
 errors++;
 }
-validate28.errors = vErrors;
+validate31.errors = vErrors;
 return errors === 0;
 }
 
-export const LiveSettings = validate29;
-const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
+export const LiveSettings = validate32;
+const schema45 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"live-settings.schema.json","title":"LiveSettings","$comment":"spec 2.2","description":"Settings of live traces: which evals score every conversation, and the base name of the daily run.","x-extension":true,"type":"object","required":[],"properties":{"evals":{"type":"array","maxItems":5,"items":{"type":"string"},"description":"Ids of evals."},"run_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"}},"additionalProperties":false,"examples":[{"evals":["order-found"],"run_name":"Live traces"},{"run_name":"Shop"}],"x-near-misses":[{"breaks":"/evals","value":{"evals":["a","b","c","d","e","f"]}},{"breaks":"/run_name","value":{"run_name":""}}]};
 
-function validate29(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate32(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="live-settings.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -7931,22 +8111,22 @@ vErrors.push(err6);
 }
 errors++;
 }
-validate29.errors = vErrors;
+validate32.errors = vErrors;
 return errors === 0;
 }
 
-export const LoadReport = validate30;
-const schema45 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
-const schema46 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
-const schema49 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema55 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
-const schema58 = {"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema59 = {"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
-const schema67 = {"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
-const schema48 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
-const schema50 = {"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+export const LoadReport = validate33;
+const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema47 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
+const schema50 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema56 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
+const schema59 = {"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema60 = {"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+const schema68 = {"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
+const schema49 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
+const schema51 = {"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
-function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate34(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -8266,7 +8446,7 @@ errors++;
 if(data6.p50 !== undefined){
 let data7 = data6.p50;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema50.properties.p50.type},message:"must be number,null"};
+const err28 = {instancePath:instancePath+"/latencyMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -8279,7 +8459,7 @@ errors++;
 if(data6.p90 !== undefined){
 let data8 = data6.p90;
 if((!((typeof data8 == "number") && (isFinite(data8)))) && (data8 !== null)){
-const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema50.properties.p90.type},message:"must be number,null"};
+const err29 = {instancePath:instancePath+"/latencyMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -8292,7 +8472,7 @@ errors++;
 if(data6.p99 !== undefined){
 let data9 = data6.p99;
 if((!((typeof data9 == "number") && (isFinite(data9)))) && (data9 !== null)){
-const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema50.properties.p99.type},message:"must be number,null"};
+const err30 = {instancePath:instancePath+"/latencyMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -8305,7 +8485,7 @@ errors++;
 if(data6.p999 !== undefined){
 let data10 = data6.p999;
 if((!((typeof data10 == "number") && (isFinite(data10)))) && (data10 !== null)){
-const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema50.properties.p999.type},message:"must be number,null"};
+const err31 = {instancePath:instancePath+"/latencyMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -8318,7 +8498,7 @@ errors++;
 if(data6.max !== undefined){
 let data11 = data6.max;
 if((!((typeof data11 == "number") && (isFinite(data11)))) && (data11 !== null)){
-const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema50.properties.max.type},message:"must be number,null"};
+const err32 = {instancePath:instancePath+"/latencyMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -8331,7 +8511,7 @@ errors++;
 if(data6.mean !== undefined){
 let data12 = data6.mean;
 if((!((typeof data12 == "number") && (isFinite(data12)))) && (data12 !== null)){
-const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema50.properties.mean.type},message:"must be number,null"};
+const err33 = {instancePath:instancePath+"/latencyMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -8419,7 +8599,7 @@ errors++;
 if(data13.p50 !== undefined){
 let data14 = data13.p50;
 if((!((typeof data14 == "number") && (isFinite(data14)))) && (data14 !== null)){
-const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema50.properties.p50.type},message:"must be number,null"};
+const err41 = {instancePath:instancePath+"/serviceMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -8432,7 +8612,7 @@ errors++;
 if(data13.p90 !== undefined){
 let data15 = data13.p90;
 if((!((typeof data15 == "number") && (isFinite(data15)))) && (data15 !== null)){
-const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema50.properties.p90.type},message:"must be number,null"};
+const err42 = {instancePath:instancePath+"/serviceMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -8445,7 +8625,7 @@ errors++;
 if(data13.p99 !== undefined){
 let data16 = data13.p99;
 if((!((typeof data16 == "number") && (isFinite(data16)))) && (data16 !== null)){
-const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema50.properties.p99.type},message:"must be number,null"};
+const err43 = {instancePath:instancePath+"/serviceMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -8458,7 +8638,7 @@ errors++;
 if(data13.p999 !== undefined){
 let data17 = data13.p999;
 if((!((typeof data17 == "number") && (isFinite(data17)))) && (data17 !== null)){
-const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema50.properties.p999.type},message:"must be number,null"};
+const err44 = {instancePath:instancePath+"/serviceMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -8471,7 +8651,7 @@ errors++;
 if(data13.max !== undefined){
 let data18 = data13.max;
 if((!((typeof data18 == "number") && (isFinite(data18)))) && (data18 !== null)){
-const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema50.properties.max.type},message:"must be number,null"};
+const err45 = {instancePath:instancePath+"/serviceMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -8484,7 +8664,7 @@ errors++;
 if(data13.mean !== undefined){
 let data19 = data13.mean;
 if((!((typeof data19 == "number") && (isFinite(data19)))) && (data19 !== null)){
-const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema50.properties.mean.type},message:"must be number,null"};
+const err46 = {instancePath:instancePath+"/serviceMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -8572,7 +8752,7 @@ errors++;
 if(data20.p50 !== undefined){
 let data21 = data20.p50;
 if((!((typeof data21 == "number") && (isFinite(data21)))) && (data21 !== null)){
-const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema50.properties.p50.type},message:"must be number,null"};
+const err54 = {instancePath:instancePath+"/lagMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -8585,7 +8765,7 @@ errors++;
 if(data20.p90 !== undefined){
 let data22 = data20.p90;
 if((!((typeof data22 == "number") && (isFinite(data22)))) && (data22 !== null)){
-const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema50.properties.p90.type},message:"must be number,null"};
+const err55 = {instancePath:instancePath+"/lagMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -8598,7 +8778,7 @@ errors++;
 if(data20.p99 !== undefined){
 let data23 = data20.p99;
 if((!((typeof data23 == "number") && (isFinite(data23)))) && (data23 !== null)){
-const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema50.properties.p99.type},message:"must be number,null"};
+const err56 = {instancePath:instancePath+"/lagMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -8611,7 +8791,7 @@ errors++;
 if(data20.p999 !== undefined){
 let data24 = data20.p999;
 if((!((typeof data24 == "number") && (isFinite(data24)))) && (data24 !== null)){
-const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema50.properties.p999.type},message:"must be number,null"};
+const err57 = {instancePath:instancePath+"/lagMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -8624,7 +8804,7 @@ errors++;
 if(data20.max !== undefined){
 let data25 = data20.max;
 if((!((typeof data25 == "number") && (isFinite(data25)))) && (data25 !== null)){
-const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema50.properties.max.type},message:"must be number,null"};
+const err58 = {instancePath:instancePath+"/lagMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -8637,7 +8817,7 @@ errors++;
 if(data20.mean !== undefined){
 let data26 = data20.mean;
 if((!((typeof data26 == "number") && (isFinite(data26)))) && (data26 !== null)){
-const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema50.properties.mean.type},message:"must be number,null"};
+const err59 = {instancePath:instancePath+"/lagMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -8725,7 +8905,7 @@ errors++;
 if(data27.p50 !== undefined){
 let data28 = data27.p50;
 if((!((typeof data28 == "number") && (isFinite(data28)))) && (data28 !== null)){
-const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema50.properties.p50.type},message:"must be number,null"};
+const err67 = {instancePath:instancePath+"/firstByteMs/p50",schemaPath:"#/definitions/latencySummary/properties/p50/type",keyword:"type",params:{type: schema51.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -8738,7 +8918,7 @@ errors++;
 if(data27.p90 !== undefined){
 let data29 = data27.p90;
 if((!((typeof data29 == "number") && (isFinite(data29)))) && (data29 !== null)){
-const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema50.properties.p90.type},message:"must be number,null"};
+const err68 = {instancePath:instancePath+"/firstByteMs/p90",schemaPath:"#/definitions/latencySummary/properties/p90/type",keyword:"type",params:{type: schema51.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -8751,7 +8931,7 @@ errors++;
 if(data27.p99 !== undefined){
 let data30 = data27.p99;
 if((!((typeof data30 == "number") && (isFinite(data30)))) && (data30 !== null)){
-const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema50.properties.p99.type},message:"must be number,null"};
+const err69 = {instancePath:instancePath+"/firstByteMs/p99",schemaPath:"#/definitions/latencySummary/properties/p99/type",keyword:"type",params:{type: schema51.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -8764,7 +8944,7 @@ errors++;
 if(data27.p999 !== undefined){
 let data31 = data27.p999;
 if((!((typeof data31 == "number") && (isFinite(data31)))) && (data31 !== null)){
-const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema50.properties.p999.type},message:"must be number,null"};
+const err70 = {instancePath:instancePath+"/firstByteMs/p999",schemaPath:"#/definitions/latencySummary/properties/p999/type",keyword:"type",params:{type: schema51.properties.p999.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -8777,7 +8957,7 @@ errors++;
 if(data27.max !== undefined){
 let data32 = data27.max;
 if((!((typeof data32 == "number") && (isFinite(data32)))) && (data32 !== null)){
-const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema50.properties.max.type},message:"must be number,null"};
+const err71 = {instancePath:instancePath+"/firstByteMs/max",schemaPath:"#/definitions/latencySummary/properties/max/type",keyword:"type",params:{type: schema51.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -8790,7 +8970,7 @@ errors++;
 if(data27.mean !== undefined){
 let data33 = data27.mean;
 if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema50.properties.mean.type},message:"must be number,null"};
+const err72 = {instancePath:instancePath+"/firstByteMs/mean",schemaPath:"#/definitions/latencySummary/properties/mean/type",keyword:"type",params:{type: schema51.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -8902,12 +9082,12 @@ vErrors.push(err80);
 }
 errors++;
 }
-validate31.errors = vErrors;
+validate34.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate30(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate33(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="load-report.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -9075,7 +9255,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((((data0 === "PASS") || (data0 === "FAIL")) || (data0 === "NOT PROVEN")) || (data0 === "INVALID RUN")) || (data0 === "NOT TESTED"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -9098,7 +9278,7 @@ vErrors.push(err17);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema45.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err18 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema46.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err18];
 }
@@ -9393,7 +9573,7 @@ vErrors.push(err43);
 errors++;
 }
 if(!((data13 === "open") || (data13 === "autocannon"))){
-const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema45.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
+const err44 = {instancePath:instancePath+"/plan/engine",schemaPath:"#/properties/plan/properties/engine/enum",keyword:"enum",params:{allowedValues: schema46.properties.plan.properties.engine.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -9416,7 +9596,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!((((((data14 === "chat") || (data14 === "conversation")) || (data14 === "health")) || (data14 === "mixed")) || (data14 === "voice")) || (data14 === "all"))){
-const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema45.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/plan/profile",schemaPath:"#/properties/plan/properties/profile/enum",keyword:"enum",params:{allowedValues: schema46.properties.plan.properties.profile.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -9439,7 +9619,7 @@ vErrors.push(err47);
 errors++;
 }
 if(!((data15 === "uniform") || (data15 === "poisson"))){
-const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema45.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
+const err48 = {instancePath:instancePath+"/plan/arrivals",schemaPath:"#/properties/plan/properties/arrivals/enum",keyword:"enum",params:{allowedValues: schema46.properties.plan.properties.arrivals.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -9769,7 +9949,7 @@ vErrors.push(err75);
 errors++;
 }
 if(!(((((((data28 === "chat-latency") || (data28 === "chat-throughput")) || (data28 === "availability")) || (data28 === "health-latency")) || (data28 === "chat-sessions")) || (data28 === "voice-latency")) || (data28 === "voice-connections"))){
-const err76 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema45.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
+const err76 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -9829,7 +10009,7 @@ vErrors.push(err80);
 errors++;
 }
 if(!((((data32 === "ms") || (data32 === "requests/s")) || (data32 === "%")) || (data32 === "connections"))){
-const err81 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema45.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
+const err81 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -9842,7 +10022,7 @@ errors++;
 if(data27.measured !== undefined){
 let data33 = data27.measured;
 if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-const err82 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema45.properties.targets.items.properties.measured.type},message:"must be number,null"};
+const err82 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -9855,7 +10035,7 @@ errors++;
 if(data27.bound95 !== undefined){
 let data34 = data27.bound95;
 if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
-const err83 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema45.properties.targets.items.properties.bound95.type},message:"must be number,null"};
+const err83 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -9882,7 +10062,7 @@ const len1 = data35.length;
 for(let i1=0; i1<len1; i1++){
 let data36 = data35[i1];
 if((!((typeof data36 == "number") && (isFinite(data36)))) && (data36 !== null)){
-const err85 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema45.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
+const err85 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -9942,7 +10122,7 @@ vErrors.push(err89);
 errors++;
 }
 if(!(((((data38 === "PASS") || (data38 === "FAIL")) || (data38 === "NOT PROVEN")) || (data38 === "INVALID RUN")) || (data38 === "NOT TESTED"))){
-const err90 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+const err90 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -10229,20 +10409,20 @@ errors++;
 }
 }
 if(data.chat !== undefined){
-if(!(validate31(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate34(data.chat, {instancePath:instancePath+"/chat",parentData:data,parentDataProperty:"chat",rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
 if(data.health !== undefined){
-if(!(validate31(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate34(data.health, {instancePath:instancePath+"/health",parentData:data,parentDataProperty:"health",rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
 if(data.users !== undefined){
-if(!(validate31(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
-vErrors = vErrors === null ? validate31.errors : vErrors.concat(validate31.errors);
+if(!(validate34(data.users, {instancePath:instancePath+"/users",parentData:data,parentDataProperty:"users",rootData}))){
+vErrors = vErrors === null ? validate34.errors : vErrors.concat(validate34.errors);
 errors = vErrors.length;
 }
 }
@@ -10263,7 +10443,7 @@ vErrors.push(err114);
 errors++;
 }
 if(!(((data56 === "chat") || (data56 === "health")) || (data56 === "users"))){
-const err115 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema45.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
+const err115 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema46.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -10406,7 +10586,7 @@ errors++;
 if(data57.p50Ms !== undefined){
 let data61 = data57.p50Ms;
 if((!((typeof data61 == "number") && (isFinite(data61)))) && (data61 !== null)){
-const err127 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema45.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+const err127 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -10889,7 +11069,7 @@ vErrors.push(err168);
 errors++;
 }
 if(!(((data77 === "ramp") || (data77 === "window")) || (data77 === "drain"))){
-const err169 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema45.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+const err169 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -11027,7 +11207,7 @@ errors++;
 if(data75.p50 !== undefined){
 let data83 = data75.p50;
 if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
-const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -11040,7 +11220,7 @@ errors++;
 if(data75.p95 !== undefined){
 let data84 = data75.p95;
 if((!((typeof data84 == "number") && (isFinite(data84)))) && (data84 !== null)){
-const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -11053,7 +11233,7 @@ errors++;
 if(data75.p99 !== undefined){
 let data85 = data75.p99;
 if((!((typeof data85 == "number") && (isFinite(data85)))) && (data85 !== null)){
-const err182 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+const err182 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -11066,7 +11246,7 @@ errors++;
 if(data75.max !== undefined){
 let data86 = data75.max;
 if((!((typeof data86 == "number") && (isFinite(data86)))) && (data86 !== null)){
-const err183 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema45.properties.timeline.items.properties.max.type},message:"must be number,null"};
+const err183 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -11358,7 +11538,7 @@ vErrors.push(err205);
 errors++;
 }
 if(!(((((((((((((((((data100 === "timeout") || (data100 === "refused")) || (data100 === "unresolved")) || (data100 === "tls")) || (data100 === "reset")) || (data100 === "stale_connection")) || (data100 === "cut_off")) || (data100 === "protocol")) || (data100 === "too_large")) || (data100 === "rate_limited")) || (data100 === "unauthorized")) || (data100 === "client_error")) || (data100 === "server_error")) || (data100 === "other_status")) || (data100 === "nonconforming")) || (data100 === "mixed_up")) || (data100 === "local"))){
-const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema55.enum},message:"must be equal to one of the allowed values"};
+const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -11510,7 +11690,7 @@ errors++;
 if(data105.sustains !== undefined){
 let data107 = data105.sustains;
 if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
-const err219 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema45.properties.findMax.properties.sustains.type},message:"must be number,null"};
+const err219 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -11523,7 +11703,7 @@ errors++;
 if(data105.fails !== undefined){
 let data108 = data105.fails;
 if((!((typeof data108 == "number") && (isFinite(data108)))) && (data108 !== null)){
-const err220 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema45.properties.findMax.properties.fails.type},message:"must be number,null"};
+const err220 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -11688,7 +11868,7 @@ errors++;
 if(data112.p99Ms !== undefined){
 let data117 = data112.p99Ms;
 if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
-const err234 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema45.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+const err234 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -11936,7 +12116,7 @@ errors++;
 if(data125.before !== undefined){
 let data128 = data125.before;
 if((!((typeof data128 == "number") && (isFinite(data128)))) && (data128 !== null)){
-const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema45.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -11949,7 +12129,7 @@ errors++;
 if(data125.now !== undefined){
 let data129 = data125.now;
 if((!((typeof data129 == "number") && (isFinite(data129)))) && (data129 !== null)){
-const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema45.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -11972,7 +12152,7 @@ vErrors.push(err257);
 errors++;
 }
 if(!((((data130 === "better") || (data130 === "worse")) || (data130 === "unchanged")) || (data130 === "unknown"))){
-const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema45.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -11995,7 +12175,7 @@ vErrors.push(err259);
 errors++;
 }
 if(!(((((data131 === "PASS") || (data131 === "FAIL")) || (data131 === "NOT PROVEN")) || (data131 === "INVALID RUN")) || (data131 === "NOT TESTED"))){
-const err260 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+const err260 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -12018,7 +12198,7 @@ vErrors.push(err261);
 errors++;
 }
 if(!(((((data132 === "PASS") || (data132 === "FAIL")) || (data132 === "NOT PROVEN")) || (data132 === "INVALID RUN")) || (data132 === "NOT TESTED"))){
-const err262 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+const err262 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -12748,7 +12928,7 @@ errors++;
 if(data152.p50 !== undefined){
 let data153 = data152.p50;
 if((!((typeof data153 == "number") && (isFinite(data153)))) && (data153 !== null)){
-const err326 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err326 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -12761,7 +12941,7 @@ errors++;
 if(data152.p90 !== undefined){
 let data154 = data152.p90;
 if((!((typeof data154 == "number") && (isFinite(data154)))) && (data154 !== null)){
-const err327 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err327 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -12774,7 +12954,7 @@ errors++;
 if(data152.p95 !== undefined){
 let data155 = data152.p95;
 if((!((typeof data155 == "number") && (isFinite(data155)))) && (data155 !== null)){
-const err328 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err328 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -12787,7 +12967,7 @@ errors++;
 if(data152.p99 !== undefined){
 let data156 = data152.p99;
 if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
-const err329 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err329 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -12800,7 +12980,7 @@ errors++;
 if(data152.max !== undefined){
 let data157 = data152.max;
 if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
-const err330 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err330 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err330];
 }
@@ -12813,7 +12993,7 @@ errors++;
 if(data152.mean !== undefined){
 let data158 = data152.mean;
 if((!((typeof data158 == "number") && (isFinite(data158)))) && (data158 !== null)){
-const err331 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err331 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err331];
 }
@@ -12901,7 +13081,7 @@ errors++;
 if(data159.p50 !== undefined){
 let data160 = data159.p50;
 if((!((typeof data160 == "number") && (isFinite(data160)))) && (data160 !== null)){
-const err339 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err339 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err339];
 }
@@ -12914,7 +13094,7 @@ errors++;
 if(data159.p90 !== undefined){
 let data161 = data159.p90;
 if((!((typeof data161 == "number") && (isFinite(data161)))) && (data161 !== null)){
-const err340 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err340 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err340];
 }
@@ -12927,7 +13107,7 @@ errors++;
 if(data159.p95 !== undefined){
 let data162 = data159.p95;
 if((!((typeof data162 == "number") && (isFinite(data162)))) && (data162 !== null)){
-const err341 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err341 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err341];
 }
@@ -12940,7 +13120,7 @@ errors++;
 if(data159.p99 !== undefined){
 let data163 = data159.p99;
 if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
-const err342 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err342 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err342];
 }
@@ -12953,7 +13133,7 @@ errors++;
 if(data159.max !== undefined){
 let data164 = data159.max;
 if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
-const err343 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err343 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err343];
 }
@@ -12966,7 +13146,7 @@ errors++;
 if(data159.mean !== undefined){
 let data165 = data159.mean;
 if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
-const err344 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err344 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err344];
 }
@@ -13054,7 +13234,7 @@ errors++;
 if(data166.p50 !== undefined){
 let data167 = data166.p50;
 if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
-const err352 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err352 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err352];
 }
@@ -13067,7 +13247,7 @@ errors++;
 if(data166.p90 !== undefined){
 let data168 = data166.p90;
 if((!((typeof data168 == "number") && (isFinite(data168)))) && (data168 !== null)){
-const err353 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err353 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err353];
 }
@@ -13080,7 +13260,7 @@ errors++;
 if(data166.p95 !== undefined){
 let data169 = data166.p95;
 if((!((typeof data169 == "number") && (isFinite(data169)))) && (data169 !== null)){
-const err354 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err354 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err354];
 }
@@ -13093,7 +13273,7 @@ errors++;
 if(data166.p99 !== undefined){
 let data170 = data166.p99;
 if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
-const err355 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err355 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err355];
 }
@@ -13106,7 +13286,7 @@ errors++;
 if(data166.max !== undefined){
 let data171 = data166.max;
 if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
-const err356 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err356 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err356];
 }
@@ -13119,7 +13299,7 @@ errors++;
 if(data166.mean !== undefined){
 let data172 = data166.mean;
 if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
-const err357 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err357 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err357];
 }
@@ -13207,7 +13387,7 @@ errors++;
 if(data173.p50 !== undefined){
 let data174 = data173.p50;
 if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
-const err365 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err365 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err365];
 }
@@ -13220,7 +13400,7 @@ errors++;
 if(data173.p90 !== undefined){
 let data175 = data173.p90;
 if((!((typeof data175 == "number") && (isFinite(data175)))) && (data175 !== null)){
-const err366 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err366 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err366];
 }
@@ -13233,7 +13413,7 @@ errors++;
 if(data173.p95 !== undefined){
 let data176 = data173.p95;
 if((!((typeof data176 == "number") && (isFinite(data176)))) && (data176 !== null)){
-const err367 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err367 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err367];
 }
@@ -13246,7 +13426,7 @@ errors++;
 if(data173.p99 !== undefined){
 let data177 = data173.p99;
 if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
-const err368 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err368 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err368];
 }
@@ -13259,7 +13439,7 @@ errors++;
 if(data173.max !== undefined){
 let data178 = data173.max;
 if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
-const err369 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err369 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err369];
 }
@@ -13272,7 +13452,7 @@ errors++;
 if(data173.mean !== undefined){
 let data179 = data173.mean;
 if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
-const err370 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err370 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err370];
 }
@@ -13360,7 +13540,7 @@ errors++;
 if(data180.p50 !== undefined){
 let data181 = data180.p50;
 if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
-const err378 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err378 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err378];
 }
@@ -13373,7 +13553,7 @@ errors++;
 if(data180.p90 !== undefined){
 let data182 = data180.p90;
 if((!((typeof data182 == "number") && (isFinite(data182)))) && (data182 !== null)){
-const err379 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err379 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err379];
 }
@@ -13386,7 +13566,7 @@ errors++;
 if(data180.p95 !== undefined){
 let data183 = data180.p95;
 if((!((typeof data183 == "number") && (isFinite(data183)))) && (data183 !== null)){
-const err380 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err380 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err380];
 }
@@ -13399,7 +13579,7 @@ errors++;
 if(data180.p99 !== undefined){
 let data184 = data180.p99;
 if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
-const err381 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err381 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err381];
 }
@@ -13412,7 +13592,7 @@ errors++;
 if(data180.max !== undefined){
 let data185 = data180.max;
 if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
-const err382 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err382 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err382];
 }
@@ -13425,7 +13605,7 @@ errors++;
 if(data180.mean !== undefined){
 let data186 = data180.mean;
 if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
-const err383 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err383 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err383];
 }
@@ -13513,7 +13693,7 @@ errors++;
 if(data187.p50 !== undefined){
 let data188 = data187.p50;
 if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
-const err391 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err391 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err391];
 }
@@ -13526,7 +13706,7 @@ errors++;
 if(data187.p90 !== undefined){
 let data189 = data187.p90;
 if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
-const err392 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err392 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err392];
 }
@@ -13539,7 +13719,7 @@ errors++;
 if(data187.p95 !== undefined){
 let data190 = data187.p95;
 if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
-const err393 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err393 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err393];
 }
@@ -13552,7 +13732,7 @@ errors++;
 if(data187.p99 !== undefined){
 let data191 = data187.p99;
 if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
-const err394 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err394 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err394];
 }
@@ -13565,7 +13745,7 @@ errors++;
 if(data187.max !== undefined){
 let data192 = data187.max;
 if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
-const err395 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err395 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err395];
 }
@@ -13578,7 +13758,7 @@ errors++;
 if(data187.mean !== undefined){
 let data193 = data187.mean;
 if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
-const err396 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err396 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err396];
 }
@@ -13666,7 +13846,7 @@ errors++;
 if(data194.p50 !== undefined){
 let data195 = data194.p50;
 if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
-const err404 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema59.properties.p50.type},message:"must be number,null"};
+const err404 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err404];
 }
@@ -13679,7 +13859,7 @@ errors++;
 if(data194.p90 !== undefined){
 let data196 = data194.p90;
 if((!((typeof data196 == "number") && (isFinite(data196)))) && (data196 !== null)){
-const err405 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema59.properties.p90.type},message:"must be number,null"};
+const err405 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err405];
 }
@@ -13692,7 +13872,7 @@ errors++;
 if(data194.p95 !== undefined){
 let data197 = data194.p95;
 if((!((typeof data197 == "number") && (isFinite(data197)))) && (data197 !== null)){
-const err406 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema59.properties.p95.type},message:"must be number,null"};
+const err406 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err406];
 }
@@ -13705,7 +13885,7 @@ errors++;
 if(data194.p99 !== undefined){
 let data198 = data194.p99;
 if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
-const err407 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema59.properties.p99.type},message:"must be number,null"};
+const err407 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err407];
 }
@@ -13718,7 +13898,7 @@ errors++;
 if(data194.max !== undefined){
 let data199 = data194.max;
 if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
-const err408 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema59.properties.max.type},message:"must be number,null"};
+const err408 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err408];
 }
@@ -13731,7 +13911,7 @@ errors++;
 if(data194.mean !== undefined){
 let data200 = data194.mean;
 if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
-const err409 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema59.properties.mean.type},message:"must be number,null"};
+const err409 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err409];
 }
@@ -14308,7 +14488,7 @@ vErrors.push(err457);
 errors++;
 }
 if(!(((((data220 === "PASS") || (data220 === "FAIL")) || (data220 === "NOT PROVEN")) || (data220 === "INVALID RUN")) || (data220 === "NOT TESTED"))){
-const err458 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema46.enum},message:"must be equal to one of the allowed values"};
+const err458 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err458];
 }
@@ -14343,7 +14523,7 @@ vErrors.push(err460);
 errors++;
 }
 if(!(((((((((((((data222 === "unreachable") || (data222 === "refused")) || (data222 === "unauthorized")) || (data222 === "too_many_calls")) || (data222 === "no_offer")) || (data222 === "call_error")) || (data222 === "bad_offer")) || (data222 === "no_path")) || (data222 === "no_media")) || (data222 === "dropped")) || (data222 === "path_lost")) || (data222 === "media_stopped")) || (data222 === "local"))){
-const err461 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
+const err461 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err461];
 }
@@ -14356,7 +14536,7 @@ errors++;
 if(data218.setupMs !== undefined){
 let data223 = data218.setupMs;
 if((!((typeof data223 == "number") && (isFinite(data223)))) && (data223 !== null)){
-const err462 = {instancePath:instancePath+"/voice/perCall/" + i15+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
+const err462 = {instancePath:instancePath+"/voice/perCall/" + i15+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err462];
 }
@@ -14369,7 +14549,7 @@ errors++;
 if(data218.audioPathLatencyMs !== undefined){
 let data224 = data218.audioPathLatencyMs;
 if((!((typeof data224 == "number") && (isFinite(data224)))) && (data224 !== null)){
-const err463 = {instancePath:instancePath+"/voice/perCall/" + i15+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
+const err463 = {instancePath:instancePath+"/voice/perCall/" + i15+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err463];
 }
@@ -14382,7 +14562,7 @@ errors++;
 if(data218.turnResponseMs !== undefined){
 let data225 = data218.turnResponseMs;
 if((!((typeof data225 == "number") && (isFinite(data225)))) && (data225 !== null)){
-const err464 = {instancePath:instancePath+"/voice/perCall/" + i15+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema45.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
+const err464 = {instancePath:instancePath+"/voice/perCall/" + i15+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err464];
 }
@@ -14511,7 +14691,7 @@ vErrors.push(err474);
 errors++;
 }
 if(!(((((((((((((data229 === "unreachable") || (data229 === "refused")) || (data229 === "unauthorized")) || (data229 === "too_many_calls")) || (data229 === "no_offer")) || (data229 === "call_error")) || (data229 === "bad_offer")) || (data229 === "no_path")) || (data229 === "no_media")) || (data229 === "dropped")) || (data229 === "path_lost")) || (data229 === "media_stopped")) || (data229 === "local"))){
-const err475 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema67.enum},message:"must be equal to one of the allowed values"};
+const err475 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err475];
 }
@@ -14847,14 +15027,14 @@ vErrors.push(err502);
 }
 errors++;
 }
-validate30.errors = vErrors;
+validate33.errors = vErrors;
 return errors === 0;
 }
 
-export const OutcomeSummary = validate35;
-const schema69 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"Summary of the eval outcomes of a session. It always covers the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Number of evals that passed or failed. An eval that errored counts as neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 if there are no outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+export const OutcomeSummary = validate38;
+const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"Summary of the eval outcomes of a session. It always covers the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Number of evals that passed or failed. An eval that errored counts as neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 if there are no outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
-function validate35(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15020,17 +15200,17 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate35.errors = vErrors;
+validate38.errors = vErrors;
 return errors === 0;
 }
 
-export const Persona = validate36;
-const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+export const Persona = validate39;
+const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
 const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
 const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
 const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
-function validate36(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15180,7 +15360,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema70.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema71.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15287,15 +15467,15 @@ vErrors.push(err20);
 }
 errors++;
 }
-validate36.errors = vErrors;
+validate39.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSessionPage = validate37;
-const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: the id of the transcript or the gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const ProductionSessionPage = validate40;
+const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: the id of the transcript or the gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15935,12 +16115,12 @@ vErrors.push(err54);
 }
 errors++;
 }
-validate38.errors = vErrors;
+validate41.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate37(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -15990,8 +16170,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate38(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate38.errors : vErrors.concat(validate38.errors);
+if(!(validate41(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate41.errors : vErrors.concat(validate41.errors);
 errors = vErrors.length;
 }
 }
@@ -16103,16 +16283,16 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate37.errors = vErrors;
+validate40.errors = vErrors;
 return errors === 0;
 }
 
-export const ProductionSession = validate38;
+export const ProductionSession = validate41;
 
-export const ResetRequest = validate40;
-const schema75 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Deletes everything of an owner except its keys, then optionally inserts the seed data again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+export const ResetRequest = validate43;
+const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Deletes everything of an owner except its keys, then optionally inserts the seed data again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
-function validate40(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16152,7 +16332,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema75.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema76.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16173,14 +16353,14 @@ vErrors.push(err4);
 }
 errors++;
 }
-validate40.errors = vErrors;
+validate43.errors = vErrors;
 return errors === 0;
 }
 
-export const RunRecord = validate41;
-const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+export const RunRecord = validate44;
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
-function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16286,7 +16466,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema76.properties, key0))){
+if(!(func2.call(schema77.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -16410,7 +16590,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "voice")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema76.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema77.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16540,14 +16720,14 @@ vErrors.push(err30);
 }
 errors++;
 }
-validate41.errors = vErrors;
+validate44.errors = vErrors;
 return errors === 0;
 }
 
-export const SandboxError = validate42;
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"Message for people.","type":"string"},"type":{"description":"Category of the error.","type":"string"},"code":{"description":"Code of the error.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+export const SandboxError = validate45;
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"Message for people.","type":"string"},"type":{"description":"Category of the error.","type":"string"},"code":{"description":"Code of the error.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
-function validate42(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16654,16 +16834,16 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate42.errors = vErrors;
+validate45.errors = vErrors;
 return errors === 0;
 }
 
-export const Scenario = validate43;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
-const schema81 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
+export const Scenario = validate46;
+const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
+const schema82 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
 const pattern40 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
-function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -16699,7 +16879,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema78.properties, key0))){
+if(!(func2.call(schema79.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -16849,7 +17029,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema78.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema79.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -17061,7 +17241,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "minimal") || (data11 === "standard")) || (data11 === "chatty"))){
-const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema70.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema71.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -17245,7 +17425,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data17 === "system") || (data17 === "user")) || (data17 === "assistant"))){
-const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema78.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema79.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -17559,7 +17739,7 @@ vErrors.push(err68);
 errors++;
 }
 if(!(((data27 === "agent") || (data27 === "user")) || (data27 === "any"))){
-const err69 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err69 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -17735,7 +17915,7 @@ vErrors.push(err81);
 errors++;
 }
 if(!(((data33 === "agent") || (data33 === "user")) || (data33 === "any"))){
-const err82 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err82 = {instancePath:instancePath+"/evals/" + i3+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -18950,7 +19130,7 @@ vErrors.push(err169);
 errors++;
 }
 if(!((data64 === "session_level") || (data64 === "turn_level"))){
-const err170 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err170 = {instancePath:instancePath+"/evals/" + i3+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -18973,7 +19153,7 @@ vErrors.push(err171);
 errors++;
 }
 if(!((((((((((data65 === "contains") || (data65 === "regex")) || (data65 === "tool_called")) || (data65 === "tool_args")) || (data65 === "tool_order")) || (data65 === "max_turns")) || (data65 === "max_latency")) || (data65 === "json_path")) || (data65 === "evaluation_metadata")) || (data65 === "judge"))){
-const err172 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema27.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err172 = {instancePath:instancePath+"/evals/" + i3+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -19323,7 +19503,7 @@ vErrors.push(err196);
 errors++;
 }
 if(!(((data80 === "scripted") || (data80 === "graph")) || (data80 === "llm"))){
-const err197 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema78.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err197 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema79.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -20970,26 +21150,26 @@ vErrors.push(err330);
 }
 errors++;
 }
-validate43.errors = vErrors;
+validate46.errors = vErrors;
 return errors === 0;
 }
 
-export const SeedDocument = validate44;
-const schema84 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations refer to. An agent without url is only a name and is not stored.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Personas of simulated users.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Transcripts that are scored immediately.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent in the document, or any other name."},"deleted":{"type":"boolean","description":"Whether the simulation is deleted, so that the url of its sessions is null."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the simulation and the position in it."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the run and source_session_id."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema89 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema90 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
-const schema91 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
+export const SeedDocument = validate47;
+const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations refer to. An agent without url is only a name and is not stored.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Personas of simulated users.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Transcripts that are scored immediately.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent in the document, or any other name."},"deleted":{"type":"boolean","description":"Whether the simulation is deleted, so that the url of its sessions is null."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the simulation and the position in it."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the run and source_session_id."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema90 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema91 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
+const schema92 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
 const pattern62 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 const pattern63 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
 const pattern75 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
-function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema84.properties, key0))){
+if(!(func2.call(schema85.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -21385,7 +21565,7 @@ vErrors.push(err29);
 errors++;
 }
 if(!(((data15 === "agent") || (data15 === "user")) || (data15 === "any"))){
-const err30 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err30 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/0/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[0].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -21561,7 +21741,7 @@ vErrors.push(err42);
 errors++;
 }
 if(!(((data21 === "agent") || (data21 === "user")) || (data21 === "any"))){
-const err43 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema27.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
+const err43 = {instancePath:instancePath+"/evals/" + i2+"/params/in",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/in/enum",keyword:"enum",params:{allowedValues: schema28.allOf[1].then.properties.params.properties.in.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -22776,7 +22956,7 @@ vErrors.push(err130);
 errors++;
 }
 if(!((data52 === "session_level") || (data52 === "turn_level"))){
-const err131 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema27.properties.type.enum},message:"must be equal to one of the allowed values"};
+const err131 = {instancePath:instancePath+"/evals/" + i2+"/type",schemaPath:"eval-definition.schema.json/properties/type/enum",keyword:"enum",params:{allowedValues: schema28.properties.type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -22799,7 +22979,7 @@ vErrors.push(err132);
 errors++;
 }
 if(!((((((((((data53 === "contains") || (data53 === "regex")) || (data53 === "tool_called")) || (data53 === "tool_args")) || (data53 === "tool_order")) || (data53 === "max_turns")) || (data53 === "max_latency")) || (data53 === "json_path")) || (data53 === "evaluation_metadata")) || (data53 === "judge"))){
-const err133 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema27.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err133 = {instancePath:instancePath+"/evals/" + i2+"/kind",schemaPath:"eval-definition.schema.json/properties/kind/enum",keyword:"enum",params:{allowedValues: schema28.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -23110,7 +23290,7 @@ vErrors.push(err157);
 errors++;
 }
 if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema70.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema71.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -23245,8 +23425,8 @@ errors++;
 }
 const len7 = data70.length;
 for(let i7=0; i7<len7; i7++){
-if(!(validate43(data70[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data70,parentDataProperty:i7,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate46(data70[i7], {instancePath:instancePath+"/scenarios/" + i7,parentData:data70,parentDataProperty:i7,rootData}))){
+vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
 errors = vErrors.length;
 }
 }
@@ -23755,7 +23935,7 @@ vErrors.push(err209);
 errors++;
 }
 for(const key19 in data92){
-if(!(func2.call(schema84.properties.simulations.items.properties.sessions.items.properties, key19))){
+if(!(func2.call(schema85.properties.simulations.items.properties.sessions.items.properties, key19))){
 const err210 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err210];
@@ -23854,7 +24034,7 @@ vErrors.push(err217);
 errors++;
 }
 if(!((((((data96 === "pending") || (data96 === "running")) || (data96 === "evaluating")) || (data96 === "completed")) || (data96 === "failed")) || (data96 === "cancelled"))){
-const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema85.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -24239,7 +24419,7 @@ vErrors.push(err248);
 errors++;
 }
 if(!((data114 === "session_level") || (data114 === "turn_level"))){
-const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema91.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema92.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -24262,7 +24442,7 @@ vErrors.push(err250);
 errors++;
 }
 if(!(((data115 === "pass") || (data115 === "fail")) || (data115 === "error"))){
-const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema91.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema92.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -24480,7 +24660,7 @@ vErrors.push(err268);
 errors++;
 }
 for(const key23 in data122){
-if(!(func2.call(schema84.properties.runs.items.properties.sessions.items.properties, key23))){
+if(!(func2.call(schema85.properties.runs.items.properties.sessions.items.properties, key23))){
 const err269 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err269];
@@ -24554,7 +24734,7 @@ vErrors.push(err274);
 errors++;
 }
 if(!((((((data125 === "pending") || (data125 === "running")) || (data125 === "evaluating")) || (data125 === "completed")) || (data125 === "failed")) || (data125 === "cancelled"))){
-const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema84.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema85.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -24939,7 +25119,7 @@ vErrors.push(err305);
 errors++;
 }
 if(!((data143 === "session_level") || (data143 === "turn_level"))){
-const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema91.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema92.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -24962,7 +25142,7 @@ vErrors.push(err307);
 errors++;
 }
 if(!(((data144 === "pass") || (data144 === "fail")) || (data144 === "error"))){
-const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema91.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema92.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -25079,14 +25259,14 @@ vErrors.push(err317);
 }
 errors++;
 }
-validate44.errors = vErrors;
+validate47.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceError = validate46;
-const schema94 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"The service's response when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What happened, what was expected, and what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+export const ServiceError = validate49;
+const schema95 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"The service's response when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What happened, what was expected, and what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
-function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -25124,14 +25304,14 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate46.errors = vErrors;
+validate49.errors = vErrors;
 return errors === 0;
 }
 
-export const ServiceFault = validate47;
-const schema95 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service injects on request, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"Status 429, 500, or 503, or the correct response after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"The route that it affects. Default: all."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds by which a slow response is delayed. Default: 1000."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds in the Retry-After header of rate_limit and unavailable. Default: 1."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Number of requests that the fault affects. Default: all."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which the fault is removed."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+export const ServiceFault = validate50;
+const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service injects on request, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"Status 429, 500, or 503, or the correct response after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"The route that it affects. Default: all."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds by which a slow response is delayed. Default: 1000."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds in the Retry-After header of rate_limit and unavailable. Default: 1."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Number of requests that the fault affects. Default: all."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which the fault is removed."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
-function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -25171,7 +25351,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema95.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema96.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -25194,7 +25374,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema95.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema96.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -25355,14 +25535,14 @@ vErrors.push(err18);
 }
 errors++;
 }
-validate47.errors = vErrors;
+validate50.errors = vErrors;
 return errors === 0;
 }
 
-export const SessionVerdict = validate48;
-const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+export const SessionVerdict = validate51;
+const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
-function validate48(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -25418,7 +25598,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema96.properties, key0))){
+if(!(func2.call(schema97.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -25454,7 +25634,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema96.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema97.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -25477,7 +25657,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema96.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema97.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -25500,7 +25680,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema96.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema97.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -25696,7 +25876,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema96.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema97.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -25778,19 +25958,19 @@ vErrors.push(err35);
 }
 errors++;
 }
-validate48.errors = vErrors;
+validate51.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationReport = validate49;
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","deviated"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"deviated":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not follow its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"deviated":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"required_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"followed_scenario":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
-const schema98 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
-const schema101 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
-const schema102 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
-const schema106 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
-const schema99 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+export const SimulationReport = validate52;
+const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","deviated"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"deviated":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not follow its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"deviated":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"required_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"followed_scenario":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema99 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
+const schema102 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
+const schema103 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
+const schema107 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
+const schema100 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
-function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -25915,7 +26095,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema99.properties, key0))){
+if(!(func2.call(schema100.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -26065,7 +26245,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema99.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema100.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -26208,7 +26388,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -26229,17 +26409,17 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate50.errors = vErrors;
+validate53.errors = vErrors;
 return errors === 0;
 }
 
-const schema107 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
+const schema108 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
 
-function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema107.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -26292,7 +26472,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -26329,12 +26509,12 @@ errors++;
 }
 }
 }
-validate52.errors = vErrors;
+validate55.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate52(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-report.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -26462,7 +26642,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -26485,7 +26665,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema97.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema98.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -26859,8 +27039,8 @@ let data17 = data.scenarios;
 if(Array.isArray(data17)){
 const len0 = data17.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate50(data17[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data17,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate50.errors : vErrors.concat(validate50.errors);
+if(!(validate53(data17[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data17,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate53.errors : vErrors.concat(validate53.errors);
 errors = vErrors.length;
 }
 }
@@ -27074,7 +27254,7 @@ vErrors.push(err64);
 errors++;
 }
 for(const key1 in data20){
-if(!(func2.call(schema97.properties.sessions.items.properties, key1))){
+if(!(func2.call(schema98.properties.sessions.items.properties, key1))){
 const err65 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
@@ -27146,7 +27326,7 @@ vErrors.push(err70);
 errors++;
 }
 if(!((data25 === "chat") || (data25 === "voice"))){
-const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema97.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema98.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -27194,7 +27374,7 @@ vErrors.push(err74);
 errors++;
 }
 if(!((((((data27 === "pending") || (data27 === "running")) || (data27 === "evaluating")) || (data27 === "completed")) || (data27 === "failed")) || (data27 === "cancelled"))){
-const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema101.enum},message:"must be equal to one of the allowed values"};
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -27217,7 +27397,7 @@ vErrors.push(err76);
 errors++;
 }
 if(!(((((((((data28 === "goal_achieved") || (data28 === "user_stop")) || (data28 === "agent_ended")) || (data28 === "max_turns")) || (data28 === "timeout")) || (data28 === "agent_error")) || (data28 === "simulator_error")) || (data28 === "infrastructure_error")) || (data28 === "cancelled"))){
-const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"};
+const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema103.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -27252,7 +27432,7 @@ vErrors.push(err79);
 errors++;
 }
 if(!(((data30 === "passed") || (data30 === "failed")) || (data30 === "undecided"))){
-const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema98.enum},message:"must be equal to one of the allowed values"};
+const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -27356,7 +27536,7 @@ errors++;
 if(data20.user_id !== undefined){
 let data35 = data20.user_id;
 if((typeof data35 !== "string") && (data35 !== null)){
-const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema97.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
+const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema98.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -28087,7 +28267,7 @@ vErrors.push(err148);
 errors++;
 }
 if(!(((((data66 === "fact_unasked") || (data66 === "went_on")) || (data66 === "stopped_early")) || (data66 === "off_script")) || (data66 === "out_of_character"))){
-const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema106.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema107.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -28404,7 +28584,7 @@ vErrors.push(err174);
 errors++;
 }
 if(!((((((((data78 === "regressed") || (data78 === "worse")) || (data78 === "unknown")) || (data78 === "new")) || (data78 === "gone")) || (data78 === "fixed")) || (data78 === "better")) || (data78 === "same"))){
-const err175 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema97.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+const err175 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema98.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -28415,14 +28595,14 @@ errors++;
 }
 }
 if(data76.before !== undefined){
-if(!(validate52(data76.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data76,parentDataProperty:"before",rootData}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+if(!(validate55(data76.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data76,parentDataProperty:"before",rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
 errors = vErrors.length;
 }
 }
 if(data76.now !== undefined){
-if(!(validate52(data76.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data76,parentDataProperty:"now",rootData}))){
-vErrors = vErrors === null ? validate52.errors : vErrors.concat(validate52.errors);
+if(!(validate55(data76.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data76,parentDataProperty:"now",rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
 errors = vErrors.length;
 }
 }
@@ -28473,16 +28653,16 @@ vErrors.push(err179);
 }
 errors++;
 }
-validate49.errors = vErrors;
+validate52.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationRequest = validate55;
-const schema109 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
-const schema110 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+export const SimulationRequest = validate58;
+const schema110 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
+const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
 const pattern99 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 
-function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -28864,8 +29044,8 @@ ifClause1 = "then";
 }
 else {
 const _errs34 = errors;
-if(!(validate43(data8, {instancePath:instancePath+"/scenarios/" + i0,parentData:data7,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate43.errors : vErrors.concat(validate43.errors);
+if(!(validate46(data8, {instancePath:instancePath+"/scenarios/" + i0,parentData:data7,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate46.errors : vErrors.concat(validate46.errors);
 errors = vErrors.length;
 }
 var _valid1 = _errs34 === errors;
@@ -28943,7 +29123,7 @@ vErrors.push(err33);
 errors++;
 }
 if(!((data10 === "chat") || (data10 === "voice"))){
-const err34 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema109.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err34 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema110.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -29024,15 +29204,15 @@ vErrors.push(err40);
 }
 errors++;
 }
-validate55.errors = vErrors;
+validate58.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSessionPage = validate57;
-const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+export const SimulationSessionPage = validate60;
+const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema113 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
-function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29140,7 +29320,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema112.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema113.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -29709,12 +29889,12 @@ vErrors.push(err57);
 }
 errors++;
 }
-validate58.errors = vErrors;
+validate61.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate57(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session-page.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -29764,8 +29944,8 @@ let data0 = data.items;
 if(Array.isArray(data0)){
 const len0 = data0.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate58(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate58.errors : vErrors.concat(validate58.errors);
+if(!(validate61(data0[i0], {instancePath:instancePath+"/items/" + i0,parentData:data0,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
 errors = vErrors.length;
 }
 }
@@ -29877,21 +30057,21 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate57.errors = vErrors;
+validate60.errors = vErrors;
 return errors === 0;
 }
 
-export const SimulationSession = validate58;
+export const SimulationSession = validate61;
 
-export const Simulation = validate60;
-const schema115 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service with its progress and results.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended and evals are still being scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"},"voice_url":{"type":"string","description":"URL of the voice WebSocket, if given."}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"URL of the session page; null if the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"required_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
-const schema116 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
-const schema119 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
-const schema120 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
-const schema122 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
-const schema117 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+export const Simulation = validate63;
+const schema116 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service with its progress and results.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended and evals are still being scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"},"voice_url":{"type":"string","description":"URL of the voice WebSocket, if given."}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"URL of the session page; null if the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"required_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
+const schema117 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
+const schema120 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
+const schema121 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
+const schema123 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
+const schema118 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
-function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -30016,7 +30196,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema117.properties, key0))){
+if(!(func2.call(schema118.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -30166,7 +30346,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema117.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema118.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -30309,7 +30489,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema116.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -30330,12 +30510,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-validate61.errors = vErrors;
+validate64.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate60(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -30441,7 +30621,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema115.properties, key0))){
+if(!(func2.call(schema116.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -30489,7 +30669,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((((data2 === "running") || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "cancelled"))){
-const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema115.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema116.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -30512,7 +30692,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema116.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -30849,8 +31029,8 @@ let data16 = data.scenarios;
 if(Array.isArray(data16)){
 const len0 = data16.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate61(data16[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data16,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate61.errors : vErrors.concat(validate61.errors);
+if(!(validate64(data16[i0], {instancePath:instancePath+"/scenarios/" + i0,parentData:data16,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate64.errors : vErrors.concat(validate64.errors);
 errors = vErrors.length;
 }
 }
@@ -30954,7 +31134,7 @@ vErrors.push(err52);
 errors++;
 }
 for(const key3 in data19){
-if(!(func2.call(schema115.properties.sessions.items.properties, key3))){
+if(!(func2.call(schema116.properties.sessions.items.properties, key3))){
 const err53 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err53];
@@ -31026,7 +31206,7 @@ vErrors.push(err58);
 errors++;
 }
 if(!((data24 === "chat") || (data24 === "voice"))){
-const err59 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema115.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err59 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema116.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -31074,7 +31254,7 @@ vErrors.push(err62);
 errors++;
 }
 if(!((((((data26 === "pending") || (data26 === "running")) || (data26 === "evaluating")) || (data26 === "completed")) || (data26 === "failed")) || (data26 === "cancelled"))){
-const err63 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema119.enum},message:"must be equal to one of the allowed values"};
+const err63 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema120.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -31097,7 +31277,7 @@ vErrors.push(err64);
 errors++;
 }
 if(!(((((((((data27 === "goal_achieved") || (data27 === "user_stop")) || (data27 === "agent_ended")) || (data27 === "max_turns")) || (data27 === "timeout")) || (data27 === "agent_error")) || (data27 === "simulator_error")) || (data27 === "infrastructure_error")) || (data27 === "cancelled"))){
-const err65 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema120.enum},message:"must be equal to one of the allowed values"};
+const err65 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema121.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -31132,7 +31312,7 @@ vErrors.push(err67);
 errors++;
 }
 if(!(((data29 === "passed") || (data29 === "failed")) || (data29 === "undecided"))){
-const err68 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema116.enum},message:"must be equal to one of the allowed values"};
+const err68 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -31195,7 +31375,7 @@ errors++;
 if(data19.url !== undefined){
 let data32 = data19.url;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err73 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema115.properties.sessions.items.properties.url.type},message:"must be string,null"};
+const err73 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema116.properties.sessions.items.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -31314,7 +31494,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((((data37 === "fact_unasked") || (data37 === "went_on")) || (data37 === "stopped_early")) || (data37 === "off_script")) || (data37 === "out_of_character"))){
-const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema122.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema123.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -31432,14 +31612,14 @@ vErrors.push(err92);
 }
 errors++;
 }
-validate60.errors = vErrors;
+validate63.errors = vErrors;
 return errors === 0;
 }
 
-export const StartCall = validate63;
-const schema123 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true if the caller can send captions and wants the text of a greeting. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+export const StartCall = validate66;
+const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true if the caller can send captions and wants the text of a greeting. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
-function validate63(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -31651,13 +31831,13 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate63.errors = vErrors;
+validate66.errors = vErrors;
 return errors === 0;
 }
 
-export const TestedAgent = validate64;
+export const TestedAgent = validate67;
 
-function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tested-agent.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -31830,13 +32010,13 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate64.errors = vErrors;
+validate67.errors = vErrors;
 return errors === 0;
 }
 
-export const ToolCall = validate65;
+export const ToolCall = validate68;
 
-function validate65(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="tool-call.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -31999,20 +32179,20 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate65.errors = vErrors;
+validate68.errors = vErrors;
 return errors === 0;
 }
 
-export const TraceExportRequest = validate66;
-const schema128 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema129 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema130 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+export const TraceExportRequest = validate69;
+const schema129 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema130 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema131 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
 const pattern108 = new RegExp("^-?[0-9]{1,19}$", "u");
 const pattern109 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
-const wrapper0 = {validate: validate68};
-const wrapper1 = {validate: validate67};
+const wrapper0 = {validate: validate71};
+const wrapper1 = {validate: validate70};
 
-function validate68(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -32136,7 +32316,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema130.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32280,12 +32460,12 @@ vErrors.push(err16);
 }
 errors++;
 }
-validate68.errors = vErrors;
+validate71.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate67(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate70(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -32312,8 +32492,8 @@ errors++;
 }
 }
 if(data.value !== undefined){
-if(!(validate68(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
-vErrors = vErrors === null ? validate68.errors : vErrors.concat(validate68.errors);
+if(!(validate71(data.value, {instancePath:instancePath+"/value",parentData:data,parentDataProperty:"value",rootData}))){
+vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
 errors = vErrors.length;
 }
 }
@@ -32328,18 +32508,18 @@ vErrors.push(err2);
 }
 errors++;
 }
-validate67.errors = vErrors;
+validate70.errors = vErrors;
 return errors === 0;
 }
 
-const schema131 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema132 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const schema132 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema133 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
 const pattern110 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
 const pattern111 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
 const pattern112 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
 const pattern113 = new RegExp("^[0-9]{1,20}$", "u");
 
-function validate71(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
@@ -32611,8 +32791,8 @@ let data6 = data.attributes;
 if(Array.isArray(data6)){
 const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
-if(!(validate67(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
-vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+if(!(validate70(data6[i0], {instancePath:instancePath+"/attributes/" + i0,parentData:data6,parentDataProperty:i0,rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 }
@@ -32701,12 +32881,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-validate71.errors = vErrors;
+validate74.errors = vErrors;
 return errors === 0;
 }
 
 
-function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate69(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -32726,8 +32906,8 @@ let data3 = data2.attributes;
 if(Array.isArray(data3)){
 const len1 = data3.length;
 for(let i1=0; i1<len1; i1++){
-if(!(validate67(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
-vErrors = vErrors === null ? validate67.errors : vErrors.concat(validate67.errors);
+if(!(validate70(data3[i1], {instancePath:instancePath+"/resourceSpans/" + i0+"/resource/attributes/" + i1,parentData:data3,parentDataProperty:i1,rootData}))){
+vErrors = vErrors === null ? validate70.errors : vErrors.concat(validate70.errors);
 errors = vErrors.length;
 }
 }
@@ -32794,8 +32974,8 @@ let data9 = data6.spans;
 if(Array.isArray(data9)){
 const len3 = data9.length;
 for(let i3=0; i3<len3; i3++){
-if(!(validate71(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
-vErrors = vErrors === null ? validate71.errors : vErrors.concat(validate71.errors);
+if(!(validate74(data9[i3], {instancePath:instancePath+"/resourceSpans/" + i0+"/scopeSpans/" + i2+"/spans/" + i3,parentData:data9,parentDataProperty:i3,rootData}))){
+vErrors = vErrors === null ? validate74.errors : vErrors.concat(validate74.errors);
 errors = vErrors.length;
 }
 }
@@ -32870,13 +33050,13 @@ vErrors.push(err9);
 }
 errors++;
 }
-validate66.errors = vErrors;
+validate69.errors = vErrors;
 return errors === 0;
 }
 
-export const TranscriptUpload = validate74;
+export const TranscriptUpload = validate77;
 
-function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="transcript-upload.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -33160,15 +33340,15 @@ vErrors.push(err22);
 }
 errors++;
 }
-validate74.errors = vErrors;
+validate77.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreateRequest = validate75;
-const schema135 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+export const UserCreateRequest = validate78;
+const schema136 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
 const pattern117 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
-function validate75(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -33359,14 +33539,14 @@ vErrors.push(err14);
 }
 errors++;
 }
-validate75.errors = vErrors;
+validate78.errors = vErrors;
 return errors === 0;
 }
 
-export const UserCreated = validate76;
-const schema136 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"The sandbox's response after it created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id in the request.","type":"string"},"created_at":{"description":"When the user was created.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+export const UserCreated = validate79;
+const schema137 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"The sandbox's response after it created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id in the request.","type":"string"},"created_at":{"description":"When the user was created.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
-function validate76(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -33451,7 +33631,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema136.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema137.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -33524,14 +33704,14 @@ vErrors.push(err12);
 }
 errors++;
 }
-validate76.errors = vErrors;
+validate79.errors = vErrors;
 return errors === 0;
 }
 
-export const UserDeleted = validate77;
-const schema137 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"The sandbox's response after it deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id in the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+export const UserDeleted = validate80;
+const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"The sandbox's response after it deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id in the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
-function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -33637,14 +33817,14 @@ vErrors.push(err8);
 }
 errors++;
 }
-validate77.errors = vErrors;
+validate80.errors = vErrors;
 return errors === 0;
 }
 
-export const VoiceError = validate78;
-const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+export const VoiceError = validate81;
+const schema139 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
-function validate78(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -33774,14 +33954,14 @@ vErrors.push(err10);
 }
 errors++;
 }
-validate78.errors = vErrors;
+validate81.errors = vErrors;
 return errors === 0;
 }
 
-export const WebrtcAnswer = validate79;
-const schema139 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification has no message that carries the answer","description":"Sent by the service: the SDP answer with all candidates.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+export const WebrtcAnswer = validate82;
+const schema140 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification has no message that carries the answer","description":"Sent by the service: the SDP answer with all candidates.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
-function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
+function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;
 let vErrors = null;
 let errors = 0;
@@ -33944,7 +34124,7 @@ vErrors.push(err13);
 }
 errors++;
 }
-validate79.errors = vErrors;
+validate82.errors = vErrors;
 return errors === 0;
 }
 

@@ -3,6 +3,7 @@ import type { ChatRequirementId } from '../requirements.ts';
 import { hasText, malformedChats } from './requests.ts';
 import {
   breakAfterMalformedJson,
+  failEverySeventh,
   failOnOddMetadata,
   HTML_ERROR,
   rateLimitOnce,
@@ -100,6 +101,32 @@ export const chatFailureMutants: readonly Mutant[] = [
       return async (request, forward) => {
         if (!overlaps(request) || ++overlapping !== 3) return forward(request);
         return errorResponse(500, 'server_error');
+      };
+    },
+  ),
+  mutant(
+    'every-seventh-500',
+    'Responds with 500 to every seventh request, whatever it is.',
+    ['CHAT-016'],
+    failEverySeventh('chat'),
+  ),
+  mutant(
+    'every-seventh-dropped',
+    'Drops the connection of every seventh request, whatever it is.',
+    ['CHAT-016'],
+    failEverySeventh('chat', 'dropped'),
+  ),
+  mutant(
+    'one-at-a-time',
+    'Responds with 500 while another request is in progress.',
+    ['CHAT-014', 'CHAT-016'],
+    () => {
+      let inProgress = 0;
+      return async (request, forward) => {
+        if (request.endpoint !== 'chat') return forward(request);
+        if (inProgress > 0) return errorResponse(500, 'server_error');
+        inProgress++;
+        return forward(request).finally(() => inProgress--);
       };
     },
   ),

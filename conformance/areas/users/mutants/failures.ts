@@ -1,6 +1,6 @@
 import type { UsersRequirementId } from '../requirements.ts';
 import { onDuplicate } from './requests.ts';
-import { failOnOddMetadata, rateLimitOnce } from '../../refusal-mutants.ts';
+import { failEverySeventh, failOnOddMetadata, rateLimitOnce } from '../../refusal-mutants.ts';
 import {
   errorResponse,
   isError,
@@ -100,21 +100,27 @@ const failsAtCreation =
 export const userFailureMutants: readonly Mutant[] = [
   ...errorMutants,
   mutant(
+    'every-seventh-creation-500',
+    'Responds with 500 to every seventh create request, whatever it is.',
+    ['USERS-010'],
+    failEverySeventh('create'),
+  ),
+  mutant(
     'second-creation-500',
     'Responds with 500 to the second create request.',
-    ['USERS-002', 'USERS-010'],
+    ['USERS-010'],
     failsAtCreation((creation) => creation === 2, 'with 500'),
   ),
   mutant(
     'third-creation-500',
     'Responds with 500 to the third create request.',
-    ['USERS-004', 'USERS-010'],
+    ['USERS-010'],
     failsAtCreation((creation) => creation === 3, 'with 500'),
   ),
   mutant(
     'fourth-creation-dropped',
     'Drops the connection of the fourth create request.',
-    ['USERS-003', 'USERS-010'],
+    ['USERS-010'],
     failsAtCreation((creation) => creation === 4, 'dropped'),
   ),
   mutant(
@@ -126,7 +132,7 @@ export const userFailureMutants: readonly Mutant[] = [
   mutant(
     'every-second-creation-hangs',
     'Never responds to every second create request.',
-    ['USERS-002', 'USERS-010'],
+    ['USERS-010'],
     failsAtCreation((creation) => creation % 2 === 0, 'silently'),
     { clockFactor: 20 },
   ),

@@ -1,0 +1,61 @@
+import type { Finding } from '../checks/check.ts';
+import { findCrashes } from '../transcript/crashes.ts';
+import type { Crash, Exchange, Transcript } from '../transcript/transcript.ts';
+import { isTransient, repetitionOf, wasAlone } from '../transcript/repetitions.ts';
+
+const crashCache = new WeakMap<Transcript, readonly Crash[]>();
+
+function crashesOf(transcript: Transcript): readonly Crash[] {
+  const crashes = crashCache.get(transcript) ?? findCrashes(transcript.exchanges);
+  crashCache.set(transcript, crashes);
+  return crashes;
+}
+
+/**
+ * Adds to a finding about a failed request whether the peer crashed, and what happened when the request
+ * was sent again, alone.
+ */
+export function explainFailure(finding: Finding, transcript: Transcript): Finding {
+  const exchange = transcript.exchanges.find(({ id }) => id === finding.exchange);
+  if (!exchange) return finding;
+  const crash = crashesOf(transcript).find(({ suspects }) => suspects.includes(exchange));
+  const hints = [
+    crash ? crashHint(exchange, crash) : undefined,
+    repetitionHint(exchange, transcript),
+  ].filter((hint) => hint !== undefined);
+  if (hints.length === 0) return finding;
+  return {
+    ...finding,
+    ...(crash && { received: `${finding.received}; ${describeOutage(crash)}` }),
+    hint: [...hints, ...(finding.hint === undefined ? [] : [finding.hint])].join(' '),
+  };
+}
+
+/** Describes the outage: "then the sandbox accepted no connections for 1.2 s". */
+function describeOutage({ downMs, cameBack }: Crash): string {
+  return cameBack
+    ? `then no connection was accepted for ${formatSeconds(downMs)}`
+    : `then no more connections were accepted`;
+}
+
+/** Formats a duration in seconds with one decimal place. */
+export function formatSeconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
+
+function crashHint(exchange: Exchange, { culprits, suspects }: Crash): string | undefined {
+  if (culprits.includes(exchange)) {
+    return 'This request ended the process twice, the second time alone. Look for its error in the log.';
+  }
+  if (suspects.length < 2)
+    return 'The process ended during this request. Look for its error in the log.';
+  return `The process ended while ${suspects.length} requests were in flight. Look for its error in the log.`;
+}
+
+function repetitionHint(exchange: Exchange, transcript: Transcript): string | undefined {
+  if (!isTransient(exchange, transcript)) return undefined;
+  const again = `exchange ${repetitionOf(exchange, transcript)?.id}`;
+  return wasAlone(exchange, transcript)
+    ? `The same request succeeded when it was sent again (${again}): the fault comes and goes.`
+    : `The same request succeeded when it was sent again alone (${again}): the fault depends on other requests or on load, not on the form of this request.`;
+}

@@ -1,0 +1,135 @@
+import type { ExchangeRecord } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { isVoice } from './call-messages.ts';
+import { isConnectionFailure, RECOVERY, type Exchange } from './reading.ts';
+import { isTransient, repetitionOf } from './repetitions.ts';
+import type { Crash, Transcript } from './transcript.ts';
+
+const GATEWAY_ERRORS = [502, 503, 504];
+
+/** Returns whether the peer itself responded, not a gateway in front of it. */
+export function isUp({ response }: ExchangeRecord): boolean {
+  if (!response) return false;
+  return !GATEWAY_ERRORS.includes(response.status) || isJsonObject(response.body);
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+/** The requests that waited for the peer once, and the failed exchanges that they follow. */
+interface Wait {
+  polls: readonly Exchange[];
+  failed: readonly Exchange[];
+}
+
+function findWaits(exchanges: readonly Exchange[]): Wait[] {
+  const waits: Wait[] = [];
+  let polls: Exchange[] = [];
+  let sinceMs = -Infinity;
+  const close = (): void => {
+    const untilMs = polls.at(-1)?.endedMs ?? sinceMs;
+    const isWithin = ({ endedMs }: Exchange): boolean => endedMs > sinceMs && endedMs <= untilMs;
+    const failed = exchanges.filter(
+      (exchange) => exchange.probe !== RECOVERY && isWithin(exchange) && isCutOff(exchange),
+    );
+    waits.push({ polls, failed });
+    polls = [];
+    sinceMs = untilMs;
+  };
+  for (const exchange of exchanges) {
+    if (exchange.probe !== RECOVERY || exchange.endpoint !== 'health') continue;
+    polls.push(exchange);
+    if (isUp(exchange)) close();
+  }
+  if (polls.length > 0) close();
+  return waits;
+}
+
+function isCutOff(exchange: Exchange): boolean {
+  const isDropped = exchange.call?.events.some(
+    ({ kind, from, code }) => kind === 'close' && from === 'sandbox' && code === 1006,
+  );
+  return isConnectionFailure(exchange) || isDropped === true;
+}
+
+/** Returns the times during which the peer did not respond. */
+export function findCrashes(exchanges: readonly Exchange[]): Crash[] {
+  return findWaits(exchanges).flatMap(({ polls, failed }) => {
+    const [first, ...more] = polls;
+    const last = more.at(-1) ?? first;
+    if (!first || !last || isUp(first)) return [];
+    const suspects = failed.filter(({ failure }) => failure?.kind !== 'refused');
+    const startedMs = Math.min(first.startedMs, ...failed.map(({ endedMs }) => endedMs));
+    return [
+      {
+        downMs: Math.round(last.endedMs - startedMs),
+        cameBack: isUp(last),
+        suspects,
+        culprits: suspects.filter((suspect) => isReproduced(suspect, exchanges)),
+        refused: failed.filter(({ failure }) => failure?.kind === 'refused'),
+      },
+    ];
+  });
+}
+
+/** Returns whether the connection of a request failed at the first attempt and at the repetition. */
+export function isReproduced(exchange: Exchange, exchanges: readonly Exchange[]): boolean {
+  if (isVoice(exchange)) return false;
+  const repetition = repetitionOf(exchange, { exchanges });
+  if (repetition) return isConnectionFailure(repetition);
+  const first = exchanges.find(({ id }) => id === exchange.repeats);
+  return first !== undefined && isConnectionFailure(first);
+}
+
+/** A connection that breaks this close to another one is taken to break for the same reason. */
+const SAME_MOMENT_MS = 250;
+
+/**
+ * Returns the transcript that checks judge: without the requests that waited for the peer, and without
+ * the exchanges that failed only because another request ended the peer.
+ */
+export function removeCollateral({ run, exchanges }: Transcript): Transcript {
+  const crashes = findCrashes(exchanges);
+  const collateral = findCollateral(exchanges, crashes);
+  const isJudged = (exchange: Exchange): boolean =>
+    exchange.probe !== RECOVERY && !collateral.has(exchange);
+  return { run, exchanges: exchanges.filter(isJudged), crashes };
+}
+
+/** If no request can be named that ended the peer, all that were in flight count, except health. */
+function findCollateral(
+  exchanges: readonly Exchange[],
+  crashes: readonly Crash[],
+): ReadonlySet<Exchange> {
+  const ofCrashes = crashes.flatMap(({ suspects, culprits, refused }) => {
+    if (suspects.length === 0) return [];
+    const isHealth = ({ endpoint }: Exchange): boolean => endpoint === 'health';
+    const blamed =
+      culprits.length > 0 || suspects.every(isHealth)
+        ? new Set(culprits)
+        : new Set(suspects.filter((suspect) => !isHealth(suspect)));
+    const isInnocent = (suspect: Exchange): boolean => blamed.size > 0 && !blamed.has(suspect);
+    return [...refused, ...suspects.filter(isInnocent)];
+  });
+  // A supervisor that keeps the port open hides that one of its processes ended.
+  const broken = exchanges.filter(
+    (exchange) => exchange.probe !== RECOVERY && isConnectionFailure(exchange),
+  );
+  const culprits = broken.filter((exchange) => isReproduced(exchange, exchanges));
+  const ofDrops = broken.filter(
+    (exchange) =>
+      isTransient(exchange, { exchanges }) &&
+      culprits.some(
+        ({ startedMs, endedMs }) =>
+          exchange.startedMs < endedMs &&
+          startedMs < exchange.endedMs &&
+          Math.abs(exchange.endedMs - endedMs) <= SAME_MOMENT_MS,
+      ),
+  );
+  return new Set([...ofCrashes, ...ofDrops]);
+}

@@ -1,0 +1,134 @@
+/** A sandbox that crashes is judged: the requirement that provokes the crash fails, and the run goes on. */
+import t, { type Test } from 'tap';
+import {
+  check,
+  htmlReport,
+  junitReport,
+  markdownReport,
+  readTranscript,
+  reportOf,
+  terminalReport,
+  writeTranscript,
+  type CheckResult,
+} from '../../conformance/index.ts';
+import { findViolations, type CheckReport } from '../../src/contract/index.ts';
+import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
+import { type Fault, withCrashingSandbox } from '../helpers/crashing-sandbox.ts';
+
+const areas = ['chat', 'health', 'users'] as const;
+
+/** Checks a sandbox with a fault. */
+async function checkFault(
+  t: Test,
+  fault: Fault,
+  { restartsMax, clockFactor = 1 }: { restartsMax?: number; clockFactor?: number } = {},
+): Promise<CheckResult & { crashes: number; waits: string[] }> {
+  const sandbox = await withCrashingSandbox(t, fault, restartsMax);
+  const waits: string[] = [];
+  const result = await check({
+    target: sandbox.url,
+    kitVersion: 'test',
+    seed: `crash ${fault}`,
+    areas,
+    clock: clockFactor === 1 ? systemClock : createScaledClock(clockFactor),
+    onWaiting: (message) => waits.push(message),
+  });
+  return { ...result, crashes: sandbox.crashes(), waits };
+}
+
+const idsWith = ({ requirements }: CheckReport, ...verdicts: string[]): string[] =>
+  requirements.filter(({ verdict }) => verdicts.includes(verdict)).map(({ id }) => id);
+
+const rowOf = ({ requirements }: CheckReport, id: string): CheckReport['requirements'][number] => {
+  const row = requirements.find((candidate) => candidate.id === id);
+  if (!row) throw new Error(`no row for ${id}`);
+  return row;
+};
+
+void t.test('a malformed request that ends the process fails only its requirement', async (t) => {
+  const { report, transcript, crashes, waits } = await checkFault(t, 'content null');
+  t.equal(crashes, 2, 'the request was sent again once, alone');
+  t.same(idsWith(report, 'fail', 'warn'), ['CHAT-065']);
+  t.same(idsWith(report, 'blocked', 'error'), [], 'the run goes on');
+  t.match(report, { verdict: 'not-conforming', exitCode: 1 });
+  const row = rowOf(report, 'CHAT-065');
+  t.match(row.received, /^reset .*; then no connection was accepted for \d+\.\d s$/);
+  t.match(row.hint, /^This request ended the process twice, the second time alone\./);
+  t.equal(row.evidence[0]?.step, 'content null');
+  t.equal(report.crashes?.length, 2);
+  const [first] = report.crashes ?? [];
+  const again = transcript.exchanges.find(
+    ({ repeats, step }) => repeats && step === 'content null',
+  );
+  t.same(first?.crashedAgain, [again?.repeats], 'the report names the request');
+  t.ok(first?.cameBack);
+  t.match(waits[0], /^The sandbox does not respond\. Waiting up to \d+ s for it to come back\.$/);
+});
+
+void t.test('every report says in plain words that the sandbox crashed', async (t) => {
+  const { report, transcript } = await checkFault(t, 'content null');
+  t.same(findViolations('CheckReport', report), []);
+  const terminal = terminalReport(report, { style: (_name, text) => text, width: 80 });
+  const texts = {
+    terminal: terminal.replaceAll(/\s+/g, ' '),
+    markdown: markdownReport(report),
+    html: htmlReport(report, transcript),
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    t.match(text, /The sandbox crashed in exchange \d+ /, name);
+    t.match(text, /The same request crashed it again\./, name);
+  }
+  t.match(junitReport(report), /then no connection was accepted for/);
+  t.same(
+    reportOf(readTranscript(writeTranscript(transcript)), report.endedAt),
+    report,
+    'the recording gets the same judgment',
+  );
+});
+
+void t.test('a valid request that kills the process fails its requirement', async (t) => {
+  const { report } = await checkFault(t, 'emoji');
+  t.same(idsWith(report, 'fail', 'warn'), ['CHAT-011', 'CHAT-016']);
+  t.same(idsWith(report, 'blocked', 'error'), []);
+});
+
+void t.test('an unusual request must not end the process either', async (t) => {
+  const { report } = await checkFault(t, 'empty messages');
+  t.same(idsWith(report, 'fail', 'warn'), ['CHAT-013']);
+  t.same(idsWith(report, 'blocked', 'error'), []);
+  t.match(rowOf(report, 'CHAT-013').evidence[0], { step: 'empty messages', outcome: 'reset' });
+});
+
+void t.test('a crash under concurrency is not blamed on the form of a request', async (t) => {
+  const { report } = await checkFault(t, 'overlap');
+  t.same(idsWith(report, 'fail', 'warn'), ['CHAT-014', 'CHAT-016']);
+  t.same(idsWith(report, 'blocked', 'error'), []);
+  t.match(rowOf(report, 'CHAT-014').hint, /the fault depends on other requests or on load/);
+});
+
+void t.test('a sandbox that does not come back blocks the rest of the run', async (t) => {
+  const { report, transcript, waits } = await checkFault(t, 'content null', {
+    restartsMax: 0,
+    clockFactor: 20,
+  });
+  t.match(report, { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'unreachable' } });
+  t.same(idsWith(report, 'fail', 'warn', 'error'), []);
+  t.ok(idsWith(report, 'pass').includes('CHAT-010'), 'verdicts found before remain');
+  t.ok(idsWith(report, 'blocked').includes('CHAT-065'), 'the rest is blocked');
+  t.match(report.blockedBy?.message, /It did not come back within 3\d s\.$/);
+  t.match(report.blockedBy?.cure, /\d+ "content null"/, 'the suspects are named');
+  const steps = report.blockedBy?.evidence.map(({ step }) => step) ?? [];
+  t.ok(steps.includes('content null'), 'the evidence lists the suspects');
+  t.match(report.crashes, [{ cameBack: false, crashedAgain: [] }]);
+  t.ok(waits.length < 30 && transcript.exchanges.length < 120, 'the wait is bounded');
+});
+
+void t.test(
+  'a second crash on the same request is a failure, also of a lost sandbox',
+  async (t) => {
+    const { report } = await checkFault(t, 'content null', { restartsMax: 1, clockFactor: 20 });
+    t.match(report, { verdict: 'not-conforming', exitCode: 1, blockedBy: { id: 'unreachable' } });
+    t.same(idsWith(report, 'fail', 'warn', 'error'), ['CHAT-065']);
+    t.match(report.blockedBy?.cure, /the same request, sent before, did the same/);
+  },
+);

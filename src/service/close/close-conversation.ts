@@ -1,9 +1,10 @@
 import type { Clock } from '../../platform/clock.ts';
+import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
 import { findLiveEvals } from '../domain/evals.ts';
+import { buildConversationTurns } from '../domain/sessions.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
-import { buildTurns } from '../turns/turns.ts';
 
 /** Dependencies of closing. */
 export interface CloseDeps {
@@ -24,9 +25,10 @@ export interface ConversationRef {
 
 /**
  * Closes a conversation for the close endpoint or after the idle timeout (spec 3.1), and queues the
- * evals of the live settings. A deleted eval is skipped and logged, and so is what the turns lack.
- * Closing a closed conversation changes nothing. With `idleBeforeMs`, closes the conversation only if its last span was received
- * before that time. Returns undefined for an unknown conversation, and for one that is not idle.
+ * evals of the live settings. A deleted eval is skipped and logged. Texts and tool names that the turns
+ * lack are logged, too. Closing a closed conversation changes nothing. With `idleBeforeMs`, closes the
+ * conversation only if its last span was received before that time. Returns undefined for an unknown
+ * conversation, and for one that is not idle.
  */
 export async function closeConversation(
   deps: CloseDeps,
@@ -75,13 +77,12 @@ async function logTurnLosses(
   { ownerId, conversationId }: ConversationRef,
 ): Promise<void> {
   try {
-    const spans = await store.conversations.listSpans(ownerId, conversationId);
-    const links = await store.conversations.listLinks(ownerId, conversationId);
-    const scored = spans.filter(({ late }) => !late);
-    const losses = findTurnLosses(buildTurns(scored, links));
-    const entries = describeTurnLosses(conversationId, losses);
+    const conversation = { ownerId, conversationId, late: false };
+    const turns = await buildConversationTurns(store, conversation);
+    const entries = describeTurnLosses(conversationId, findTurnLosses(turns));
     if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
-  } catch {
-    log.error('the turns of a closed conversation could not be checked');
+  } catch (error) {
+    const event = 'the turns of a closed conversation could not be checked';
+    log.error(event, { ...errorOrigin(error) });
   }
 }

@@ -10,12 +10,12 @@ import {
   respondWithError,
 } from './diagnoses/conforming-response.ts';
 
-/** Validates the requests of a route before anything else is done with them. */
-function validateInput(endpoint: 'chat' | 'create'): Repair {
+/** Validates the requests of some routes before anything else is done with them. */
+function validateInput(endpoints: readonly Endpoint[], routes: string): Repair {
   return {
-    description: `${routeNames[endpoint]}: validate the body first, and refuse an invalid one with 400, the type invalid_request_error, and the code bad_request`,
+    description: `${routes}: validate the body first, and refuse an invalid one with 400, the type invalid_request_error, and the code bad_request`,
     apply: (exchange) =>
-      exchange.endpoint === endpoint &&
+      endpoints.includes(exchange.endpoint) &&
       exchange.intent === 'refuse' &&
       !isDuplicate(exchange) &&
       !isRateLimited(exchange)
@@ -72,8 +72,9 @@ export const sandboxRepairs: readonly Repair[] = [
   handleErrors(['chat'], routeNames.chat),
   handleErrors(['create', 'delete'], 'The /users routes'),
   handleErrors(['chat', 'create', 'delete', 'health'], 'All routes'),
-  validateInput('chat'),
-  validateInput('create'),
+  validateInput(['chat'], routeNames.chat),
+  validateInput(['create'], routeNames.create),
+  validateInput(['chat', 'create'], `${routeNames.chat} and ${routeNames.create}`),
   acceptValid('chat'),
   acceptValid('create'),
 ];

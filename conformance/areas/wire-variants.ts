@@ -102,6 +102,11 @@ const messages: Variant[] = [
     sendsContentType('text/plain'),
   ),
   variant(
+    'type-html',
+    'Sends JSON with the content type text/html.',
+    sendsContentType('text/html; charset=utf-8'),
+  ),
+  variant(
     'type-problem',
     'Sends JSON with its own content type.',
     sendsContentType('application/vnd.agent+json'),

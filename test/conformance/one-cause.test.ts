@@ -1,136 +1,28 @@
 /** A defect that spoils many responses is reported as one cause, with few failures besides. */
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { check, terminalReport } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { plainStyle } from '../../src/report-kit/terminal.ts';
+import {
+  CHAT,
+  cachePosts,
+  change,
+  changeBody,
+  changeText,
+  html,
+  isAccepted,
+  isUsers,
+  limit,
+  listen,
+  redirect,
+  withDefect,
+  type Defect,
+} from '../helpers/defective-layer.ts';
 import { withPlainSandbox } from '../helpers/plain-sandbox.ts';
 
 /** The most failed requirements that the cause of a defect may leave. */
 const UNRELATED_MAX = 3;
-
-interface Message {
-  method: string;
-  path: string;
-  status: number;
-  headers: Record<string, string>;
-  body: string;
-}
-
-/** Forwards a request, perhaps to another path. */
-type Forward = (path?: string) => Promise<Message>;
-
-/** Changes what a client gets. Each run creates its own, because it may keep state. */
-type Defect = () => (
-  request: { method: string; path: string; body: string },
-  forward: Forward,
-) => Promise<Message>;
-
-async function listen(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => server.close().closeAllConnections());
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
-
-/** Puts a defective layer in front of a sandbox. */
-async function withDefect(t: Test, upstream: string, defect: Defect): Promise<string> {
-  const respond = defect();
-  return listen(t, (request, response) => {
-    void (async () => {
-      let body = '';
-      for await (const chunk of request) body += String(chunk);
-      const { method = '', url = '' } = request;
-      const forward: Forward = async (path = url) => {
-        const answer = await fetch(`${upstream}${path}`, {
-          method,
-          headers: forwardedHeaders(request.headers),
-          ...(method === 'POST' && { body }),
-        });
-        const type = answer.headers.get('content-type');
-        return {
-          ...{ method, path, status: answer.status, body: await answer.text() },
-          headers: type === null ? {} : { 'content-type': type },
-        };
-      };
-      const { status, headers, body: text } = await respond({ method, path: url, body }, forward);
-      response.writeHead(status, headers).end(text);
-    })();
-  });
-}
-
-const forwardedHeaders = (headers: IncomingHttpHeaders): Record<string, string> => ({
-  ...(headers['content-type'] !== undefined && { 'content-type': headers['content-type'] }),
-});
-
-const CHAT = '/v1/chat/completions';
-const isAccepted = ({ status }: Message): boolean => status < 300;
-const isUsers = ({ path }: { path: string }): boolean => path.startsWith('/users');
-
-/** Changes every response, or those that `when` selects. */
-const change =
-  (edit: (message: Message) => Partial<Message>, when: (message: Message) => boolean): Defect =>
-  () =>
-  async (_request, forward) => {
-    const message = await forward();
-    return when(message) ? { ...message, ...edit(message) } : message;
-  };
-
-/** Edits the JSON body of responses. */
-const changeBody = (
-  edit: (body: unknown) => unknown,
-  when: (message: Message) => boolean = isAccepted,
-): Defect => change(({ body }) => ({ body: JSON.stringify(edit(JSON.parse(body))) }), when);
-
-/** Edits the text of responses. */
-const changeText = (
-  edit: (body: string) => string,
-  when: (message: Message) => boolean = isAccepted,
-): Defect => change(({ body }) => ({ body: edit(body) }), when);
-
-const HTML_HEADERS = { 'content-type': 'text/html', server: 'nginx', 'retry-after': '0' };
-
-const html = (status: number, title: string): Message => ({
-  ...{ method: '', path: '', status, headers: HTML_HEADERS },
-  body: `<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`,
-});
-
-/** Responds with this page instead, for every nth request that `isLimited` selects. */
-const limit =
-  (page: Message, nth: number, isLimited: (request: { path: string }) => boolean): Defect =>
-  () => {
-    let count = 0;
-    return (request, forward) =>
-      isLimited(request) && ++count % nth === 0 ? Promise.resolve(page) : forward();
-  };
-
-/** Sends the first response to a method and path again, whatever the body of the request. */
-const cachePosts = (headers: Record<string, string>): Defect => {
-  return () => {
-    const cache = new Map<string, Promise<Message>>();
-    return async ({ method, path }, forward) => {
-      if (method !== 'POST') return forward();
-      const key = `${method} ${path}`;
-      const isHit = cache.has(key);
-      const stored = cache.get(key) ?? forward();
-      cache.set(key, stored);
-      const message = await stored;
-      return { ...message, headers: { ...message.headers, ...(isHit && headers) } };
-    };
-  };
-};
-
-const redirect =
-  (when: (request: { path: string }) => boolean, to: (path: string) => string): Defect =>
-  () =>
-  (request, forward) =>
-    when(request)
-      ? Promise.resolve({
-          ...{ ...request, status: 307, headers: { location: to(request.path) }, body: '' },
-        })
-      : forward();
 
 interface Case {
   title: string;
@@ -165,6 +57,14 @@ const cases: readonly Case[] = [
     says: /: errors are sent with status 200 /,
   },
   {
+    title: 'replies that are errors with status 200',
+    defect: change(
+      () => ({ body: '{"error":{"message":"The model timed out.","type":"t","code":"c"}}' }),
+      (message) => isAccepted(message) && toPath(message),
+    ),
+    says: /^POST \/v1\/chat\/completions: valid requests get an error with status 200: "The model timed out\." \(\d+ responses, e\.g\. exchange \d+ "minimal"\)\. Find this error in the log/,
+  },
+  {
     title: 'a proxy that caches by path',
     defect: cachePosts({ age: '3' }),
     says: /: different requests get the same response, as from a cache \(\d+ responses, e\.g\. .*, age: 3\)\. Turn off caches /,
@@ -190,7 +90,7 @@ const cases: readonly Case[] = [
       4,
       isUsers,
     ),
-    says: /^POST \/users.*: requests are limited: 429 with "\{\\"message\\":\\"API rate limit exceeded\\"\}"/,
+    says: /^POST \/users.*: requests are limited: 429 with "API rate limit exceeded"/,
   },
   {
     title: 'a proxy that limits requests with a 503 page',
@@ -258,6 +158,25 @@ const cases: readonly Case[] = [
         ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
         : forward(request.path === '/chat/completions' ? CHAT : request.path),
     says: /^POST \/v1\/chat\/completions: the path is unknown \(404\), but POST \/chat\/completions responds with 200 \(exchange \d+\)\. Add the prefix \/v1 to the route$/,
+  },
+  {
+    title: 'an unknown chat route',
+    defect: () => (request, forward) =>
+      toPath(request) || request.path === '/chat/completions'
+        ? Promise.resolve({ ...request, status: 404, headers: {}, body: 'Not found' })
+        : forward(),
+    says: /^POST \/v1\/chat\/completions: the path is unknown \(404 for \d+ responses, e\.g\. exchange \d+ "minimal"\)\. Serve this route/,
+  },
+  {
+    title: 'a server error for every malformed body, on all routes',
+    defect: change(
+      () => ({
+        status: 500,
+        body: '{"error":{"message":"","type":"internal_error","code":"server_error"}}',
+      }),
+      ({ status }) => status === 400,
+    ),
+    says: /^POST \/v1\/chat\/completions and POST \/users: validate the body first/,
   },
   {
     title: 'NaN in replies',
@@ -347,12 +266,12 @@ void t.test('no response is JSON: the one cause says why', async (t) => {
   const faults: [Defect, RegExp, string][] = [
     [
       changeText((body) => `\uFEFF${body}`),
-      /^No response is a JSON object: "\{.*" has a byte order mark \(BOM\) at byte offset 0\.$/,
+      /^No response is a JSON object: "\{.*" \(a byte order mark \(BOM\) at byte offset 0\)\.$/,
       'Send UTF-8 without a byte order mark.',
     ],
     [
       changeText((body) => body.replace(/\}$/, ',"load":NaN}')),
-      /^No response is a JSON object: ".*" has NaN at byte offset \d+\.$/,
+      /^No response is a JSON object: ".*" \(NaN at byte offset \d+\)\.$/,
       'JSON has only finite numbers: omit the field, or send a number.',
     ],
   ];
@@ -360,6 +279,16 @@ void t.test('no response is JSON: the one cause says why', async (t) => {
     const { blockedBy, exitCode } = await reportOf(t, { defect });
     t.match({ blockedBy, exitCode }, { blockedBy: { id: 'not_json', message, cure }, exitCode: 3 });
   }
+});
+
+void t.test('JSON with the content type text/html is not called an HTML page', async (t) => {
+  const { verdict, blockedBy } = await reportOf(t, {
+    defect: change(
+      () => ({ headers: { 'content-type': 'text/html' } }),
+      () => true,
+    ),
+  });
+  t.match({ verdict, blockedBy }, { verdict: 'conforming', blockedBy: undefined });
 });
 
 void t.test('a URL that ends in /v1 is recognized', async (t) => {
@@ -410,8 +339,8 @@ for (const one of cases) {
     t.comment(
       `${failed.length} failed, ${idsWith(report, 'blocked').length} blocked, ${report.causes.length} causes, ${unrelated.length} unrelated`,
     );
-    if (process.env['SHOW']) {
-      t.comment(terminalReport(report, { style: plainStyle, width: 80 }));
-    }
+    const text = terminalReport(report, { style: plainStyle, width: 80 });
+    const tooLong = text.split('\n').filter((line) => line.length > 80 && !/^ +curl /.test(line));
+    t.same(tooLong, [], 'fits into 80 columns');
   });
 }

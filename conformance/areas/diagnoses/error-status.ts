@@ -1,6 +1,7 @@
 import {
   resolvePointer,
   sandboxErrors,
+  type RunRecord,
   type SandboxErrorCode,
 } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
@@ -11,12 +12,41 @@ import {
   type Exchange,
   type Transcript,
 } from '../../engine/transcript/reading.ts';
-import { isDuplicate, respondWithError } from './conforming-response.ts';
-import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
+import { conformingResponse, isDuplicate, respondWithError } from './conforming-response.ts';
+import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /** Recognizes errors that are sent with a 2xx status. */
-export function findAcceptedErrors({ exchanges }: Transcript): Diagnosis[] {
-  const seen = nonEmpty(exchanges.filter(showsAcceptedError));
+export function findAcceptedErrors({ run, exchanges }: Transcript): Diagnosis[] {
+  const seen = exchanges.filter(showsAcceptedError);
+  const failing = new Set(
+    seen.filter(({ intent }) => intent === 'valid').map(({ endpoint }) => endpoint),
+  );
+  const isFailure = ({ endpoint, intent }: Exchange): boolean =>
+    failing.has(endpoint) && intent !== 'refuse';
+  return [
+    ...explainFailures(nonEmpty(seen.filter(isFailure)), run),
+    ...explainRefusals(nonEmpty(seen.filter((exchange) => !isFailure(exchange)))),
+  ];
+}
+
+type Seen = Diagnosis['seen'] | undefined;
+
+/** Explains errors that valid requests get. */
+function explainFailures(seen: Seen, run: RunRecord): Diagnosis[] {
+  if (!seen) return [];
+  const example = findExample(seen);
+  return [
+    {
+      seen,
+      fault: `valid requests get an error with status ${example.response?.status}: ${quoteBody(example)} (${describeSeen(seen)})`,
+      cure: 'Find this error in the log of the sandbox, and send errors with their own status, such as 500',
+      repair: (exchange) => conformingResponse(exchange, run),
+    },
+  ];
+}
+
+/** Explains errors that malformed requests get, or requests that the specification leaves open. */
+function explainRefusals(seen: Seen): Diagnosis[] {
   if (!seen) return [];
   const status = findExample(seen).response?.status ?? 200;
   const hasShape = seen.every((exchange) => errorOf(exchange) !== undefined);
@@ -73,5 +103,5 @@ function statusOf(exchange: Exchange): number {
   const row = Object.entries(sandboxErrors).find(([name]) => name === code)?.[1];
   if (row?.status !== undefined) return row.status;
   if (isDuplicate(exchange) || code === 'user_exists') return 409;
-  return exchange.intent === 'valid' ? 500 : 400;
+  return 400;
 }

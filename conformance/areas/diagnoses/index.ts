@@ -2,7 +2,7 @@ import type { Repair } from '../../engine/checks/check.ts';
 import type { Transcript } from '../../engine/transcript/reading.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findInvalidJson } from './invalid-json.ts';
-import { findMissingPrefix } from './missing-prefix.ts';
+import { findUnknownChat } from './unknown-chat.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
@@ -14,7 +14,7 @@ import { findWrappedBodies } from './wrapped-body.ts';
  */
 export function diagnoseSandbox(transcript: Transcript): Repair[] {
   return [
-    findMissingPrefix,
+    findUnknownChat,
     findRedirects,
     findProxyFaults,
     findInvalidJson,

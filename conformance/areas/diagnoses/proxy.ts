@@ -9,7 +9,7 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { conformingResponse, respondWithError } from './conforming-response.ts';
-import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
+import { describeSeen, findExample, nonEmpty, quoteBody, type Diagnosis } from './seen.ts';
 
 /** Recognizes responses that a proxy sends from a cache, or instead of the sandbox because of a limit. */
 export function findProxyFaults(transcript: Transcript): Diagnosis[] {
@@ -81,13 +81,6 @@ function isForeignLimit(exchange: Exchange): boolean {
   return exchange.response?.status === 503 && !isObject(exchange.json);
 }
 
-/** Quotes the title of a page, or the start of another body. */
-function quoteBody(body: string): string {
-  const title = /<title>([^<]*)/i.exec(body)?.[1];
-  const text = toPrintable(title ?? body, 50);
-  return text === '' ? 'an empty body' : JSON.stringify(text);
-}
-
 function findLimitedRequests({ run, exchanges }: Transcript): Diagnosis[] {
   const isRepeatedLater = ({ id, endpoint, step, request }: Exchange): boolean =>
     exchanges.some(
@@ -115,7 +108,7 @@ function findLimitedRequests({ run, exchanges }: Transcript): Diagnosis[] {
   return [
     {
       seen,
-      fault: `requests are limited: ${response?.status} with ${quoteBody(response?.body ?? '')}${server === undefined ? '' : ` from ${toPrintable(server, 20)}`} (${describeSeen(seen)})`,
+      fault: `requests are limited: ${response?.status} with ${quoteBody(findExample(seen))}${server === undefined ? '' : ` from ${toPrintable(server, 20)}`} (${describeSeen(seen)})`,
       cure: isOwn
         ? 'Raise the limit, or send fewer requests with --rate'
         : 'Raise the limit of the proxy, or send fewer requests with --rate; and let it send 429 with {"error": {"message", "type", "code"}}',

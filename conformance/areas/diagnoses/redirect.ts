@@ -15,7 +15,7 @@ export function findRedirects({ run, exchanges }: Transcript): Diagnosis[] {
   if (!seen) return [];
   const example = findExample(seen);
   const location = example.response?.headers['location'];
-  const target = location === undefined ? 'nowhere' : `to ${toPrintable(location)}`;
+  const target = location === undefined ? 'nowhere' : `to ${shortenLocation(location, run.target)}`;
   return [
     {
       seen,
@@ -24,6 +24,13 @@ export function findRedirects({ run, exchanges }: Transcript): Diagnosis[] {
       repair: (exchange) => conformingResponse(exchange, run),
     },
   ];
+}
+
+/** Returns the path of a location on the same server, and any other location in full. */
+function shortenLocation(location: string, target: string): string {
+  const { origin } = URL.parse(target) ?? {};
+  const isSame = origin !== undefined && location.startsWith(`${origin}/`);
+  return toPrintable(isSame ? location.slice(origin.length) : location);
 }
 
 function cureOf({ request }: Exchange, location: string, target: string): string {

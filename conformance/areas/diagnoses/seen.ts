@@ -1,7 +1,7 @@
-import type { Endpoint } from '../../../src/contract/index.ts';
+import { resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
 import type { Repair } from '../../engine/checks/check.ts';
 import { routeNames } from '../../engine/checks/route-names.ts';
-import { PREFLIGHT, type Exchange } from '../../engine/transcript/reading.ts';
+import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
 
 const listFormat = new Intl.ListFormat('en-US');
 
@@ -32,6 +32,16 @@ export function findExample(seen: readonly [Exchange, ...Exchange[]]): Exchange 
   const nameOf = ({ probe, endpoint, intent, step }: Exchange): string =>
     `${probe === PREFLIGHT ? 0 : 1} ${intent === 'valid' ? 0 : 1} ${endpoint} ${step}`;
   return seen.reduce((best, other) => (nameOf(other) < nameOf(best) ? other : best));
+}
+
+/** Quotes the message of an error, the title of a page, or the start of another body. */
+export function quoteBody({ json, response }: Exchange): string {
+  const body = response?.body ?? '';
+  const message = ['/error/message', '/message', '/error', '/detail']
+    .map((pointer) => resolvePointer(json, pointer))
+    .find((value) => typeof value === 'string');
+  const text = toPrintable(message ?? /<title>([^<]*)/i.exec(body)?.[1] ?? body, 50);
+  return text === '' ? 'an empty body' : JSON.stringify(text);
 }
 
 /** A defect that is recognized in responses. */

@@ -103,8 +103,9 @@ function findConnectionFailure(
   return undefined;
 }
 
-const isHtml = ({ response }: Exchange): boolean =>
+const isHtml = ({ response, json }: Exchange): boolean =>
   response !== undefined &&
+  !isObject(json) &&
   (/^text\/html/i.test(response.headers['content-type'] ?? '') ||
     /^\s*<(!doctype|html)/i.test(response.body));
 
@@ -307,7 +308,7 @@ function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
   const body = JSON.stringify(toPrintable(first?.response?.body ?? '', 40));
   if (kind === 'not_json') {
     const fault = findJsonFault(first?.response?.body ?? '');
-    return fault ? `${body} has ${fault.reason}` : body;
+    return fault ? `${body} (${fault.reason})` : body;
   }
   if (kind === 'too_large') return first?.failure?.message ?? '';
   const outcomes = [...new Set(exchanges.map(describeOutcome))].join(', ');

@@ -14,9 +14,7 @@ const MEDIA_TYPE = 'The specification does not name the media type of a response
 const LENIENT = 'The report shows accepted metadata of another type as observed behavior.';
 const TARGET = 'Response times are targets, and a missed target is a warning.';
 const CRASH = 'A sandbox that crashes and starts again is reported as unreachable.';
-const NO_JSON = 'No response can be judged; the cause asks to check the URL.';
-
-const OK_STATUS = 'An error with status 200 is also judged as the response that it replaces.';
+const NO_JSON = 'No response can be judged; the one cause names the mistake and its place.';
 
 /** The exceptions by sandbox and defect. */
 export const exceptions: Readonly<Record<string, Exception>> = {
@@ -52,10 +50,7 @@ export const exceptions: Readonly<Record<string, Exception>> = {
   'hapi/slow-health': { outcome: 'warning', reason: TARGET },
   'hapi/slow-chat': { outcome: 'warning', reason: TARGET },
   'polka/no-content-type': { outcome: 'missed', reason: MEDIA_TYPE },
-  'polka/html-content-type': {
-    outcome: 'blocked',
-    reason: 'JSON sent as text/html is reported as an HTML page.',
-  },
+  'polka/html-content-type': { outcome: 'missed', reason: MEDIA_TYPE },
   'polka/byte-order-mark': { outcome: 'blocked', reason: NO_JSON },
   'polka/null-message-crash': { outcome: 'blocked', reason: CRASH },
   'polka/roles-must-alternate': { outcome: 'missed', reason: HISTORY },
@@ -90,12 +85,9 @@ export const exceptions: Readonly<Record<string, Exception>> = {
     reason: 'The specification does not say whether letters beyond ASCII are alphanumeric.',
   },
   'python-flask/max-content-length': { outcome: 'missed', reason: BODY_LIMIT },
-  'express/errors-with-200': { outcome: 'expected', smears: true, reason: OK_STATUS },
   'express/busy-500': {
     outcome: 'expected',
     smears: true,
     reason: 'Requests overlap, so that any of them may fail.',
   },
-  'koa/status-not-set': { outcome: 'expected', smears: true, reason: OK_STATUS },
-  'python-flask/tuple-forgotten': { outcome: 'expected', smears: true, reason: OK_STATUS },
 };

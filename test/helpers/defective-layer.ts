@@ -1,0 +1,125 @@
+/** A server in front of a sandbox that changes what its clients get. */
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+
+export interface Message {
+  method: string;
+  path: string;
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/** Forwards a request, perhaps to another path. */
+export type Forward = (path?: string) => Promise<Message>;
+
+/** Changes what a client gets. Each run creates its own, because it may keep state. */
+export type Defect = () => (
+  request: { method: string; path: string; body: string },
+  forward: Forward,
+) => Promise<Message>;
+
+export async function listen(t: Test, listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** Puts a defective layer in front of a sandbox. */
+export async function withDefect(t: Test, upstream: string, defect: Defect): Promise<string> {
+  const respond = defect();
+  return listen(t, (request, response) => {
+    void (async () => {
+      let body = '';
+      for await (const chunk of request) body += String(chunk);
+      const { method = '', url = '' } = request;
+      const forward: Forward = async (path = url) => {
+        const answer = await fetch(`${upstream}${path}`, {
+          method,
+          headers: forwardedHeaders(request.headers),
+          ...(method === 'POST' && { body }),
+        });
+        const type = answer.headers.get('content-type');
+        return {
+          ...{ method, path, status: answer.status, body: await answer.text() },
+          headers: type === null ? {} : { 'content-type': type },
+        };
+      };
+      const { status, headers, body: text } = await respond({ method, path: url, body }, forward);
+      response.writeHead(status, headers).end(text);
+    })();
+  });
+}
+
+const forwardedHeaders = (headers: IncomingHttpHeaders): Record<string, string> => ({
+  ...(headers['content-type'] !== undefined && { 'content-type': headers['content-type'] }),
+});
+
+export const CHAT = '/v1/chat/completions';
+export const isAccepted = ({ status }: Message): boolean => status < 300;
+export const isUsers = ({ path }: { path: string }): boolean => path.startsWith('/users');
+
+/** Changes every response, or those that `when` selects. */
+export const change =
+  (edit: (message: Message) => Partial<Message>, when: (message: Message) => boolean): Defect =>
+  () =>
+  async (_request, forward) => {
+    const message = await forward();
+    return when(message) ? { ...message, ...edit(message) } : message;
+  };
+
+/** Edits the JSON body of responses. */
+export const changeBody = (
+  edit: (body: unknown) => unknown,
+  when: (message: Message) => boolean = isAccepted,
+): Defect => change(({ body }) => ({ body: JSON.stringify(edit(JSON.parse(body))) }), when);
+
+/** Edits the text of responses. */
+export const changeText = (
+  edit: (body: string) => string,
+  when: (message: Message) => boolean = isAccepted,
+): Defect => change(({ body }) => ({ body: edit(body) }), when);
+
+const HTML_HEADERS = { 'content-type': 'text/html', server: 'nginx', 'retry-after': '0' };
+
+export const html = (status: number, title: string): Message => ({
+  ...{ method: '', path: '', status, headers: HTML_HEADERS },
+  body: `<html><head><title>${title}</title></head><body><h1>${title}</h1></body></html>`,
+});
+
+/** Responds with this page instead, for every nth request that `isLimited` selects. */
+export const limit =
+  (page: Message, nth: number, isLimited: (request: { path: string }) => boolean): Defect =>
+  () => {
+    let count = 0;
+    return (request, forward) =>
+      isLimited(request) && ++count % nth === 0 ? Promise.resolve(page) : forward();
+  };
+
+/** Sends the first response to a method and path again, whatever the body of the request. */
+export const cachePosts = (headers: Record<string, string>): Defect => {
+  return () => {
+    const cache = new Map<string, Promise<Message>>();
+    return async ({ method, path }, forward) => {
+      if (method !== 'POST') return forward();
+      const key = `${method} ${path}`;
+      const isHit = cache.has(key);
+      const stored = cache.get(key) ?? forward();
+      cache.set(key, stored);
+      const message = await stored;
+      return { ...message, headers: { ...message.headers, ...(isHit && headers) } };
+    };
+  };
+};
+
+export const redirect =
+  (when: (request: { path: string }) => boolean, to: (path: string) => string): Defect =>
+  () =>
+  (request, forward) =>
+    when(request)
+      ? Promise.resolve({
+          ...{ ...request, status: 307, headers: { location: to(request.path) }, body: '' },
+        })
+      : forward();

@@ -88,6 +88,12 @@ const rows: readonly SdkRow[] = [
     diagnosis: [/spans of VoltAgent\. .* in a span processor/],
   },
   {
+    program: 'adk',
+    sdk: 'Google ADK',
+    package: '@google/adk',
+    diagnosis: [/spans of Google ADK\. .* by hand, in a span processor/],
+  },
+  {
     program: 'openai-agents',
     sdk: 'OpenAI Agents with Traceloop',
     package: '@openai/agents',

@@ -33,6 +33,13 @@ export const logMessages = {
       'Ignored: an invalid conversation id. It must be a string (stringValue) of 1 to 1024 ' +
       'characters that are not all whitespace.',
   },
+  conflicting_conversation_ids: {
+    level: 'warn',
+    message:
+      'Stored in two conversations: spans of one trace. Some have a gen_ai.conversation.id, and the ' +
+      'X-Conversation-Id header gives the others a different id. Send the same id in both, or omit ' +
+      'the header.',
+  },
   conversation_id_on_resource: {
     level: 'warn',
     message:

@@ -68,6 +68,7 @@ export function readSpans(
     const hint = hasInvalidId ? '' : explainMissingIds(validSpans, context);
     return reject('no_conversation_id', reason, log, hint);
   }
+  if (header !== undefined) checkHeader(header, validSpans, log);
   const { knownTraces } = context;
   const conversations = resolveConversations(validSpans, request.spans, { header, knownTraces });
   const links = collectLinks(request.spans);
@@ -190,6 +191,20 @@ function readHeader(
   }
   log.add('malformed_conversation_id', { header: 'X-Conversation-Id' });
   return undefined;
+}
+
+/** Logs the spans that the header separates from other spans of their trace. */
+function checkHeader(header: string, spans: readonly TraceSpan[], log: LogEntryCollector): void {
+  const otherTraces = new Set(
+    spans
+      .filter((span) => (readConversationId(span) ?? header) !== header)
+      .map(({ traceId }) => traceId),
+  );
+  if (otherTraces.size === 0) return;
+  for (const span of spans) {
+    const isSplit = otherTraces.has(span.traceId) && readConversationId(span) === undefined;
+    if (isSplit) log.add('conflicting_conversation_ids', describeSpan(span));
+  }
 }
 
 function checkConversationId(span: TraceSpan, log: LogEntryCollector): void {

@@ -13,7 +13,7 @@ import {
   readSketches,
   readRequest,
 } from '../../helpers/read-spans.ts';
-import { makeWireRequest, makeWireSpan } from '../../helpers/span-sketch.ts';
+import { makeWireRequest, makeWireSpan, type SpanSketch } from '../../helpers/span-sketch.ts';
 
 void t.test('A request without any conversation id is rejected with instructions', (t) => {
   const result = readSketches([{ id: 'a1' }, { id: 'a2' }]);
@@ -175,5 +175,26 @@ void t.test('AI SDK spans have their id only in the header and messages as JSON 
     result,
     'protobuf gives the same result',
   );
+  t.end();
+});
+
+void t.test('A header that splits a trace is logged', (t) => {
+  const codesOf = (header: string | undefined, ...sketches: SpanSketch[]): string[] =>
+    listCodes(readSketches(sketches, { headerConversationId: header })).filter(
+      (code) => code !== 'no_messages',
+    );
+  const root = { id: 'a1', attributes: conversation('c') };
+  const child = { id: 'a2', parent: 'a1' };
+  const result = readSketches([child, root, { id: 'a3' }], { headerConversationId: 'h' });
+  t.strictSame(listConversations(result), { a2: 'h', a1: 'c', a3: 'h' });
+  t.match(findEntry(result, 'conflicting_conversation_ids'), {
+    level: 'warn',
+    message: /X-Conversation-Id/,
+    about: { span_id: /a2$/, count: 2 },
+  });
+  t.strictSame(codesOf('c', child, root), [], 'the same id');
+  t.strictSame(codesOf(undefined, child, root), [], 'no header');
+  t.strictSame(codesOf('h', root), [], 'the span has its own id');
+  t.strictSame(codesOf('h', { ...child, trace: 'b' }, root), [], 'another trace');
   t.end();
 });

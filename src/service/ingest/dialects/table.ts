@@ -215,7 +215,7 @@ function googleDialects(): Dialect[] {
     'OPENINFERENCE_ENABLE_GENAI_SEMCONV=true.';
   const adk =
     'The messages are in gcp.vertex.agent.llm_request, and no setting of ADK changes that. ' +
-    `${BY_HAND}, for example where you export the spans.`;
+    `${BY_HAND}, in a span processor before the one that exports.`;
   const adkScope = { scopes: ['gcp.vertex.agent'], attributes: ['gcp.vertex.agent.*'] };
   const generateContent = { operations: ['generate_content'] };
   return [

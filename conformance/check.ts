@@ -57,7 +57,7 @@ export interface CheckOptions {
   prompts?: readonly string[];
   /** Turns every warn into a fail. */
   strict?: boolean;
-  /** Called after every exchange. */
+  /** Called after every exchange, except those that wait for the peer to come back. */
   onExchange?: (exchange: ExchangeRecord) => void;
   /** Called with a sentence for people while the run waits for the peer to come back. */
   onWaiting?: (message: string) => void;

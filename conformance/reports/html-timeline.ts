@@ -107,7 +107,12 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
         >
         <span class="soft"
           >${cut(probe, NAME_LENGTH_MAX)} "${cut(step, NAME_LENGTH_MAX)}", at
-          ${seconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))} ms</span
+          ${seconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
+          ms${
+            exchange.repeats === undefined
+              ? ''
+              : html`; <a href="#e${exchange.repeats}">#${exchange.repeats}</a> sent again`
+          }</span
         >
         ${blame.map((row) => html`<a class="mark ${row.verdict}" href="#${row.id}">${row.id}</a>`)}
         ${bar(exchange, drawing.endMs)}

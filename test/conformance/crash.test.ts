@@ -53,7 +53,7 @@ void t.test('a malformed request that ends the process fails only its requiremen
   t.match(report, { verdict: 'not-conforming', exitCode: 1 });
   const row = rowOf(report, 'CHAT-065');
   t.match(row.received, /^reset .*; then no connection was accepted for \d+\.\d s$/);
-  t.match(row.hint, /^This request ended the process twice, the second time alone\./);
+  t.match(row.hint, /^This request stopped the sandbox twice, the second time alone\./);
   t.equal(row.evidence[0]?.step, 'content null');
   t.equal(report.crashes?.length, 2);
   const [first] = report.crashes ?? [];
@@ -78,6 +78,7 @@ void t.test('every report says in plain words that the sandbox crashed', async (
     t.match(text, /The sandbox crashed in exchange \d+ /, name);
     t.match(text, /The same request crashed it again\./, name);
   }
+  t.match(texts.html, /<a href="#e\d+">#\d+<\/a> sent again/);
   t.match(junitReport(report), /then no connection was accepted for/);
   t.same(
     reportOf(readTranscript(writeTranscript(transcript)), report.endedAt),
@@ -104,6 +105,21 @@ void t.test('a crash under concurrency is not blamed on the form of a request', 
   t.same(idsWith(report, 'fail', 'warn'), ['CHAT-014', 'CHAT-016']);
   t.same(idsWith(report, 'blocked', 'error'), []);
   t.match(rowOf(report, 'CHAT-014').hint, /the fault depends on other requests or on load/);
+});
+
+void t.test('a sandbox that crashes at every chat request is judged in bounded time', async (t) => {
+  const { report, transcript } = await checkFault(t, 'any chat', { clockFactor: 5 });
+  t.match(report, { verdict: 'not-conforming', exitCode: 1 });
+  const failed = idsWith(report, 'fail', 'warn');
+  t.ok(failed.includes('CHAT-002') && failed.includes('CHAT-016'), failed.join());
+  t.same(
+    failed.filter((id) => !id.startsWith('CHAT-')),
+    [],
+    'no other endpoint is blamed',
+  );
+  t.ok(idsWith(report, 'pass').includes('USERS-001'), 'the other endpoints are judged');
+  const lastMs = transcript.exchanges.at(-1)?.endedMs ?? 0;
+  t.ok(lastMs < 240_000, `the run took ${lastMs} ms of its clock`);
 });
 
 void t.test('a sandbox that does not come back blocks the rest of the run', async (t) => {

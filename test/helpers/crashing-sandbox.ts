@@ -12,7 +12,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createPlainServer } from './plain-sandbox.ts';
 
 /** A fault of the sandbox. */
-export type Fault = 'content null' | 'emoji' | 'empty messages' | 'overlap';
+export type Fault = 'content null' | 'emoji' | 'any chat' | 'empty messages' | 'overlap';
 
 /** How long a request of the overlapping fault takes, so that concurrent requests meet. */
 const OVERLAP_MS = 30;
@@ -34,6 +34,11 @@ const faults: Record<Fault, (request: IncomingMessage, text: string) => Promise<
   /** A request for which the specification defines no response ends the process. */
   'empty messages'(_request, text) {
     if (text.includes('"messages":[]')) process.exit(1);
+    return Promise.resolve();
+  },
+  /** Every chat request ends the process. */
+  'any chat'(request) {
+    if (request.url === '/v1/chat/completions') process.exit(1);
     return Promise.resolve();
   },
   /** Three concurrent valid chat requests end the process. */

@@ -50,7 +50,7 @@ export interface RunOptions {
   preflightOnly: boolean;
   /** Run only these probes and the preflight (default: all). */
   probes?: readonly Probe[] | undefined;
-  /** Called after every exchange. */
+  /** Called after every exchange, except those that wait for the peer to come back. */
   onExchange: (exchange: Exchange) => void;
   /** Called with a sentence for people while the run waits for the peer to come back. */
   onWaiting?: ((message: string) => void) | undefined;

@@ -31,7 +31,7 @@ export interface SenderOptions {
   deadlineMs: (endpoint: Endpoint) => number;
   /** Returns whether a probe must send nothing more because the run was interrupted. */
   isStopped: (probe: Probe) => boolean;
-  /** Called after every exchange. */
+  /** Called after every exchange, except those that wait for the peer to come back. */
   onExchange(exchange: Exchange): void;
   /** How to wait for a peer that stops responding; undefined to send nothing again. */
   recovery: Pick<RecoveryOptions, 'peer' | 'signal' | 'onWaiting'> | undefined;
@@ -202,7 +202,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
       startedMs: sentMs,
       endedMs: sinceStartMs(),
     });
-    options.onExchange(exchange);
+    if (probe.id !== RECOVERY) options.onExchange(exchange);
     return exchange;
   };
 }

@@ -45,11 +45,11 @@ export function formatSeconds(ms: number): string {
 
 function crashHint(exchange: Exchange, { culprits, suspects }: Crash): string | undefined {
   if (culprits.includes(exchange)) {
-    return 'This request ended the process twice, the second time alone. Look for its error in the log.';
+    return 'This request stopped the sandbox twice, the second time alone. Look for its error in the log.';
   }
   if (suspects.length < 2)
-    return 'The process ended during this request. Look for its error in the log.';
-  return `The process ended while ${suspects.length} requests were in flight. Look for its error in the log.`;
+    return 'The sandbox stopped during this request. Look for its error in the log.';
+  return `The sandbox stopped while ${suspects.length} requests were in flight. Look for its error in the log.`;
 }
 
 function repetitionHint(exchange: Exchange, transcript: Transcript): string | undefined {

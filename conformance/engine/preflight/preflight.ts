@@ -378,12 +378,12 @@ function describeLoss(
   const more = suspects.length > NAMED_MAX ? `, and ${suspects.length - NAMED_MAX} more` : '';
   const [only] = suspects;
   const cause = !only
-    ? 'A request that was in progress may have ended it.'
+    ? 'A request that was in progress may have stopped it.'
     : isReproduced(only, exchanges)
-      ? `Exchange ${only.id} "${only.step}" ended it: the same request, sent before, did the same.`
+      ? `Exchange ${only.id} "${only.step}" stopped it: the same request, sent before, did the same.`
       : suspects.length === 1
-        ? `Exchange ${names.join('')} was in flight and may have ended it.`
-        : `One of these requests, which were in flight, may have ended it: exchanges ${names.join(', ')}${more}.`;
+        ? `Exchange ${names.join('')} was in flight and may have stopped it.`
+        : `One of these requests, which were in flight, may have stopped it: exchanges ${names.join(', ')}${more}.`;
   const cure = `Check its logs. ${cause} Then run the check again.`;
   return { message, cure, evidence: only ?? first, suspects };
 }

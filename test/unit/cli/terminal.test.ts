@@ -56,6 +56,22 @@ void t.test('the live line is never wider than the terminal, and closes its styl
   t.end();
 });
 
+void t.test('a wait for the sandbox shows in place of the current step, and in a pipe', (t) => {
+  const message = 'The sandbox does not respond. Waiting up to 29 s for it to come back.';
+  const live = createTestTerminal(t);
+  createStepProgress(live.terminal, manualClock(0), { total: 3, unit: 'requests' }).note(message);
+  t.equal(liveLinesOf(live.written()).at(-1), `  ${message}`);
+  const pipe = createTestTerminal(t, { isTTY: false });
+  const clock = manualClock(0);
+  const progress = createStepProgress(pipe.terminal, clock, { total: 3, unit: 'requests' });
+  progress.note(message);
+  t.equal(pipe.written(), '', 'not yet');
+  clock.advance(10_000);
+  progress.note(message);
+  t.equal(pipe.written(), `Progress: ${message}\n`);
+  t.end();
+});
+
 void t.test('text is 60 to 100 columns wide', (t) => {
   const widths = [20, 72, 300, 0].map(
     (columns) => createTestTerminal(t, { columns }).terminal.width,

@@ -10,6 +10,7 @@ import {
   change,
   changeBody,
   changeText,
+  failInOverlap,
   html,
   isAccepted,
   isUsers,
@@ -96,6 +97,15 @@ const cases: readonly Case[] = [
     title: 'a proxy that limits requests with a 503 page',
     defect: limit(html(503, '503 Service Temporarily Unavailable'), 7, toPath),
     says: /^POST \/v1\/chat\/completions: requests are limited: 503 with "503 Service Temporarily Unavailable" from nginx /,
+  },
+  {
+    title: 'a sandbox that fails when requests overlap',
+    defect: failInOverlap({
+      ...html(500, ''),
+      headers: { 'content-type': 'application/json' },
+      body: '{"error":{"message":"Busy.","type":"internal_error","code":"server_error"}}',
+    }),
+    says: /^POST \/v1\/chat\/completions: requests that overlap fail: 500 with "Busy\." \(\d+ responses, e\.g\. .*\); they succeed when they are sent again alone\. Look for state/,
   },
   {
     title: 'a body wrapped in data',

@@ -2,6 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
+import { systemClock } from '../../src/platform/clock.ts';
 
 export interface Message {
   method: string;
@@ -97,6 +98,25 @@ export const limit =
     return (request, forward) =>
       isLimited(request) && ++count % nth === 0 ? Promise.resolve(page) : forward();
   };
+
+/** Responds with this message while another request to the same path is in flight. */
+export const failInOverlap = (message: Message): Defect => {
+  return () => {
+    let inFlight = 0;
+    return async (request, forward) => {
+      if (request.path !== CHAT) return forward();
+      if (++inFlight > 1) {
+        inFlight--;
+        return message;
+      }
+      const response = await forward();
+      // Long enough for concurrent requests to arrive.
+      await systemClock.sleep(20);
+      inFlight--;
+      return response;
+    };
+  };
+};
 
 /** Sends the first response to a method and path again, whatever the body of the request. */
 export const cachePosts = (headers: Record<string, string>): Defect => {

@@ -3,6 +3,7 @@ import type { Transcript } from '../../engine/transcript/reading.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findInvalidJson } from './invalid-json.ts';
 import { findUnknownChat } from './unknown-chat.ts';
+import { findTransientFailures } from './overlap.ts';
 import { findProxyFaults } from './proxy.ts';
 import { findRedirects } from './redirect.ts';
 import { toRepair } from './seen.ts';
@@ -20,6 +21,7 @@ export function diagnoseSandbox(transcript: Transcript): Repair[] {
     findInvalidJson,
     findWrappedBodies,
     findAcceptedErrors,
+    findTransientFailures,
   ]
     .flatMap((find) => find(transcript))
     .map(toRepair);

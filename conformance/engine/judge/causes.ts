@@ -1,7 +1,7 @@
 import type { Cause } from '../../../src/contract/index.ts';
 import type { Suite } from '../area.ts';
 import type { Repair } from '../checks/check.ts';
-import type { RequirementId } from '../requirement.ts';
+import { areaOf, type RequirementId } from '../requirement.ts';
 import { toExchange, type Exchange, type Transcript } from '../transcript/transcript.ts';
 import {
   judgeRequirements,
@@ -137,45 +137,41 @@ function findBest(
   candidates: readonly Candidate[],
   options: JudgeOptions,
 ): Trial | undefined {
-  let best: Trial | undefined;
-  for (const candidate of candidates) {
-    const trial = tryCandidate(suite, state, candidate, options, best?.clears.length ?? 0);
-    if (trial) best = trial;
+  // Those that can clear most come first, so that most of the others need not be tried.
+  const promising = candidates
+    .map((candidate, index) => ({ candidate, index, ...findClearable(suite, state, candidate) }))
+    .filter(({ ids }) => ids.length > 0)
+    .sort((a, b) => b.ids.length - a.ids.length);
+  let best: (Trial & { index: number }) | undefined;
+  for (const { candidate, index, transcript, ids } of promising) {
+    const clearsMin = best ? best.clears.length + (index > best.index ? 1 : 0) : 1;
+    if (ids.length < clearsMin) continue;
+    const judged = judgeRequirements(suite, transcript, ids, options);
+    const clears = ids.filter((id) => !isFailure(judged.get(id)));
+    if (clears.length >= clearsMin) best = { candidate, index, transcript, clears };
   }
   return best;
 }
 
-/**
- * Judges again what a candidate can clear. Returns undefined if that is not more than `clearsMin`
- * requirements.
- */
-function tryCandidate(
+/** Applies a candidate, and returns the failures that it may clear; they have to be judged again. */
+function findClearable(
   suite: Suite,
   { transcript, failures }: State,
   candidate: Candidate,
-  options: JudgeOptions,
-  clearsMin: number,
-): Trial | undefined {
-  const byId = new Map(transcript.exchanges.map((exchange) => [exchange.id, exchange]));
-  const isChanged = (id: number): boolean => {
-    const exchange = byId.get(id);
-    return exchange !== undefined && candidate.repairExchange(exchange) !== exchange;
-  };
-  // A failure clears only if every exchange with a finding changes.
-  const clearable = [...failures].filter(
-    ([, result]) =>
-      result.verdict !== 'fail' || result.findings.every(({ exchange }) => isChanged(exchange)),
-  );
-  if (clearable.length <= clearsMin) return undefined;
+): { transcript: Transcript; ids: RequirementId[] } {
   const exchanges = transcript.exchanges.map(candidate.repairExchange);
-  if (exchanges.every((exchange, index) => exchange === transcript.exchanges[index])) {
-    return undefined;
-  }
-  const repaired = { run: transcript.run, exchanges };
-  const ids = clearable.map(([id]) => id);
-  const judged = judgeRequirements(suite, repaired, ids, options);
-  const clears = ids.filter((id) => !isFailure(judged.get(id)));
-  return clears.length > clearsMin ? { candidate, transcript: repaired, clears } : undefined;
+  const changed = exchanges.filter((exchange, index) => exchange !== transcript.exchanges[index]);
+  const changedIds = new Set(changed.map(({ id }) => id));
+  const changedAreas = suite.areas
+    .filter(({ endpoints }) => changed.some(({ endpoint }) => endpoints.includes(endpoint)))
+    .map(({ name }) => name);
+  const ids = [...failures].filter(([id, result]) =>
+    result.verdict === 'fail'
+      ? // A failure clears only if every exchange with a finding changes.
+        result.findings.every(({ exchange }) => changedIds.has(exchange))
+      : changedAreas.includes(areaOf(id)),
+  );
+  return { transcript: { run: transcript.run, exchanges }, ids: ids.map(([id]) => id) };
 }
 
 /** Judges the remaining failures again, because the repair may have cleared a part of their findings. */

@@ -85,9 +85,4 @@ export const exceptions: Readonly<Record<string, Exception>> = {
     reason: 'The specification does not say whether letters beyond ASCII are alphanumeric.',
   },
   'python-flask/max-content-length': { outcome: 'missed', reason: BODY_LIMIT },
-  'express/busy-500': {
-    outcome: 'expected',
-    smears: true,
-    reason: 'Requests overlap, so that any of them may fail.',
-  },
 };

@@ -12,6 +12,8 @@ export interface Step<Name extends string = string> {
   intent: Intent;
   /** The accepted exchange that this request differs from in one edit. */
   control?: Exchange | undefined;
+  /** What is special about a generated request. */
+  properties?: readonly string[];
   /** A value to send as JSON, or text or bytes to send unchanged. */
   body?: { json: unknown } | { text: string } | { bytes: Uint8Array };
   /** The user in the path of `DELETE /users/{user_id}`. */

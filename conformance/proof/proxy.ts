@@ -161,10 +161,11 @@ function writeResult(outgoing: ServerResponse, result: ProxyResult): void {
   else outgoing.writeHead(result.status, result.reason, headers);
   const half = Math.ceil(result.body.length / 2);
   if (result.framing) outgoing.write(result.body.slice(0, half));
-  outgoing.end(result.framing ? result.body.slice(half) : result.body);
+  outgoing.end(result.framing ? result.body.slice(half) : (result.bytes ?? result.body));
 }
 
-function contentLengthHeader({ status, body, framing }: ProxyResponse): Record<string, string> {
+function contentLengthHeader(response: ProxyResponse): Record<string, string> {
+  const { status, body, bytes, framing } = response;
   if (framing || status === 204) return {};
-  return { 'content-length': String(Buffer.byteLength(body)) };
+  return { 'content-length': String(bytes?.byteLength ?? Buffer.byteLength(body)) };
 }

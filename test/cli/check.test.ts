@@ -224,7 +224,7 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   const dry = await run(['check', NOWHERE, '--dry-run', '--prompt', 'one', '--prompt', 'two']);
   t.equal(dry.code, 0, dry.stderr);
   t.match(dry.stdout, /chat\/prompts +accepted +2 +2 /, 'a request for each prompt');
-  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 22 users and deletes them at the end\./);
+  t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 21 users and deletes them at the end\./);
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
   t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 7 users and deletes them at the end\./);
 });

@@ -54,7 +54,7 @@ const rows: readonly (readonly [mutant: string, requirement: string, hint: RegEx
     ['chat/content-null', 'CHAT-024', /Send "" if there is no text/],
     ['chat/confidence-percentage', 'CHAT-034', /not a percentage/],
     ['chat/confidence-a-string', 'CHAT-034', undefined],
-    ['chat/tool-calls-null', 'CHAT-040', /^Omit `tool_calls`/],
+    ['chat/tool-calls-null', 'CHAT-040', /^Omit the field/],
     ['chat/tool-call-a-string', 'CHAT-040', /array of objects/],
     ['chat/waits-for-tools', 'CHAT-046', /^Add the result of the tool/],
     ['chat/session-id-upper-case', 'CHAT-030', /uppercase or lowercase/],

@@ -24,9 +24,16 @@ import {
   checkLeaks,
   checkSessionIdEcho,
   checkSessionIdPresence,
-  checkSessionIdType,
 } from './session-checks.ts';
-import { isChatStep, malformedChatSteps, validChatSteps, type ValidChatStep } from './steps.ts';
+import {
+  GENERATED,
+  isChatStep,
+  malformedChatSteps,
+  validChatSteps,
+  type ValidChatStep,
+} from './steps.ts';
+import { chatProperties } from './generated/properties.ts';
+import { readGenerated } from '../../engine/checks/generated.ts';
 import { isObjectFrom, checkShape, type ValueHint } from '../../engine/checks/shape.ts';
 import {
   checkHttps,
@@ -54,13 +61,20 @@ const noResponseWith = (status: number): Check['unjudged'] =>
 const isValidStep = (step: string): step is ValidChatStep => Object.hasOwn(validChatSteps, step);
 
 /** Returns the requirement that the valid request of a step must meet. */
-const requirementOf = (step: string): ChatRequirementId =>
+const requirementOf = (step: string): ChatRequirementId | undefined => {
+  if (step === GENERATED) return undefined;
   // CHAT-001 also covers steps of recordings that these probes didn't make.
-  isValidStep(step) ? validChatSteps[step] : 'CHAT-001';
+  return isValidStep(step) ? validChatSteps[step] : 'CHAT-001';
+};
+
+const generated = readGenerated('chat', chatProperties);
 
 /** Requires the valid requests of a requirement to succeed. */
 const succeeds = (id: ChatRequirementId, isEvidence = isConclusive): Check =>
-  checkAccepted('chat', (step) => requirementOf(step) === id, noReply, isEvidence);
+  generated.include(
+    id,
+    checkAccepted('chat', (step) => requirementOf(step) === id, noReply, isEvidence),
+  );
 
 /** The steps that add one part to the minimal request; all other steps vary the full one. */
 const variesMinimal = isChatStep(
@@ -149,7 +163,7 @@ export const chatChecks = {
   'CHAT-026': checkTypicalValue(isReply, '/choices/*/index', 0, noReplyHasField),
   'CHAT-027': field(['/choices/*/finish_reason']),
   'CHAT-028': checkTypicalValue(isReply, '/choices/*/finish_reason', 'stop', noReplyHasField),
-  'CHAT-029': checkSessionIdType(field(['/session_id'])),
+  'CHAT-029': field(['/session_id']),
   'CHAT-030': checkSessionIdEcho(noReplyHasField),
   'CHAT-031': checkSessionIdPresence(noReply),
   'CHAT-032': field(['/chat_id']),

@@ -11,13 +11,13 @@ export const replyHints = {
   confidence: (received: unknown): string | undefined =>
     typeof received === 'number' && received > 1
       ? 'Send a fraction from 0 to 1, not a percentage.'
-      : omitIfNull(received),
+      : undefined,
 
   milliseconds: (received: unknown): string | undefined =>
-    typeof received === 'number' ? 'Round it to whole milliseconds.' : omitIfNull(received),
+    typeof received === 'number' ? 'Round it to whole milliseconds.' : undefined,
 
   toolCalls: (received: unknown): string =>
-    received === null || received === false
+    received === false
       ? 'Omit `tool_calls` when the agent called no tool.'
       : 'Send an array of objects: {"id", "type": "function", "function": {...}}.',
 
@@ -31,9 +31,6 @@ export const replyHints = {
       ? 'Add the result of the tool to `function`, next to `arguments`, in the reply that uses it.'
       : 'Wrap the result in an object.',
 };
-
-const omitIfNull = (received: unknown): string | undefined =>
-  received === null ? 'Omit the field when its value is unknown.' : undefined;
 
 /** Returns what to do about a reply with another session id than its request. */
 export function sessionEchoHint(sent: string, received: string): string {

@@ -23,6 +23,7 @@ import { PREFLIGHT } from '../../engine/transcript/reading.ts';
 import type { ChatRequirementId } from './requirements.ts';
 import type { MalformedChatStep } from './steps.ts';
 import { lookForUnprefixed } from './unprefixed.ts';
+import { GENERATED_CHATS, sweepChats } from './generated/index.ts';
 
 type ChatProbe = SandboxProbe<ChatRequirementId>;
 
@@ -83,33 +84,15 @@ const forms: ChatProbe = {
   },
 };
 
-const contents: ChatProbe = {
-  id: 'chat/contents',
+/** Requests that combine everything that the specification allows, whatever its shape. */
+const generated: ChatProbe = {
+  id: 'chat/generated',
   area: 'chat',
   phase: 'accepted',
-  exercises: ['CHAT-010', 'CHAT-011', 'CHAT-015'],
-  cost: cost(3, 3),
-  async run(context) {
-    const history: ChatMessage[] = [
-      { role: 'system', content: 'The customer writes in the evening.' },
-      user(GREETING),
-      { role: 'assistant', content: 'Hello! I can help you with your orders.' },
-      user('Good. And what are your opening hours?'),
-    ];
-    const unicode = user('Grüezi 👋\n“Où est ma commande?”\t注文はどこですか? مرحبا');
-    const long = Array.from({ length: LONG_HISTORY_MESSAGES - 1 }, (_, index): ChatMessage =>
-      index % 2 === 0 ? user('I still wait.') : { role: 'assistant', content: 'I am sorry.' },
-    );
-    const messages = [{ role: 'system' as const, content: 'A patient customer.' }, ...long];
-    await Promise.all([
-      context.send(valid('history', { ...fullRequest(context), messages: history })),
-      context.send(valid('unicode', { ...fullRequest(context), messages: [unicode] })),
-      context.send(valid('long history', { ...fullRequest(context), messages })),
-    ]);
-  },
+  exercises: ['CHAT-007', 'CHAT-008', 'CHAT-009', 'CHAT-010', 'CHAT-011', 'CHAT-015'],
+  cost: cost(GENERATED_CHATS, GENERATED_CHATS),
+  run: sweepChats,
 };
-
-const LONG_HISTORY_MESSAGES = 40;
 
 const lines = [
   'Hello, I have a question about an order.',
@@ -342,7 +325,7 @@ function longId({ users, random }: SandboxContext): string | undefined {
 export const chatProbes: readonly ChatProbe[] = [
   preflight,
   forms,
-  contents,
+  generated,
   conversation,
   connection,
   overlap,

@@ -24,18 +24,6 @@ function repliedSessionOf({ json }: Exchange): unknown {
 
 const hasSession = (exchange: Exchange): boolean => typeof sentSessionOf(exchange) === 'string';
 
-/** Narrows a check for the type of `session_id` to replies whose `session_id` has to be an echo. */
-export function checkSessionIdType(typeCheck: Check): Check {
-  return {
-    ...typeCheck,
-    // If the request has no session id, the specification neither requires nor forbids null.
-    evidence: (transcript) =>
-      typeCheck
-        .evidence(transcript)
-        .filter((exchange) => repliedSessionOf(exchange) !== null || hasSession(exchange)),
-  };
-}
-
 /** Requires the session id of a reply to equal the one of its request. */
 export function checkSessionIdEcho(unjudged: Check['unjudged']): Check {
   return checkEach(

@@ -20,12 +20,9 @@ export const validChatSteps = {
   'known metadata': 'CHAT-008',
   'other metadata': 'CHAT-009',
   'only other metadata': 'CHAT-009',
-  history: 'CHAT-010',
-  unicode: 'CHAT-011',
   turn: 'CHAT-012',
   'after refusals': 'CHAT-013',
   overlap: 'CHAT-014',
-  'long history': 'CHAT-015',
 } as const satisfies Readonly<Record<string, ChatRequirementId>>;
 
 /** The steps with a malformed request, each with the requirement for its refusal. */
@@ -53,6 +50,9 @@ export const malformedChatSteps = {
 /** A step with a valid chat request. */
 export type ValidChatStep = keyof typeof validChatSteps;
 
+/** The step of all generated requests. Their properties name the requirements for their success. */
+export const GENERATED = 'generated';
+
 /** A step with a malformed chat request. */
 export type MalformedChatStep = keyof typeof malformedChatSteps;
 
@@ -67,7 +67,7 @@ export type OpenChatStep =
   | 'content type text/plain';
 
 /** Any step of the chat probes. */
-export type ChatStep = ValidChatStep | MalformedChatStep | OpenChatStep;
+export type ChatStep = ValidChatStep | typeof GENERATED | MalformedChatStep | OpenChatStep;
 
 /** Creates a predicate for the exchanges of some steps: `isChatStep('full')(exchange)`. */
 export const isChatStep = stepsOf<ChatStep>('chat');

@@ -123,13 +123,6 @@ const sessions: Variant[] = [
     return transform;
   }),
   variant(
-    'session-id-null',
-    'Sends `session_id` as null if the request has none.',
-    editChat((body, request) => {
-      if (lacks('session_id')(request)) body['session_id'] = null;
-    }),
-  ),
-  variant(
     'chat-id-constant',
     'Sends the same `chat_id` in every reply.',
     editChat(set('/chat_id', 'chat')),
@@ -161,6 +154,18 @@ const isInParts = (message: unknown): boolean =>
 
 const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
 
+/** Some field outside `metadata` is not in the specification. */
+const hasUnknownFields: When = ({ json }) => {
+  if (!isObject(json)) return false;
+  const { messages } = json;
+  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
+    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
+  return (
+    hasOther(json, ['messages', 'user_id', 'session_id', 'metadata']) ||
+    (Array.isArray(messages) && messages.some((message) => hasOther(message, ['role', 'content'])))
+  );
+};
+
 const refusesInOwnFormat = (status: number): TransformFactory =>
   respondInstead(to('chat', hasOddTypes), () =>
     jsonResponse(status, { detail: 'Input should be valid' }),
@@ -168,6 +173,27 @@ const refusesInOwnFormat = (status: number): TransformFactory =>
 
 const requests: Variant[] = [
   variant('status-201', 'Responds with 201.', replaceParts(chat, { status: 201 }, isAccepted)),
+  variant(
+    'unknown-fields-refused',
+    'Refuses fields that the specification does not name.',
+    respondInstead(to('chat', hasUnknownFields), () => errorResponse(400, 'bad_request')),
+  ),
+  variant(
+    'null-character-refused',
+    'Refuses U+0000 in any text.',
+    respondInstead(
+      to('chat', ({ body }) => body.includes('\\u0000')),
+      () => errorResponse(400, 'bad_request'),
+    ),
+  ),
+  variant(
+    'large-body-refused',
+    'Refuses bodies of more than 64 kB.',
+    respondInstead(
+      to('chat', ({ body }) => body.length > 65_536),
+      () => errorResponse(400, 'bad_request'),
+    ),
+  ),
   variant('wrong-key-taken', 'Accepts any key.', acceptInstead(to('chat', hasWrongKey))),
   variant(
     'wrong-key-own-body',

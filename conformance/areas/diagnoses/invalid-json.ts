@@ -1,5 +1,5 @@
 import { isErrorResponse } from '../../engine/checks/responses.ts';
-import { findJsonFault, type JsonFault } from '../../engine/transcript/json-fault.ts';
+import { findBodyFault, type JsonFault } from '../../engine/transcript/json-fault.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
@@ -16,7 +16,7 @@ export function findInvalidJson({ run, exchanges }: Transcript): Diagnosis[] {
   for (const exchange of exchanges) {
     const { response, endpoint } = exchange;
     if (!response || endpoint === 'voice' || !mustBeJson(exchange)) continue;
-    const fault = findJsonFault(response.body);
+    const fault = findBodyFault(response);
     if (fault) faults.set(exchange.id, fault);
   }
   const all = exchanges.filter(({ id }) => faults.has(id));
@@ -31,9 +31,9 @@ export function findInvalidJson({ run, exchanges }: Transcript): Diagnosis[] {
         cure: fault.cure,
         repair(exchange) {
           const value = faults.get(exchange.id)?.value;
-          return exchange.response && value
-            ? { ...exchange.response, body: JSON.stringify(value) }
-            : conformingResponse(exchange, run);
+          if (!exchange.response || !value) return conformingResponse(exchange, run);
+          const { bodyBase64, ...response } = exchange.response;
+          return { ...response, body: JSON.stringify(value) };
         },
       },
     ];

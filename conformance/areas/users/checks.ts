@@ -1,5 +1,8 @@
 import type { UsersRequirementId } from './requirements.ts';
+import { readGenerated } from '../../engine/checks/generated.ts';
+import { userProperties } from './generated/properties.ts';
 import {
+  GENERATED,
   isCreateStep,
   isDeleteStep,
   type RefusedCreateStep,
@@ -128,9 +131,13 @@ const isValidStep = (step: string): step is ValidCreateStep =>
   Object.hasOwn(validCreateSteps, step);
 
 /** Returns the requirement that the valid create request of a step must meet. */
-const requirementOf = (step: string): UsersRequirementId =>
+const requirementOf = (step: string): UsersRequirementId | undefined => {
+  if (step === GENERATED) return undefined;
   // USERS-001 also covers steps of recordings that these probes didn't make.
-  isValidStep(step) ? validCreateSteps[step] : 'USERS-001';
+  return isValidStep(step) ? validCreateSteps[step] : 'USERS-001';
+};
+
+const generated = readGenerated('create', userProperties);
 
 /** Requires the valid create requests of a requirement to succeed. */
 const succeeds = (id: UsersRequirementId): Check =>
@@ -144,9 +151,12 @@ const succeedsLikeBaseline = (id: UsersRequirementId, baseline: ValidCreateStep)
   unlessAbsent(
     'create',
     requirePlainAccepted(
-      isCreateStep(baseline),
+      (plain, { properties }) => isCreateStep(properties ? 'full' : baseline)(plain),
       isCreateResponse,
-      checkAccepted('create', (step) => requirementOf(step) === id, notCreated),
+      generated.include(
+        id,
+        checkAccepted('create', (step) => requirementOf(step) === id, notCreated),
+      ),
     ),
   );
 

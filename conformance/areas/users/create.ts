@@ -2,21 +2,40 @@ import type { UserCreateRequest } from '../../../src/contract/index.ts';
 import type { Step } from '../../engine/probe.ts';
 import { errorOf, isAccepted, type Exchange } from '../../engine/transcript/reading.ts';
 import type { SandboxContext } from '../sandbox-state.ts';
-import type { DeleteStep, ValidCreateStep } from './steps.ts';
+import type { DeleteStep, GENERATED, ValidCreateStep } from './steps.ts';
 
 /** Returns a new user id in the shape that the service generates (spec 2.9). */
 export const createUserId = ({ random }: SandboxContext): string => `sim_user_${random.id(12)}`;
 
+/** A create request with every optional field, except the id. */
+export const fullUser = {
+  metadata: {
+    scenario_id: 'late-parcel',
+    persona: 'friendly',
+    session_type: 'support',
+    preferences: { language: 'en', newsletter: false },
+    history: { orders: ['A-1001'] },
+  },
+  profile: {
+    name: 'Ada Example',
+    email: 'ada@example.com',
+    tier: 'gold',
+    location: 'Zurich',
+  },
+};
+
 /** Creates a user; if it exists from an earlier run, deletes it first. The request must succeed. */
 export async function create(
   context: SandboxContext,
-  step: ValidCreateStep,
+  step: ValidCreateStep | typeof GENERATED,
   request: UserCreateRequest,
+  properties?: readonly string[],
 ): Promise<Exchange | undefined> {
-  const sent: Step<ValidCreateStep> = {
+  const sent: Step<ValidCreateStep | typeof GENERATED> = {
     endpoint: 'create',
     step,
     intent: 'valid',
+    ...(properties && { properties }),
     body: { json: request },
   };
   let exchange = await context.send(sent);

@@ -4,7 +4,8 @@ import {
   type UserCreateRequest,
 } from '../../../src/contract/index.ts';
 import type { UsersRequirementId } from './requirements.ts';
-import { create, createDeletion, createUserId } from './create.ts';
+import { create, createDeletion, createUserId, fullUser } from './create.ts';
+import { GENERATED_USERS, sweepUsers } from './generated/index.ts';
 import type { OpenCreateStep, RefusedCreateStep } from './steps.ts';
 import { cost, type Step } from '../../engine/probe.ts';
 import type { SandboxContext, SandboxProbe } from '../sandbox-state.ts';
@@ -17,19 +18,7 @@ import {
 
 type UsersProbe = SandboxProbe<UsersRequirementId>;
 
-const metadata = {
-  scenario_id: 'late-parcel',
-  persona: 'friendly',
-  session_type: 'support',
-  preferences: { language: 'en', newsletter: false },
-  history: { orders: ['A-1001'] },
-};
-const profile = {
-  name: 'Ada Example',
-  email: 'ada@example.com',
-  tier: 'gold',
-  location: 'Zurich',
-};
+const { metadata, profile } = fullUser;
 
 const preflight: UsersProbe = {
   id: PREFLIGHT,
@@ -50,7 +39,7 @@ const preflight: UsersProbe = {
 
 /**
  * The optional fields in sequence, so that a sandbox that fails every nth time fails at the same
- * step in every run; then unusual ids concurrently, where a sandbox could mix up users.
+ * step in every run; then requests that combine everything that the specification allows.
  */
 const forms: UsersProbe = {
   id: 'users/forms',
@@ -65,29 +54,14 @@ const forms: UsersProbe = {
     'USERS-030',
     'USERS-082',
   ],
-  cost: cost(13, 0, 11),
+  cost: cost(7 + GENERATED_USERS, 0, 5 + GENERATED_USERS),
   async run(context) {
     if (context.users.isUnsupported) return;
-    await create(context, 'minimal', { user_id: createUserId(context) });
+    const minimal = await create(context, 'minimal', { user_id: createUserId(context) });
     await create(context, 'with metadata', { user_id: createUserId(context), metadata });
     await create(context, 'with profile', { user_id: createUserId(context), profile });
     await deleteAndCreateAgain(context);
-    await Promise.all([
-      create(context, '64 characters', {
-        user_id: createUserId(context).padEnd(USER_ID_LENGTH_MAX, '0'),
-      }),
-      create(context, 'capitals', { user_id: `A1_${context.random.id(12).toUpperCase()}` }),
-      create(context, 'leading digit', { user_id: `7${createUserId(context)}` }),
-      create(context, 'leading underscore', { user_id: `_${createUserId(context)}` }),
-      create(context, 'with a name', {
-        user_id: createUserId(context),
-        profile: { name: 'Bo', tier: 'wholesale' },
-      }),
-      create(context, 'with a persona', {
-        user_id: createUserId(context),
-        metadata: { persona: 'calm' },
-      }),
-    ]);
+    if (minimal && isAccepted(minimal)) await sweepUsers(context);
   },
 };
 
@@ -223,7 +197,7 @@ export const cleanup: UsersProbe = {
   alsoFor: ['chat', 'voice'],
   cleansUp: true,
   exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081'],
-  cost: cost(22),
+  cost: cost(21),
   async run(context) {
     const { existing, wronglyAccepted } = context.users;
     await Promise.all([

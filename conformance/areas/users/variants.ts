@@ -15,11 +15,13 @@ import {
 } from '../../engine/mutants/combinators.ts';
 import {
   createVariantFactory,
+  type ProxyRequest,
   type ProxyResponse,
   type TransformFactory,
   type Variant,
 } from '../../engine/mutants/mutant.ts';
 import { hasWrongKey, stringAt, userIdOf, where } from '../../engine/mutants/requests.ts';
+import { isObject } from '../../../src/platform/json.ts';
 import { withKnownUsers, onDuplicate } from './mutants/requests.ts';
 
 const variant = createVariantFactory('users', ['chat', 'users']);
@@ -167,6 +169,19 @@ function refuseDeletedUsers(): ReturnType<TransformFactory> {
   };
 }
 
+/** Some field is not in the specification. */
+function hasUnknownKeys({ json }: ProxyRequest): boolean {
+  const hasOther = (value: unknown, keys: readonly string[]): boolean =>
+    isObject(value) && Object.keys(value).some((key) => !keys.includes(key));
+  if (!isObject(json)) return false;
+  const metadata = ['scenario_id', 'persona', 'session_type', 'preferences', 'history'];
+  return (
+    hasOther(json, ['user_id', 'metadata', 'profile']) ||
+    hasOther(json['metadata'], metadata) ||
+    hasOther(json['profile'], ['name', 'email', 'tier', 'location'])
+  );
+}
+
 const silences: Variant[] = [
   variant(
     'open-taken',
@@ -177,6 +192,11 @@ const silences: Variant[] = [
     'open-refused',
     'Refuses every request that is not required, in its own error format.',
     respondInstead(to('create', isOpen), () => jsonResponse(403, { detail: 'no' })),
+  ),
+  variant(
+    'unknown-keys-refused',
+    'Refuses fields that the specification does not name.',
+    respondInstead(to('create', hasUnknownKeys), () => errorResponse(400, 'bad_request')),
   ),
   variant('deleted-stay-deleted', 'Refuses to create a deleted user again.', refuseDeletedUsers),
 ];

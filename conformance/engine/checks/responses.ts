@@ -16,7 +16,7 @@ import { refusalHint, type RefusalHints } from './refusal-hints.ts';
 import { routeNames } from './route-names.ts';
 import { checkShape } from './shape.ts';
 import { isObject } from '../../../src/platform/json.ts';
-import { findJsonFault } from '../transcript/json-fault.ts';
+import { findBodyFault } from '../transcript/json-fault.ts';
 import {
   type Exchange,
   type Transcript,
@@ -61,7 +61,8 @@ function isRepeatedLater(exchange: Exchange, { exchanges }: Transcript): boolean
   );
 }
 
-function notObjectFinding(exchange: Exchange): Finding {
+/** Returns a finding about an accepted request whose response is not a JSON object. */
+export function notObjectFinding(exchange: Exchange): Finding {
   const type = exchange.response?.headers['content-type'] ?? '';
   const hint = type.startsWith('text/event-stream')
     ? 'The request does not ask for a stream: respond with one JSON object.'
@@ -77,15 +78,14 @@ function notObjectFinding(exchange: Exchange): Finding {
 
 /** Quotes the start of a body that is not a JSON object, with the reason if there is a usual one. */
 export function describeBody({ response }: Exchange): string {
-  const body = response?.body ?? '';
-  if (body === '') return 'an empty body';
-  const fault = findJsonFault(body);
-  return `${JSON.stringify(body.slice(0, 40))}${fault ? ` (${fault.reason})` : ''}`;
+  if (!response || response.body === '') return 'an empty body';
+  const fault = findBodyFault(response);
+  return `${JSON.stringify(response.body.slice(0, 40))}${fault ? ` (${fault.reason})` : ''}`;
 }
 
 /** Returns what to do about a body that is almost JSON. */
 export function hintForBody({ response }: Exchange): string | undefined {
-  const fault = findJsonFault(response?.body ?? '');
+  const fault = response && findBodyFault(response);
   return fault && `${fault.cure}.`;
 }
 

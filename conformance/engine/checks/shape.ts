@@ -46,16 +46,36 @@ export interface ShapeOptions {
   /** Returns the reason if no response has one of the places. */
   unjudged: Check['unjudged'];
   /** What to do about a violation. */
-  hint?: ValueHint;
+  hint?: ValueHint | undefined;
 }
 
 /** A hint, or a function that returns one for the received value if there is a usual cause. */
 export type ValueHint = string | ((received: unknown) => string | undefined);
 
-/** Returns the `hint` property of a finding; empty if there is no hint for the value. */
-export function resolveHint(hint: ValueHint | undefined, received: unknown): { hint?: string } {
+const NULL_HINT = 'Omit the field when it has no value.';
+
+/**
+ * Returns the `hint` property of a finding about a violation in a body; empty if there is no hint for
+ * the value. A null in place of any optional value gets the same hint.
+ */
+export function resolveHint(
+  { message, hint }: Pick<ShapeOptions, 'message' | 'hint'>,
+  body: unknown,
+  { pointer }: Violation,
+): { hint?: string } {
+  const received = resolvePointer(body, pointer);
+  if (received === null && isOptional(message, body, pointer)) return { hint: NULL_HINT };
   const text = typeof hint === 'function' ? hint(received) : hint;
   return text === undefined ? {} : { hint: text };
+}
+
+/** Returns whether the message is still valid at a place if it has nothing there. */
+function isOptional(message: MessageName, body: unknown, pointer: string): boolean {
+  const without = structuredClone(body);
+  const parent = resolvePointer(without, pointer.slice(0, pointer.lastIndexOf('/')));
+  if (!isObject(parent)) return false;
+  Reflect.deleteProperty(parent, pointer.slice(pointer.lastIndexOf('/') + 1));
+  return !findViolations(message, without).some((violation) => violation.pointer === pointer);
 }
 
 /**
@@ -77,7 +97,7 @@ export function checkShape({ message, filter, places, unjudged, hint }: ShapeOpt
       violationsAt(exchange).map((violation) => ({
         exchange: exchange.id,
         ...violation,
-        ...resolveHint(hint, resolvePointer(exchange.json, violation.pointer)),
+        ...resolveHint({ message, hint }, exchange.json, violation),
         repair: createRepair(violation, exchange.endpoint),
       })),
     unjudged,

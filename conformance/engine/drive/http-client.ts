@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
+import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { describeFailure, toError } from '../../../src/platform/error-origin.ts';
 
 /** The response to a request, or the failure to get one. */
@@ -64,8 +65,8 @@ export function createHttpClient({ target, clock, ca }: HttpClientOptions): Http
       });
       status = response.statusCode;
       const responseHeaders = flattenHeaders(response.headers);
-      const text = await readBody(response.body, responseHeaders['content-encoding'] ?? '');
-      return { response: { status, headers: responseHeaders, body: text } };
+      const bytes = await readBody(response.body, responseHeaders['content-encoding'] ?? '');
+      return { response: { status, headers: responseHeaders, ...toRecordedBody(bytes) } };
     } catch (error) {
       return { failure: toFailure(error, status) };
     }
@@ -137,7 +138,7 @@ class WrongEncodingError extends Error {}
 
 type ResponseBody = AsyncIterable<Buffer> & { destroy(): unknown };
 
-async function readBody(body: ResponseBody, encoding: string): Promise<string> {
+async function readBody(body: ResponseBody, encoding: string): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -148,7 +149,7 @@ async function readBody(body: ResponseBody, encoding: string): Promise<string> {
       throw new ResponseTooLargeError();
     }
   }
-  return decodeBody(Buffer.concat(chunks), encoding).toString('utf8');
+  return decodeBody(Buffer.concat(chunks), encoding);
 }
 
 const decoders: Partial<Record<string, (bytes: Buffer, options: ZlibOptions) => Buffer>> = {

@@ -62,6 +62,11 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
   const longSecrets = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
   const pattern = createPattern(longSecrets.flatMap(encodingsOf));
   const redact = (text: string): string => text.replaceAll(pattern, REDACTED);
+  // In Latin-1, each byte is one character, so that all other bytes stay as they are.
+  const redactBytes = (base64: string): string =>
+    Buffer.from(redact(Buffer.from(base64, 'base64').toString('latin1')), 'latin1').toString(
+      'base64',
+    );
   const redactAll = (headers: Record<string, string>): Record<string, string> =>
     Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [
@@ -96,6 +101,9 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
             ...response,
             headers: redactCredentials(redactAll(response.headers)),
             body: redact(response.body),
+            ...(response.bodyBase64 !== undefined && {
+              bodyBase64: redactBytes(response.bodyBase64),
+            }),
           },
         }),
         ...(failure && { failure: { ...failure, message: redact(failure.message) } }),

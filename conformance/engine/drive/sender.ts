@@ -197,6 +197,7 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
       intent: step.intent,
       ...(step.control && { control: step.control.id }),
       ...(repeats !== undefined && { repeats }),
+      ...(step.properties && { properties: [...step.properties] }),
       request: toRecordedRequest(outgoing),
       ...outcome,
       startedMs: sentMs,

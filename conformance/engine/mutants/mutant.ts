@@ -25,6 +25,8 @@ export interface ProxyResponse {
   /** Sent with the capitalization used here. */
   headers: Record<string, string>;
   body: string;
+  /** Sent in place of `body`, for a body that is not UTF-8. */
+  bytes?: Uint8Array;
   /** The reason phrase (default: the standard one for the status). */
   reason?: string;
   /** How the end of the body is marked (default: Content-Length). */

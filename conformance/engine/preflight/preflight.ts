@@ -1,7 +1,7 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
-import { findJsonFault } from '../transcript/json-fault.ts';
+import { findBodyFault } from '../transcript/json-fault.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import { findCrashes, isReproduced } from '../transcript/crashes.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
@@ -274,7 +274,7 @@ function findCommonFailure(
     other === kind || (ENDLESS.includes(other) && ENDLESS.includes(kind));
   if (!kinds.every(isSame)) return undefined;
   if (exchanges.length < 2 && !FAILURES_WITHOUT_HTTP.includes(kind)) return undefined;
-  const fault = kind === 'not_json' ? findJsonFault(first.response?.body ?? '') : undefined;
+  const fault = kind === 'not_json' ? first.response && findBodyFault(first.response) : undefined;
   const [message, cure] = textsOf({
     peer,
     target: run.target,
@@ -307,7 +307,7 @@ function detailOf(kind: CauseId, exchanges: readonly Exchange[]): string {
   const [first] = exchanges;
   const body = JSON.stringify(toPrintable(first?.response?.body ?? '', 40));
   if (kind === 'not_json') {
-    const fault = findJsonFault(first?.response?.body ?? '');
+    const fault = first?.response && findBodyFault(first.response);
     return fault ? `${body} (${fault.reason})` : body;
   }
   if (kind === 'too_large') return first?.failure?.message ?? '';
@@ -348,9 +348,10 @@ function findLossOfPeer(
   );
   if (!first || !isUnreachable) return undefined;
   // Of the requests that were sent together, only some were answered. Judging those alone would
-  // judge an arbitrary part.
-  const isConcurrent = ({ endpoint, endedMs }: Exchange): boolean =>
-    endpoint === first.endpoint && endedMs > first.startedMs;
+  // judge an arbitrary part. Calls in progress were cut off, whatever was lost first.
+  const isConcurrent = (exchange: Exchange): boolean =>
+    (exchange.endpoint === first.endpoint || isVoice(exchange)) &&
+    exchange.endedMs > first.startedMs;
   // A request that ended the peer twice is a finding.
   const isJudged = (exchange: Exchange): boolean =>
     isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));

@@ -1,3 +1,4 @@
+import { findInvalidByte, type RecordedBody } from './body-encoding.ts';
 import { isObject } from '../../../src/platform/json.ts';
 
 /** Why a text is not JSON, or not a JSON object. */
@@ -13,8 +14,24 @@ export interface JsonFault {
 /** A longer text is not examined. */
 const LENGTH_MAX = 256 * 1024;
 
-/** Returns why a text is not a JSON object; undefined if it is one, or if no usual mistake explains it. */
-export function findJsonFault(text: string): JsonFault | undefined {
+/** Returns why a body is not a JSON object; undefined if it is one, or if no usual mistake explains it. */
+export function findBodyFault(recorded: RecordedBody): JsonFault | undefined {
+  return findEncodingFault(recorded) ?? findJsonFault(recorded.body);
+}
+
+/** JSON is UTF-8, whatever the charset in Content-Type (RFC 8259, 8.1). */
+function findEncodingFault(recorded: RecordedBody): JsonFault | undefined {
+  const invalid = findInvalidByte(recorded);
+  return (
+    invalid && {
+      reason: `${invalid.byte} at byte offset ${invalid.offset} is not UTF-8`,
+      cure: 'Encode the body as UTF-8, whatever the charset in Content-Type',
+      value: parseObject(new TextDecoder('windows-1252').decode(invalid.bytes)),
+    }
+  );
+}
+
+function findJsonFault(text: string): JsonFault | undefined {
   if (text.length > LENGTH_MAX || text.trim() === '') return undefined;
   const parsed = parse(text);
   if (isObject(parsed)) return undefined;

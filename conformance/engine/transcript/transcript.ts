@@ -7,7 +7,7 @@ import {
 
 /** A recorded exchange with its parsed bodies. */
 export interface Exchange extends ExchangeRecord {
-  /** The response body as JSON; undefined if it is absent or not JSON. */
+  /** The response body as JSON; undefined if it is absent or not JSON, such as bytes that are not UTF-8. */
   json: unknown;
   /** The request body as JSON; undefined if it is absent or not JSON. */
   sent: unknown;
@@ -38,7 +38,7 @@ export interface Crash {
 export function toExchange(record: ExchangeRecord): Exchange {
   return {
     ...record,
-    json: parse(record.response?.body),
+    json: record.response?.bodyBase64 === undefined ? parse(record.response?.body) : undefined,
     sent: parse(record.request.body),
   };
 }

@@ -909,6 +909,10 @@ export interface ExchangeRecord {
    * Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.
    */
   repeats?: number;
+  /**
+   * What is special about a generated request, such as "two user messages in a row". Empty for the plain request that it differs from; absent if the request is not generated.
+   */
+  properties?: string[];
   request: RecordedRequest;
   response?: RecordedResponse;
   failure?: ExchangeFailure;
@@ -943,9 +947,13 @@ export interface RecordedResponse {
   status: number;
   headers: RecordedHeaders;
   /**
-   * The body as text, at most 4 MiB.
+   * The body as text, at most 4 MiB. Bytes that are not UTF-8 are shown as U+FFFD.
    */
   body: string;
+  /**
+   * The bytes of a body that is not UTF-8. Absent if it is.
+   */
+  bodyBase64?: string;
 }
 /**
  * Why there is no complete response.

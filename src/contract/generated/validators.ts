@@ -5956,7 +5956,7 @@ return errors === 0;
 }
 
 export const ExchangeRecord = validate26;
-const schema30 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.","type":"object","required":["record","id","probe","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"Number of the exchange in the run, starting at 1.","type":"integer","minimum":1},"probe":{"description":"Id of the probe that sent the request.","type":"string"},"step":{"description":"Name of the request within the probe.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice","elsewhere"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the control exchange, from which this one differs in one edit.","type":"integer"},"repeats":{"description":"Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.","type":"integer","minimum":1},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text; a description if the bytes are not text; the beginning if the body is too large to store.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"Size of a body that was too large to store. Absent if the body is stored.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text, at most 4 MiB.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no complete response.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, if one was received.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"Ordered by time, at most 2000.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":2,"probe":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no response within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":5,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","repeats":1,"request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"failure":{"kind":"reset","message":"other side closed"},"startedMs":40,"endedMs":44.5},{"record":"exchange","id":3,"probe":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"probe":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
+const schema30 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.","type":"object","required":["record","id","probe","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"Number of the exchange in the run, starting at 1.","type":"integer","minimum":1},"probe":{"description":"Id of the probe that sent the request.","type":"string"},"step":{"description":"Name of the request within the probe.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice","elsewhere"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the control exchange, from which this one differs in one edit.","type":"integer"},"repeats":{"description":"Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.","type":"integer","minimum":1},"properties":{"description":"What is special about a generated request, such as \"two user messages in a row\". Empty for the plain request that it differs from; absent if the request is not generated.","type":"array","items":{"type":"string"}},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text; a description if the bytes are not text; the beginning if the body is too large to store.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"Size of a body that was too large to store. Absent if the body is stored.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text, at most 4 MiB. Bytes that are not UTF-8 are shown as U+FFFD.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not UTF-8. Absent if it is.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no complete response.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large"]},"message":{"type":"string"},"status":{"description":"The status, if one was received.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"Ordered by time, at most 2000.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":5,"probe":"chat/generated","step":"generated","endpoint":"chat","intent":"valid","properties":["accented letters in `content`"],"request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Grüezi\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":\"Gr�ezi\"}","bodyBase64":"eyJjaG9pY2VzIjoiR3L8ZXppIn0="},"startedMs":21,"endedMs":24.5},{"record":"exchange","id":2,"probe":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no response within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":5,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","repeats":1,"request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"failure":{"kind":"reset","message":"other side closed"},"startedMs":40,"endedMs":44.5},{"record":"exchange","id":3,"probe":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"probe":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
 const schema31 = {"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}};
 const schema33 = {"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}};
 const func2 = Object.prototype.hasOwnProperty;
@@ -6643,11 +6643,13 @@ errors++;
 }
 }
 }
-if(data.request !== undefined){
-let data8 = data.request;
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.method === undefined){
-const err23 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "method"},message:"must have required property '"+"method"+"'"};
+if(data.properties !== undefined){
+let data8 = data.properties;
+if(Array.isArray(data8)){
+const len0 = data8.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data8[i0] !== "string"){
+const err23 = {instancePath:instancePath+"/properties/" + i0,schemaPath:"#/properties/properties/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -6656,8 +6658,10 @@ vErrors.push(err23);
 }
 errors++;
 }
-if(data8.path === undefined){
-const err24 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
+}
+}
+else {
+const err24 = {instancePath:instancePath+"/properties",schemaPath:"#/properties/properties/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -6666,8 +6670,12 @@ vErrors.push(err24);
 }
 errors++;
 }
-if(data8.headers === undefined){
-const err25 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
+}
+if(data.request !== undefined){
+let data10 = data.request;
+if(data10 && typeof data10 == "object" && !Array.isArray(data10)){
+if(data10.method === undefined){
+const err25 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "method"},message:"must have required property '"+"method"+"'"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -6676,9 +6684,8 @@ vErrors.push(err25);
 }
 errors++;
 }
-for(const key1 in data8){
-if(!((((((key1 === "method") || (key1 === "path")) || (key1 === "headers")) || (key1 === "body")) || (key1 === "bodyBase64")) || (key1 === "bodyBytes"))){
-const err26 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
+if(data10.path === undefined){
+const err26 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "path"},message:"must have required property '"+"path"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -6687,10 +6694,8 @@ vErrors.push(err26);
 }
 errors++;
 }
-}
-if(data8.method !== undefined){
-if(typeof data8.method !== "string"){
-const err27 = {instancePath:instancePath+"/request/method",schemaPath:"#/properties/request/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.headers === undefined){
+const err27 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -6699,10 +6704,9 @@ vErrors.push(err27);
 }
 errors++;
 }
-}
-if(data8.path !== undefined){
-if(typeof data8.path !== "string"){
-const err28 = {instancePath:instancePath+"/request/path",schemaPath:"#/properties/request/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key1 in data10){
+if(!((((((key1 === "method") || (key1 === "path")) || (key1 === "headers")) || (key1 === "body")) || (key1 === "bodyBase64")) || (key1 === "bodyBytes"))){
+const err28 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -6712,12 +6716,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data8.headers !== undefined){
-let data11 = data8.headers;
-if(data11 && typeof data11 == "object" && !Array.isArray(data11)){
-for(const key2 in data11){
-if(typeof data11[key2] !== "string"){
-const err29 = {instancePath:instancePath+"/request/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.method !== undefined){
+if(typeof data10.method !== "string"){
+const err29 = {instancePath:instancePath+"/request/method",schemaPath:"#/properties/request/properties/method/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -6727,9 +6728,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-}
-else {
-const err30 = {instancePath:instancePath+"/request/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data10.path !== undefined){
+if(typeof data10.path !== "string"){
+const err30 = {instancePath:instancePath+"/request/path",schemaPath:"#/properties/request/properties/path/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -6739,9 +6740,12 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data8.body !== undefined){
-if(typeof data8.body !== "string"){
-const err31 = {instancePath:instancePath+"/request/body",schemaPath:"#/properties/request/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data10.headers !== undefined){
+let data13 = data10.headers;
+if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
+for(const key2 in data13){
+if(typeof data13[key2] !== "string"){
+const err31 = {instancePath:instancePath+"/request/headers/" + key2.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -6751,9 +6755,9 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data8.bodyBase64 !== undefined){
-if(typeof data8.bodyBase64 !== "string"){
-const err32 = {instancePath:instancePath+"/request/bodyBase64",schemaPath:"#/properties/request/properties/bodyBase64/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err32 = {instancePath:instancePath+"/request/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -6763,10 +6767,9 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data8.bodyBytes !== undefined){
-let data15 = data8.bodyBytes;
-if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
-const err33 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data10.body !== undefined){
+if(typeof data10.body !== "string"){
+const err33 = {instancePath:instancePath+"/request/body",schemaPath:"#/properties/request/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -6775,9 +6778,10 @@ vErrors.push(err33);
 }
 errors++;
 }
-if((typeof data15 == "number") && (isFinite(data15))){
-if(data15 < 0 || isNaN(data15)){
-const err34 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data10.bodyBase64 !== undefined){
+if(typeof data10.bodyBase64 !== "string"){
+const err34 = {instancePath:instancePath+"/request/bodyBase64",schemaPath:"#/properties/request/properties/bodyBase64/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -6787,10 +6791,10 @@ vErrors.push(err34);
 errors++;
 }
 }
-}
-}
-else {
-const err35 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data10.bodyBytes !== undefined){
+let data17 = data10.bodyBytes;
+if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
+const err35 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -6799,12 +6803,9 @@ vErrors.push(err35);
 }
 errors++;
 }
-}
-if(data.response !== undefined){
-let data16 = data.response;
-if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
-if(data16.status === undefined){
-const err36 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
+if((typeof data17 == "number") && (isFinite(data17))){
+if(data17 < 0 || isNaN(data17)){
+const err36 = {instancePath:instancePath+"/request/bodyBytes",schemaPath:"#/properties/request/properties/bodyBytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -6813,8 +6814,11 @@ vErrors.push(err36);
 }
 errors++;
 }
-if(data16.headers === undefined){
-const err37 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
+}
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/request",schemaPath:"#/properties/request/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -6823,8 +6827,12 @@ vErrors.push(err37);
 }
 errors++;
 }
-if(data16.body === undefined){
-const err38 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "body"},message:"must have required property '"+"body"+"'"};
+}
+if(data.response !== undefined){
+let data18 = data.response;
+if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
+if(data18.status === undefined){
+const err38 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "status"},message:"must have required property '"+"status"+"'"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -6833,9 +6841,8 @@ vErrors.push(err38);
 }
 errors++;
 }
-for(const key3 in data16){
-if(!(((key3 === "status") || (key3 === "headers")) || (key3 === "body"))){
-const err39 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+if(data18.headers === undefined){
+const err39 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "headers"},message:"must have required property '"+"headers"+"'"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -6844,11 +6851,8 @@ vErrors.push(err39);
 }
 errors++;
 }
-}
-if(data16.status !== undefined){
-let data17 = data16.status;
-if(!(((typeof data17 == "number") && (!(data17 % 1) && !isNaN(data17))) && (isFinite(data17)))){
-const err40 = {instancePath:instancePath+"/response/status",schemaPath:"#/properties/response/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data18.body === undefined){
+const err40 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/required",keyword:"required",params:{missingProperty: "body"},message:"must have required property '"+"body"+"'"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -6857,13 +6861,9 @@ vErrors.push(err40);
 }
 errors++;
 }
-}
-if(data16.headers !== undefined){
-let data18 = data16.headers;
-if(data18 && typeof data18 == "object" && !Array.isArray(data18)){
-for(const key4 in data18){
-if(typeof data18[key4] !== "string"){
-const err41 = {instancePath:instancePath+"/response/headers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key3 in data18){
+if(!((((key3 === "status") || (key3 === "headers")) || (key3 === "body")) || (key3 === "bodyBase64"))){
+const err41 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -6873,9 +6873,10 @@ vErrors.push(err41);
 errors++;
 }
 }
-}
-else {
-const err42 = {instancePath:instancePath+"/response/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data18.status !== undefined){
+let data19 = data18.status;
+if(!(((typeof data19 == "number") && (!(data19 % 1) && !isNaN(data19))) && (isFinite(data19)))){
+const err42 = {instancePath:instancePath+"/response/status",schemaPath:"#/properties/response/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -6885,9 +6886,12 @@ vErrors.push(err42);
 errors++;
 }
 }
-if(data16.body !== undefined){
-if(typeof data16.body !== "string"){
-const err43 = {instancePath:instancePath+"/response/body",schemaPath:"#/properties/response/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data18.headers !== undefined){
+let data20 = data18.headers;
+if(data20 && typeof data20 == "object" && !Array.isArray(data20)){
+for(const key4 in data20){
+if(typeof data20[key4] !== "string"){
+const err43 = {instancePath:instancePath+"/response/headers/" + key4.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/headers/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -6899,7 +6903,7 @@ errors++;
 }
 }
 else {
-const err44 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err44 = {instancePath:instancePath+"/response/headers",schemaPath:"#/definitions/headers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -6909,11 +6913,9 @@ vErrors.push(err44);
 errors++;
 }
 }
-if(data.failure !== undefined){
-let data21 = data.failure;
-if(data21 && typeof data21 == "object" && !Array.isArray(data21)){
-if(data21.kind === undefined){
-const err45 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data18.body !== undefined){
+if(typeof data18.body !== "string"){
+const err45 = {instancePath:instancePath+"/response/body",schemaPath:"#/properties/response/properties/body/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -6922,8 +6924,10 @@ vErrors.push(err45);
 }
 errors++;
 }
-if(data21.message === undefined){
-const err46 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+}
+if(data18.bodyBase64 !== undefined){
+if(typeof data18.bodyBase64 !== "string"){
+const err46 = {instancePath:instancePath+"/response/bodyBase64",schemaPath:"#/properties/response/properties/bodyBase64/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -6932,9 +6936,10 @@ vErrors.push(err46);
 }
 errors++;
 }
-for(const key5 in data21){
-if(!(((key5 === "kind") || (key5 === "message")) || (key5 === "status"))){
-const err47 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+}
+else {
+const err47 = {instancePath:instancePath+"/response",schemaPath:"#/properties/response/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -6944,10 +6949,11 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data21.kind !== undefined){
-let data22 = data21.kind;
-if(typeof data22 !== "string"){
-const err48 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.failure !== undefined){
+let data24 = data.failure;
+if(data24 && typeof data24 == "object" && !Array.isArray(data24)){
+if(data24.kind === undefined){
+const err48 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -6956,8 +6962,8 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(!((((((((data22 === "unresolved") || (data22 === "refused")) || (data22 === "tls")) || (data22 === "plain_http")) || (data22 === "timeout")) || (data22 === "reset")) || (data22 === "protocol")) || (data22 === "too_large"))){
-const err49 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema30.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
+if(data24.message === undefined){
+const err49 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -6966,10 +6972,9 @@ vErrors.push(err49);
 }
 errors++;
 }
-}
-if(data21.message !== undefined){
-if(typeof data21.message !== "string"){
-const err50 = {instancePath:instancePath+"/failure/message",schemaPath:"#/properties/failure/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key5 in data24){
+if(!(((key5 === "kind") || (key5 === "message")) || (key5 === "status"))){
+const err50 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -6979,10 +6984,10 @@ vErrors.push(err50);
 errors++;
 }
 }
-if(data21.status !== undefined){
-let data24 = data21.status;
-if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
-const err51 = {instancePath:instancePath+"/failure/status",schemaPath:"#/properties/failure/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data24.kind !== undefined){
+let data25 = data24.kind;
+if(typeof data25 !== "string"){
+const err51 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -6991,10 +6996,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-}
-}
-else {
-const err52 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((data25 === "unresolved") || (data25 === "refused")) || (data25 === "tls")) || (data25 === "plain_http")) || (data25 === "timeout")) || (data25 === "reset")) || (data25 === "protocol")) || (data25 === "too_large"))){
+const err52 = {instancePath:instancePath+"/failure/kind",schemaPath:"#/properties/failure/properties/kind/enum",keyword:"enum",params:{allowedValues: schema30.properties.failure.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -7004,11 +7007,9 @@ vErrors.push(err52);
 errors++;
 }
 }
-if(data.call !== undefined){
-let data25 = data.call;
-if(data25 && typeof data25 == "object" && !Array.isArray(data25)){
-if(data25.events === undefined){
-const err53 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/required",keyword:"required",params:{missingProperty: "events"},message:"must have required property '"+"events"+"'"};
+if(data24.message !== undefined){
+if(typeof data24.message !== "string"){
+const err53 = {instancePath:instancePath+"/failure/message",schemaPath:"#/properties/failure/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -7017,9 +7018,11 @@ vErrors.push(err53);
 }
 errors++;
 }
-for(const key6 in data25){
-if(!((key6 === "events") || (key6 === "media"))){
-const err54 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+if(data24.status !== undefined){
+let data27 = data24.status;
+if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
+const err54 = {instancePath:instancePath+"/failure/status",schemaPath:"#/properties/failure/properties/status/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -7029,15 +7032,9 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data25.events !== undefined){
-let data26 = data25.events;
-if(Array.isArray(data26)){
-const len0 = data26.length;
-for(let i0=0; i0<len0; i0++){
-let data27 = data26[i0];
-if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
-if(data27.atMs === undefined){
-const err55 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+}
+else {
+const err55 = {instancePath:instancePath+"/failure",schemaPath:"#/properties/failure/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -7046,8 +7043,12 @@ vErrors.push(err55);
 }
 errors++;
 }
-if(data27.from === undefined){
-const err56 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
+}
+if(data.call !== undefined){
+let data28 = data.call;
+if(data28 && typeof data28 == "object" && !Array.isArray(data28)){
+if(data28.events === undefined){
+const err56 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/required",keyword:"required",params:{missingProperty: "events"},message:"must have required property '"+"events"+"'"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -7056,8 +7057,9 @@ vErrors.push(err56);
 }
 errors++;
 }
-if(data27.kind === undefined){
-const err57 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+for(const key6 in data28){
+if(!((key6 === "events") || (key6 === "media"))){
+const err57 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -7066,9 +7068,16 @@ vErrors.push(err57);
 }
 errors++;
 }
-for(const key7 in data27){
-if(!(func2.call(schema33.properties, key7))){
-const err58 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+}
+if(data28.events !== undefined){
+let data29 = data28.events;
+if(Array.isArray(data29)){
+const len1 = data29.length;
+for(let i1=0; i1<len1; i1++){
+let data30 = data29[i1];
+if(data30 && typeof data30 == "object" && !Array.isArray(data30)){
+if(data30.atMs === undefined){
+const err58 = {instancePath:instancePath+"/call/events/" + i1,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -7077,11 +7086,8 @@ vErrors.push(err58);
 }
 errors++;
 }
-}
-if(data27.atMs !== undefined){
-let data28 = data27.atMs;
-if(!((typeof data28 == "number") && (isFinite(data28)))){
-const err59 = {instancePath:instancePath+"/call/events/" + i0+"/atMs",schemaPath:"#/definitions/callEvent/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data30.from === undefined){
+const err59 = {instancePath:instancePath+"/call/events/" + i1,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "from"},message:"must have required property '"+"from"+"'"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -7090,11 +7096,8 @@ vErrors.push(err59);
 }
 errors++;
 }
-}
-if(data27.from !== undefined){
-let data29 = data27.from;
-if(typeof data29 !== "string"){
-const err60 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data30.kind === undefined){
+const err60 = {instancePath:instancePath+"/call/events/" + i1,schemaPath:"#/definitions/callEvent/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -7103,8 +7106,9 @@ vErrors.push(err60);
 }
 errors++;
 }
-if(!((data29 === "kit") || (data29 === "sandbox"))){
-const err61 = {instancePath:instancePath+"/call/events/" + i0+"/from",schemaPath:"#/definitions/callEvent/properties/from/enum",keyword:"enum",params:{allowedValues: schema33.properties.from.enum},message:"must be equal to one of the allowed values"};
+for(const key7 in data30){
+if(!(func2.call(schema33.properties, key7))){
+const err61 = {instancePath:instancePath+"/call/events/" + i1,schemaPath:"#/definitions/callEvent/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -7114,10 +7118,10 @@ vErrors.push(err61);
 errors++;
 }
 }
-if(data27.kind !== undefined){
-let data30 = data27.kind;
-if(typeof data30 !== "string"){
-const err62 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data30.atMs !== undefined){
+let data31 = data30.atMs;
+if(!((typeof data31 == "number") && (isFinite(data31)))){
+const err62 = {instancePath:instancePath+"/call/events/" + i1+"/atMs",schemaPath:"#/definitions/callEvent/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -7126,8 +7130,11 @@ vErrors.push(err62);
 }
 errors++;
 }
-if(!(((((((((data30 === "message") || (data30 === "close")) || (data30 === "answered")) || (data30 === "unusable")) || (data30 === "connected")) || (data30 === "unconnected")) || (data30 === "speech")) || (data30 === "sound")) || (data30 === "released"))){
-const err63 = {instancePath:instancePath+"/call/events/" + i0+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"};
+}
+if(data30.from !== undefined){
+let data32 = data30.from;
+if(typeof data32 !== "string"){
+const err63 = {instancePath:instancePath+"/call/events/" + i1+"/from",schemaPath:"#/definitions/callEvent/properties/from/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -7136,10 +7143,8 @@ vErrors.push(err63);
 }
 errors++;
 }
-}
-if(data27.text !== undefined){
-if(typeof data27.text !== "string"){
-const err64 = {instancePath:instancePath+"/call/events/" + i0+"/text",schemaPath:"#/definitions/callEvent/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((data32 === "kit") || (data32 === "sandbox"))){
+const err64 = {instancePath:instancePath+"/call/events/" + i1+"/from",schemaPath:"#/definitions/callEvent/properties/from/enum",keyword:"enum",params:{allowedValues: schema33.properties.from.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -7149,10 +7154,10 @@ vErrors.push(err64);
 errors++;
 }
 }
-if(data27.bytes !== undefined){
-let data32 = data27.bytes;
-if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
-const err65 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data30.kind !== undefined){
+let data33 = data30.kind;
+if(typeof data33 !== "string"){
+const err65 = {instancePath:instancePath+"/call/events/" + i1+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -7161,9 +7166,8 @@ vErrors.push(err65);
 }
 errors++;
 }
-if((typeof data32 == "number") && (isFinite(data32))){
-if(data32 < 0 || isNaN(data32)){
-const err66 = {instancePath:instancePath+"/call/events/" + i0+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((((((((data33 === "message") || (data33 === "close")) || (data33 === "answered")) || (data33 === "unusable")) || (data33 === "connected")) || (data33 === "unconnected")) || (data33 === "speech")) || (data33 === "sound")) || (data33 === "released"))){
+const err66 = {instancePath:instancePath+"/call/events/" + i1+"/kind",schemaPath:"#/definitions/callEvent/properties/kind/enum",keyword:"enum",params:{allowedValues: schema33.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -7173,10 +7177,9 @@ vErrors.push(err66);
 errors++;
 }
 }
-}
-if(data27.isBinary !== undefined){
-if(typeof data27.isBinary !== "boolean"){
-const err67 = {instancePath:instancePath+"/call/events/" + i0+"/isBinary",schemaPath:"#/definitions/callEvent/properties/isBinary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data30.text !== undefined){
+if(typeof data30.text !== "string"){
+const err67 = {instancePath:instancePath+"/call/events/" + i1+"/text",schemaPath:"#/definitions/callEvent/properties/text/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -7186,10 +7189,10 @@ vErrors.push(err67);
 errors++;
 }
 }
-if(data27.code !== undefined){
-let data34 = data27.code;
-if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
-const err68 = {instancePath:instancePath+"/call/events/" + i0+"/code",schemaPath:"#/definitions/callEvent/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data30.bytes !== undefined){
+let data35 = data30.bytes;
+if(!(((typeof data35 == "number") && (!(data35 % 1) && !isNaN(data35))) && (isFinite(data35)))){
+const err68 = {instancePath:instancePath+"/call/events/" + i1+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -7198,10 +7201,9 @@ vErrors.push(err68);
 }
 errors++;
 }
-}
-if(data27.detail !== undefined){
-if(typeof data27.detail !== "string"){
-const err69 = {instancePath:instancePath+"/call/events/" + i0+"/detail",schemaPath:"#/definitions/callEvent/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data35 == "number") && (isFinite(data35))){
+if(data35 < 0 || isNaN(data35)){
+const err69 = {instancePath:instancePath+"/call/events/" + i1+"/bytes",schemaPath:"#/definitions/callEvent/properties/bytes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -7211,10 +7213,10 @@ vErrors.push(err69);
 errors++;
 }
 }
-if(data27.untilMs !== undefined){
-let data36 = data27.untilMs;
-if(!((typeof data36 == "number") && (isFinite(data36)))){
-const err70 = {instancePath:instancePath+"/call/events/" + i0+"/untilMs",schemaPath:"#/definitions/callEvent/properties/untilMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data30.isBinary !== undefined){
+if(typeof data30.isBinary !== "boolean"){
+const err70 = {instancePath:instancePath+"/call/events/" + i1+"/isBinary",schemaPath:"#/definitions/callEvent/properties/isBinary/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -7224,9 +7226,10 @@ vErrors.push(err70);
 errors++;
 }
 }
-}
-else {
-const err71 = {instancePath:instancePath+"/call/events/" + i0,schemaPath:"#/definitions/callEvent/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data30.code !== undefined){
+let data37 = data30.code;
+if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
+const err71 = {instancePath:instancePath+"/call/events/" + i1+"/code",schemaPath:"#/definitions/callEvent/properties/code/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -7236,9 +7239,9 @@ vErrors.push(err71);
 errors++;
 }
 }
-}
-else {
-const err72 = {instancePath:instancePath+"/call/events",schemaPath:"#/properties/call/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data30.detail !== undefined){
+if(typeof data30.detail !== "string"){
+const err72 = {instancePath:instancePath+"/call/events/" + i1+"/detail",schemaPath:"#/definitions/callEvent/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -7248,15 +7251,10 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data25.media !== undefined){
-if(!(validate27(data25.media, {instancePath:instancePath+"/call/media",parentData:data25,parentDataProperty:"media",rootData}))){
-vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err73 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data30.untilMs !== undefined){
+let data39 = data30.untilMs;
+if(!((typeof data39 == "number") && (isFinite(data39)))){
+const err73 = {instancePath:instancePath+"/call/events/" + i1+"/untilMs",schemaPath:"#/definitions/callEvent/properties/untilMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -7266,10 +7264,9 @@ vErrors.push(err73);
 errors++;
 }
 }
-if(data.startedMs !== undefined){
-let data38 = data.startedMs;
-if(!((typeof data38 == "number") && (isFinite(data38)))){
-const err74 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err74 = {instancePath:instancePath+"/call/events/" + i1,schemaPath:"#/definitions/callEvent/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -7279,10 +7276,9 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data.endedMs !== undefined){
-let data39 = data.endedMs;
-if(!((typeof data39 == "number") && (isFinite(data39)))){
-const err75 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err75 = {instancePath:instancePath+"/call/events",schemaPath:"#/properties/call/properties/events/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -7292,14 +7288,58 @@ vErrors.push(err75);
 errors++;
 }
 }
+if(data28.media !== undefined){
+if(!(validate27(data28.media, {instancePath:instancePath+"/call/media",parentData:data28,parentDataProperty:"media",rootData}))){
+vErrors = vErrors === null ? validate27.errors : vErrors.concat(validate27.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
-const err76 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err76 = {instancePath:instancePath+"/call",schemaPath:"#/properties/call/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err76];
 }
 else {
 vErrors.push(err76);
+}
+errors++;
+}
+}
+if(data.startedMs !== undefined){
+let data41 = data.startedMs;
+if(!((typeof data41 == "number") && (isFinite(data41)))){
+const err77 = {instancePath:instancePath+"/startedMs",schemaPath:"#/properties/startedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err77];
+}
+else {
+vErrors.push(err77);
+}
+errors++;
+}
+}
+if(data.endedMs !== undefined){
+let data42 = data.endedMs;
+if(!((typeof data42 == "number") && (isFinite(data42)))){
+const err78 = {instancePath:instancePath+"/endedMs",schemaPath:"#/properties/endedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err78];
+}
+else {
+vErrors.push(err78);
+}
+errors++;
+}
+}
+}
+else {
+const err79 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err79];
+}
+else {
+vErrors.push(err79);
 }
 errors++;
 }

@@ -1,6 +1,6 @@
 /** The reason why a body is not JSON, and the place. */
 import t from 'tap';
-import { findJsonFault } from '../../../conformance/engine/transcript/json-fault.ts';
+import { findBodyFault } from '../../../conformance/engine/transcript/json-fault.ts';
 
 const body = { id: 'ü', list: [1, { text: 'a "b" \\ {' }] };
 const json = JSON.stringify(body);
@@ -49,7 +49,7 @@ const faults: readonly [title: string, text: string, reason: string, value?: unk
 
 void t.test('the reason and the byte offset of a usual mistake', (t) => {
   for (const [title, text, reason, value = body] of faults) {
-    const fault = findJsonFault(text);
+    const fault = findBodyFault({ body: text });
     t.equal(fault?.reason, reason, title);
     t.same(fault?.value, value, `${title}: the object that was meant`);
     t.match(fault?.cure, /^[A-Z].*[^.]$/, `${title}: a cure`);
@@ -58,7 +58,7 @@ void t.test('the reason and the byte offset of a usual mistake', (t) => {
 });
 
 void t.test('a body that ends too early', (t) => {
-  const fault = findJsonFault(json.slice(0, -3));
+  const fault = findBodyFault({ body: json.slice(0, -3) });
   t.equal(
     fault?.reason,
     `the body ends at byte offset ${bytes - 3}, before the JSON object is complete`,
@@ -69,7 +69,7 @@ void t.test('a body that ends too early', (t) => {
 
 void t.test('no reason for objects, other JSON, and text that is something else', (t) => {
   for (const text of [json, '', ' ', 'null', '[]', '"a"', '7', 'OK', '<html>', '}{', '{]', "'"]) {
-    t.equal(findJsonFault(text), undefined, text);
+    t.equal(findBodyFault({ body: text }), undefined, text);
   }
   t.end();
 });
@@ -80,7 +80,7 @@ void t.test('hostile texts take little time', (t) => {
     part.repeat(size / part.length),
   )) {
     const startedMs = performance.now();
-    findJsonFault(text);
+    findBodyFault({ body: text });
     t.ok(performance.now() - startedMs < 5000, JSON.stringify(text.slice(0, 8)));
   }
   t.end();

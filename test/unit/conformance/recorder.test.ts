@@ -1,6 +1,10 @@
 /** The recorder: no key of the user appears in a recording. */
 import t from 'tap';
 import { createRecorder, type NewExchange } from '../../../conformance/engine/drive/recorder.ts';
+import {
+  findInvalidByte,
+  toRecordedBody,
+} from '../../../conformance/engine/transcript/body-encoding.ts';
 import { writeTranscript } from '../../../conformance/engine/transcript/transcript.ts';
 
 /** Creates an exchange with a bearer key whose response echoes `body` in a header and the body. */
@@ -37,6 +41,37 @@ void t.test('a key is redacted in every encoding in which a sandbox echoes it', 
     t.notMatch(text, 'with', body);
     t.match(text, '<redacted>');
   }
+  t.end();
+});
+
+void t.test('a key is redacted in bytes that are not UTF-8; all other bytes stay', (t) => {
+  const recorder = createRecorder(['the-real-key']);
+  const bytes = Buffer.from('{"name":"Grüezi","key":"the-real-key"}', 'latin1');
+  const exchange = createExchange('the-real-key', '');
+  const response = { status: 200, headers: {}, ...toRecordedBody(bytes) };
+  const recorded = recorder.record({ ...exchange, response });
+  const { body, bodyBase64 = '' } = recorded.response ?? {};
+  t.equal(body, '{"name":"Gr\ufffdezi","key":"<redacted>"}');
+  t.equal(
+    Buffer.from(bodyBase64, 'base64').toString('latin1'),
+    '{"name":"Grüezi","key":"<redacted>"}',
+  );
+  t.equal(recorded.json, undefined, 'it is not JSON');
+  t.same(toRecordedBody(Buffer.from('Grüezi')), { body: 'Grüezi' }, 'UTF-8 needs no bytes');
+  t.end();
+});
+
+void t.test('the first byte that is not UTF-8 is found', (t) => {
+  const find = (...parts: (string | number)[]): unknown => {
+    const bytes = parts.map((part) =>
+      typeof part === 'number' ? Buffer.from([part]) : Buffer.from(part),
+    );
+    return findInvalidByte(toRecordedBody(Buffer.concat(bytes)));
+  };
+  t.match(find('Gr', 0xfc, 'ezi'), { byte: '0xFC', offset: 2 });
+  t.match(find('é\ufffd', 0x80), { byte: '0x80', offset: 5 }, 'a real U+FFFD is valid');
+  t.match(find('cut', 0xe2, 0x82), { byte: '0xE2', offset: 3 });
+  t.equal(find('é'), undefined);
   t.end();
 });
 

@@ -170,7 +170,7 @@ export const chatFailureMutants: readonly Mutant[] = [
   mutant(
     'hangs-on-history',
     'Never responds to a request with a system message.',
-    ['CHAT-010', 'CHAT-015', 'CHAT-016'],
+    ['CHAT-010', 'CHAT-016'],
     delay(to('chat', hasText(/"role":"system"/)), HANG_MS),
     { clockFactor: 15 },
   ),

@@ -14,7 +14,7 @@ import {
   type Mutant,
   type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-import { stringAt } from '../../../engine/mutants/requests.ts';
+import { lacks, stringAt } from '../../../engine/mutants/requests.ts';
 
 const mutant = createMutantFactory('chat');
 
@@ -110,6 +110,14 @@ export const chatSessionMutants: readonly Mutant[] = [
     'Sends `session_id` as null although the request has one.',
     ['CHAT-029'],
     editChat(inSession(set('/session_id', null))),
+  ),
+  mutant(
+    'session-id-null-without-one',
+    'Sends `session_id` as null if the request has none.',
+    ['CHAT-029'],
+    editChat((body, request) => {
+      if (lacks('session_id')(request)) body['session_id'] = null;
+    }),
   ),
   mutant(
     'session-id-its-own',

@@ -1,5 +1,6 @@
 import { userFailureMutants } from './failures.ts';
 import { userRequestMutants } from './requests.ts';
+import { userShapeMutants } from './shapes.ts';
 import type { UsersRequirementId } from '../requirements.ts';
 import {
   changeResponse,
@@ -266,6 +267,7 @@ const deleting: Mutant[] = [
 /** Mutants of `POST /users` and `DELETE /users/{user_id}`. */
 export const usersMutants: readonly Mutant[] = [
   ...userRequestMutants,
+  ...userShapeMutants,
   ...creating,
   ...deleting,
   ...userFailureMutants,

@@ -232,7 +232,7 @@ export function checkMessageShape({ message, type, places, unjudged, hint }: Mes
         violationsIn(parsed).map((violation) => ({
           exchange: exchange.id,
           ...violation,
-          ...resolveHint(hint, resolvePointer(parsed.json, violation.pointer)),
+          ...resolveHint({ message, hint }, parsed.json, violation),
           repair: createMessageRepair(violation, type),
         })),
       ),

@@ -1,0 +1,126 @@
+import type { Random } from '../../../src/platform/random.ts';
+import type { RequirementId } from '../requirement.ts';
+
+/** One legal peculiarity of a request, such as two user messages in a row. */
+export interface Property<Draft = never, Id extends RequirementId = RequirementId> {
+  /** Completes "a request with …". `#` stands for the size. */
+  name: string;
+  /** The requirement that fails if the peer refuses requests with this property. */
+  requirement: Id;
+  /** What the property decides about a request. An area says which places exclude each other. */
+  place: string;
+  /** The names of simpler properties. If one of them is refused, this one is refused, too. */
+  simpler?: readonly string[];
+  /** The sizes to send, the smallest one to try after a refusal, and the step between sizes. */
+  sizes?: { least: number; from: number; to: number; step?: number };
+  /** Changes the draft of a request. The values depend only on `random` and the size. */
+  apply(draft: Draft, random: Random, size: number): void;
+}
+
+/** A property of one request, with its size. A property without sizes has the size 0. */
+export interface SizedProperty<Draft> {
+  property: Property<Draft>;
+  size: number;
+}
+
+/** Returns the name of a property with its size, as a recording has it. */
+export function nameOf({ property, size }: SizedProperty<never>): string {
+  return property.name.replace('#', String(size));
+}
+
+/** Finds a property by a name in a recording. Returns undefined for a name of another version. */
+export type PropertyLookup = (
+  name: string,
+) => { property: Property; size: number; isSimpler: (other: string) => boolean } | undefined;
+
+/** Creates a lookup of properties by their recorded names. */
+export function createLookup(properties: readonly Property[]): PropertyLookup {
+  const byName = new Map(properties.map((property) => [property.name, property]));
+  const isSimplerThan = (property: Property, other: string): boolean =>
+    (property.simpler ?? []).some((name) => {
+      const simpler = byName.get(name);
+      return name === other || (simpler !== undefined && isSimplerThan(simpler, other));
+    });
+  return (name) => {
+    const size = Number(/\d+/.exec(name)?.[0] ?? 0);
+    const exact = byName.get(name);
+    const property = exact ?? byName.get(name.replace(/\d+/, '#'));
+    return (
+      property && {
+        property,
+        size: exact ? 0 : size,
+        isSimpler: (other) => isSimplerThan(property, other),
+      }
+    );
+  };
+}
+
+/**
+ * Returns whether the refusal of a property explains the refusal of another one: it is the same and
+ * not larger, or it is simpler.
+ */
+export function explains(lookup: PropertyLookup, cause: string, name: string): boolean {
+  const [known, found] = [lookup(cause), lookup(name)];
+  if (!known || !found) return cause === name;
+  if (known.property === found.property) return known.size <= found.size;
+  return found.isSimpler(known.property.name);
+}
+
+/** Which properties a sweep sends, and in how many requests. */
+export interface Combination<Draft> {
+  properties: readonly Property<Draft>[];
+  /** The number of requests. */
+  requests: number;
+  /** Returns whether no request can have properties of both places. */
+  isExclusive: (place: string, other: string) => boolean;
+  /** Returns the properties that a request with these ones has, too, such as a number of messages. */
+  imply: (sized: readonly SizedProperty<Draft>[]) => SizedProperty<Draft>[];
+}
+
+/**
+ * Distributes all properties over the requests at random, so that each request has about the same
+ * number and no two that exclude each other.
+ *
+ * @throws {Error} if a property excludes one in every request.
+ */
+export function combineProperties<Draft>(
+  { properties, requests, isExclusive }: Combination<Draft>,
+  random: Random,
+): SizedProperty<Draft>[][] {
+  const conflictsOf = (property: Property<Draft>): number =>
+    properties.filter(({ place }) => isExclusive(place, property.place)).length;
+  // The properties with the most conflicts choose first.
+  const inOrder = shuffle(properties, random).sort((a, b) => conflictsOf(b) - conflictsOf(a));
+  const combined: SizedProperty<Draft>[][] = Array.from({ length: requests }, () => []);
+  for (const property of inOrder) {
+    const [free] = combined
+      .filter((others) => others.every((one) => !isExclusive(one.property.place, property.place)))
+      .sort((a, b) => a.length - b.length);
+    if (!free) throw new Error(`No request has room for ${property.name}.`);
+    const { from, to, step = 1 } = property.sizes ?? { from: 0, to: 0 };
+    free.push({ property, size: from + step * random.integer(0, (to - from) / step) });
+  }
+  return combined;
+}
+
+/** Applies the properties of a request to a draft, in the order of the table. */
+export function applyProperties<Draft>(
+  draft: Draft,
+  sized: readonly SizedProperty<Draft>[],
+  properties: readonly Property<Draft>[],
+  random: Random,
+): Draft {
+  for (const property of properties) {
+    const chosen = sized.find((one) => one.property === property);
+    // Each property has its own random values, so that it is the same in a smaller request.
+    if (chosen) property.apply(draft, random.fork(property.name), chosen.size);
+  }
+  return draft;
+}
+
+function shuffle<Item>(items: readonly Item[], random: Random): Item[] {
+  return items
+    .map((item) => ({ item, at: random.fraction() }))
+    .sort((a, b) => a.at - b.at)
+    .map(({ item }) => item);
+}

@@ -1,0 +1,157 @@
+import { isObject } from '../../../src/platform/json.ts';
+import type { Random } from '../../../src/platform/random.ts';
+import { isAccepted, isRateLimited, type Exchange } from '../transcript/reading.ts';
+import {
+  combineProperties,
+  createLookup,
+  explains,
+  nameOf,
+  type Combination,
+  type SizedProperty,
+} from './property.ts';
+
+/** A combination of properties, and how to send a request. */
+export interface Sweep<Draft> extends Combination<Draft> {
+  random: Random;
+  /**
+   * Sends a request with these properties, and records the names, which include what they imply.
+   * Returns undefined if nothing was sent.
+   */
+  send: (sized: readonly SizedProperty<Draft>[], names: string[]) => Promise<Exchange | undefined>;
+}
+
+/** The most additional requests that a sweep sends to find the smallest refused ones. */
+export const SEARCH_REQUESTS_MAX = 24;
+/** Each timeout takes as long as many requests. */
+const TIMEOUTS_MAX = 4;
+const SIZE_STEPS_MAX = 7;
+
+/** Returns whether a generated request got a reply. */
+export function isAnswered(exchange: Exchange): boolean {
+  return isAccepted(exchange) && isObject(exchange.json);
+}
+
+/**
+ * Sends every property in a few requests, one after the other. If one is refused, it searches for the
+ * property that the peer refuses, and goes on without it.
+ */
+export async function sweep<Draft>(options: Sweep<Draft>): Promise<void> {
+  const lookup = createLookup(options.properties);
+  const search = createSearch(options);
+  const causes: SizedProperty<Draft>[] = [];
+  const isUnexplained = (one: SizedProperty<Draft>): boolean =>
+    !causes.some((cause) => explains(lookup, nameOf(cause), nameOf(one)));
+  for (const planned of combineProperties(options, options.random)) {
+    for (let sized = planned; ;) {
+      sized = sized.filter(isUnexplained);
+      if (sized.length === 0) break;
+      const exchange = await options.send(sized, namesOf(options, sized));
+      if (!exchange || isRateLimited(exchange)) return;
+      if (isAnswered(exchange)) break;
+      const found = await search.findCauses(sized, exchange);
+      if (found === 'unknown') return;
+      if (found.length === 0) break;
+      causes.push(...found);
+      search.countRequest();
+    }
+  }
+}
+
+/** Returns the names of properties and of those that they imply. */
+function namesOf<Draft>(
+  { imply }: Pick<Combination<Draft>, 'imply'>,
+  sized: readonly SizedProperty<Draft>[],
+): string[] {
+  return [...imply(sized), ...sized].map(nameOf);
+}
+
+/** The search was ended before it found the smallest refused request. */
+class SearchEnded extends Error {}
+
+interface Search<Draft> {
+  countRequest(): void;
+  /**
+   * Returns the properties of a refused request that cause the refusal: usually one. Empty if the
+   * request is accepted when it is sent again.
+   */
+  findCauses(
+    sized: readonly SizedProperty<Draft>[],
+    refused: Exchange,
+  ): Promise<readonly SizedProperty<Draft>[] | 'unknown'>;
+}
+
+function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<Draft> {
+  type Sized = SizedProperty<Draft>;
+  let requests = 0;
+  let timeouts = 0;
+  let isPlainAccepted = false;
+
+  const isRefused = async (sized: readonly Sized[]): Promise<boolean> => {
+    if (requests >= SEARCH_REQUESTS_MAX || timeouts >= TIMEOUTS_MAX) throw new SearchEnded();
+    requests++;
+    const exchange = await send(sized, namesOf({ imply }, sized));
+    if (!exchange || isRateLimited(exchange)) throw new SearchEnded();
+    if (isTimeout(exchange)) timeouts++;
+    return !isAnswered(exchange);
+  };
+
+  const findOne = async (sized: readonly Sized[], isSlow: boolean): Promise<Sized | undefined> => {
+    let suspects = [...imply(sized), ...sized];
+    let isProven = suspects.length === 1;
+    while (suspects.length > 1) {
+      // After three timeouts in a row nothing more is sent, and most single properties get a reply.
+      const count = isSlow ? 1 : Math.ceil(suspects.length / 2);
+      const some = suspects.slice(0, count);
+      isProven = await isRefused(some);
+      suspects = isProven ? [...imply(some), ...some] : suspects.slice(count);
+    }
+    const [suspect] = suspects;
+    return suspect && (isProven || (await isRefused([suspect]))) ? suspect : undefined;
+  };
+
+  const findSimplest = async ({ property, size }: Sized): Promise<Sized> => {
+    for (const simpler of properties.filter(({ name }) => property.simpler?.includes(name))) {
+      const candidate = { property: simpler, size: simpler.sizes?.from ?? 0 };
+      if (await isRefused([candidate])) return findSimplest(candidate);
+    }
+    if (!property.sizes) return { property, size };
+    const { least, step = 1 } = property.sizes;
+    let [accepted, refused] = [least - step, size];
+    for (let tries = 0; tries < SIZE_STEPS_MAX && refused - accepted > step; tries++) {
+      const middle = accepted + step * Math.floor((refused - accepted) / step / 2);
+      if (await isRefused([{ property, size: middle }])) refused = middle;
+      else accepted = middle;
+    }
+    return { property, size: refused };
+  };
+
+  const findTogether = async (sized: readonly Sized[]): Promise<readonly Sized[]> => {
+    if (!(await isRefused(sized))) return [];
+    let together = sized;
+    for (const one of sized) {
+      const others = together.filter((other) => other !== one);
+      if (await isRefused(others)) together = others;
+    }
+    return together;
+  };
+
+  return {
+    countRequest() {
+      requests++;
+    },
+    async findCauses(sized, refused) {
+      try {
+        if (isTimeout(refused)) timeouts++;
+        if (!isPlainAccepted && (await isRefused([]))) return 'unknown';
+        isPlainAccepted = true;
+        const one = await findOne(sized, isTimeout(refused));
+        return one ? [await findSimplest(one)] : await findTogether(sized);
+      } catch (error) {
+        if (error instanceof SearchEnded) return 'unknown';
+        throw error;
+      }
+    },
+  };
+}
+
+const isTimeout = ({ failure }: Exchange): boolean => failure?.kind === 'timeout';

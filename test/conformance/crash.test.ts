@@ -122,6 +122,25 @@ void t.test('a sandbox that crashes at every chat request is judged in bounded t
   t.ok(lastMs < 240_000, `the run took ${lastMs} ms of its clock`);
 });
 
+void t.test('requests that a restarting sandbox refuses are sent later', async (t) => {
+  const sandbox = await withCrashingSandbox(t, 'content null');
+  let left = 40;
+  const { report, transcript } = await check({
+    target: sandbox.url,
+    kitVersion: 'test',
+    seed: 'restart',
+    areas: ['health', 'users'],
+    onExchange() {
+      if (--left === 0) sandbox.kill();
+    },
+  });
+  t.equal(report.crashes?.length, 1);
+  t.ok(transcript.exchanges.some(({ failure }) => failure?.kind === 'refused'));
+  t.same(idsWith(report, 'blocked', 'error'), [], 'everything is judged');
+  const failed = idsWith(report, 'fail', 'warn');
+  t.ok(failed.length <= 1, `at most one requirement about stability fails: ${failed.join()}`);
+});
+
 void t.test('a sandbox that does not come back blocks the rest of the run', async (t) => {
   const { report, transcript, waits } = await checkFault(t, 'content null', {
     restartsMax: 0,

@@ -66,6 +66,8 @@ export interface SupervisedSandbox {
   url: string;
   /** How often its process ended so far. */
   crashes: () => number;
+  /** Kills its process. */
+  kill: () => void;
 }
 
 /** Starts a sandbox with a fault, and starts it again at most `restartsMax` times. */
@@ -97,5 +99,9 @@ export async function withCrashingSandbox(
     child.kill('SIGKILL');
     await once(child, 'exit');
   });
-  return { url: `http://127.0.0.1:${boundPort}`, crashes: () => crashes };
+  return {
+    url: `http://127.0.0.1:${boundPort}`,
+    crashes: () => crashes,
+    kill: () => child.kill('SIGKILL'),
+  };
 }

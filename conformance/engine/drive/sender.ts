@@ -148,6 +148,7 @@ function createAttempts(options: SenderOptions): Attempts {
         // From its first crash on, one request is in flight, so that the next one names its cause.
         const wait = recovery.recover().then((state) => {
           if (state === 'restarted') requestLimiter.goOneByOne();
+          if (state !== 'gone') refusedInARow.requests = 0;
           return state;
         });
         const { promise, resolve } = Promise.withResolvers<undefined>();

@@ -101,19 +101,25 @@ export function removeCollateral({ run, exchanges }: Transcript): Transcript {
   return { run, exchanges: exchanges.filter(isJudged), crashes };
 }
 
-/** If no request can be named that ended the peer, all that were in flight count, except health. */
+/**
+ * Returns what counts if no request can be named that ended the peer: the requests that were in flight,
+ * or else the calls, or else the requests for health.
+ */
+function findLikely(suspects: readonly Exchange[]): readonly Exchange[] {
+  const others = suspects.filter(({ endpoint }) => endpoint !== 'health');
+  const requests = others.filter((suspect) => !isVoice(suspect));
+  return [requests, others, suspects].find(({ length }) => length > 0) ?? [];
+}
+
 function findCollateral(
   exchanges: readonly Exchange[],
   crashes: readonly Crash[],
 ): ReadonlySet<Exchange> {
   const ofCrashes = crashes.flatMap(({ suspects, culprits, refused }) => {
     if (suspects.length === 0) return [];
-    const isHealth = ({ endpoint }: Exchange): boolean => endpoint === 'health';
-    const blamed =
-      culprits.length > 0 || suspects.every(isHealth)
-        ? new Set(culprits)
-        : new Set(suspects.filter((suspect) => !isHealth(suspect)));
-    const isInnocent = (suspect: Exchange): boolean => blamed.size > 0 && !blamed.has(suspect);
+    const likely = culprits.length > 0 ? culprits : findLikely(suspects);
+    const blamed = new Set(likely);
+    const isInnocent = (suspect: Exchange): boolean => !blamed.has(suspect);
     return [...refused, ...suspects.filter(isInnocent)];
   });
   // A supervisor that keeps the port open hides that one of its processes ended.

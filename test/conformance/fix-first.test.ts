@@ -166,7 +166,7 @@ void t.test('evidence of a failure lists only exchanges that show it', async (t)
   );
   const { evidence = [], findings } = report.requirements.find(({ id }) => id === 'CHAT-024') ?? {};
   t.equal(evidence.length, findings);
-  t.same([...new Set(evidence.map(({ step }) => step))], ['history', 'prompt']);
+  t.same([...new Set(evidence.map(({ step }) => step))], ['prompt']);
 });
 
 void t.test('two runs show the same examples', async (t) => {

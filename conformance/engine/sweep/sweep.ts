@@ -22,8 +22,8 @@ export interface Sweep<Draft> extends Combination<Draft> {
 
 /** The most additional requests that a sweep sends to find the smallest refused ones. */
 export const SEARCH_REQUESTS_MAX = 24;
-/** Each timeout takes as long as many requests. */
-const TIMEOUTS_MAX = 4;
+/** Each timeout takes as long as many requests, and a broken connection may be a crash of the peer. */
+const FAILURES_MAX = 4;
 const SIZE_STEPS_MAX = 7;
 
 /** Returns whether a generated request got a reply. */
@@ -83,24 +83,27 @@ interface Search<Draft> {
 function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<Draft> {
   type Sized = SizedProperty<Draft>;
   let requests = 0;
-  let timeouts = 0;
+  let failures = 0;
   let isPlainAccepted = false;
 
   const isRefused = async (sized: readonly Sized[]): Promise<boolean> => {
-    if (requests >= SEARCH_REQUESTS_MAX || timeouts >= TIMEOUTS_MAX) throw new SearchEnded();
+    if (requests >= SEARCH_REQUESTS_MAX || failures >= FAILURES_MAX) throw new SearchEnded();
     requests++;
     const exchange = await send(sized, namesOf({ imply }, sized));
     if (!exchange || isRateLimited(exchange)) throw new SearchEnded();
-    if (isTimeout(exchange)) timeouts++;
+    if (exchange.failure) failures++;
     return !isAnswered(exchange);
   };
 
-  const findOne = async (sized: readonly Sized[], isSlow: boolean): Promise<Sized | undefined> => {
+  const findOne = async (
+    sized: readonly Sized[],
+    isCostly: boolean,
+  ): Promise<Sized | undefined> => {
     let suspects = [...imply(sized), ...sized];
     let isProven = suspects.length === 1;
     while (suspects.length > 1) {
       // After three timeouts in a row nothing more is sent, and most single properties get a reply.
-      const count = isSlow ? 1 : Math.ceil(suspects.length / 2);
+      const count = isCostly ? 1 : Math.ceil(suspects.length / 2);
       const some = suspects.slice(0, count);
       isProven = await isRefused(some);
       suspects = isProven ? [...imply(some), ...some] : suspects.slice(count);
@@ -141,10 +144,10 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     },
     async findCauses(sized, refused) {
       try {
-        if (isTimeout(refused)) timeouts++;
+        if (refused.failure) failures++;
         if (!isPlainAccepted && (await isRefused([]))) return 'unknown';
         isPlainAccepted = true;
-        const one = await findOne(sized, isTimeout(refused));
+        const one = await findOne(sized, refused.failure !== undefined);
         return one ? [await findSimplest(one)] : await findTogether(sized);
       } catch (error) {
         if (error instanceof SearchEnded) return 'unknown';
@@ -153,5 +156,3 @@ function createSearch<Draft>({ properties, imply, send }: Sweep<Draft>): Search<
     },
   };
 }
-
-const isTimeout = ({ failure }: Exchange): boolean => failure?.kind === 'timeout';

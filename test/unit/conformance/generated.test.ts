@@ -1,6 +1,7 @@
 /** Generated requests: all are legal, a seed repeats them, and a refused one is made small. */
 import t from 'tap';
 import { generateChat, chatCombination } from '../../../conformance/areas/chat/generated/index.ts';
+import { generateUser, userCombination } from '../../../conformance/areas/users/generated/index.ts';
 import type { ChatDraft } from '../../../conformance/areas/chat/generated/draft.ts';
 import {
   combineProperties,
@@ -10,7 +11,11 @@ import {
 } from '../../../conformance/engine/sweep/property.ts';
 import { SEARCH_REQUESTS_MAX, sweep } from '../../../conformance/engine/sweep/sweep.ts';
 import { toExchange, type Exchange } from '../../../conformance/engine/transcript/transcript.ts';
-import { findViolations, type ChatRequest } from '../../../src/contract/index.ts';
+import {
+  findViolations,
+  type ChatRequest,
+  type UserCreateRequest,
+} from '../../../src/contract/index.ts';
 import { randomSeed, seededRandom } from '../../../src/platform/random.ts';
 
 type SizedChat = SizedProperty<ChatDraft>;
@@ -40,7 +45,7 @@ void t.test('every generated chat request is valid, for any seed', (t) => {
       'every history has messages, and a sane number of them',
     );
     t.ok(
-      sent.every((text) => text.isWellFormed() && Buffer.byteLength(text) < 20_000),
+      sent.every((text) => text.isWellFormed() && Buffer.byteLength(text) < 60_000),
       'every request is UTF-8 of a sane size',
     );
     t.notMatch(sent.join(''), /\\u0000|__proto__/);
@@ -57,6 +62,39 @@ void t.test('a run sends every property once, and the same seed the same request
   t.equal(new Set(all).size, all.length, 'names are unique');
   t.same(generateChats('a'), generateChats('a'));
   t.notSame(generateChats('a'), generateChats('b'));
+  t.end();
+});
+
+/** Returns the create requests of a run and every request with one property. */
+function generateUsers(seed: string): UserCreateRequest[] {
+  const random = seededRandom(seed);
+  const combined = combineProperties(userCombination, random.fork('combination'));
+  const single = combined.flat().map((one) => [one]);
+  return [...combined, ...single, []].map((sized, index) =>
+    generateUser(sized, random.fork('values'), `sim_user_${random.fork(`${index}`).id(12)}`),
+  );
+}
+
+void t.test('every generated create request is valid, with its own id, for any seed', (t) => {
+  const first = randomSeed();
+  t.comment(`seed ${first}`);
+  for (let round = 0; round < 200; round++) {
+    const requests = generateUsers(`${first}/${round}`);
+    const invalid = requests.filter(
+      (request) => findViolations('UserCreateRequest', request).length > 0,
+    );
+    t.same(invalid, [], `${first}/${round}`);
+    const ids = requests.map(({ user_id: id }) => id).filter(({ length }) => length > 3);
+    t.equal(new Set(ids).size, ids.length, 'ids differ');
+  }
+  const all = userCombination.properties.map(({ name }) => name);
+  const combined = combineProperties(userCombination, seededRandom('a')).flat();
+  t.same(combined.map(({ property }) => property.name).toSorted(), all.toSorted());
+  t.same(generateUsers('a'), generateUsers('a'), 'the same seed, the same requests');
+  const lookup = createLookup(userCombination.properties);
+  for (const { simpler = [] } of userCombination.properties) {
+    for (const other of simpler) t.ok(lookup(other), `${other} exists`);
+  }
   t.end();
 });
 

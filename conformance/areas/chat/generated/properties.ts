@@ -120,7 +120,7 @@ const contents: readonly ChatProperty[] = [
     name: 'a `content` of # characters',
     requirement: 'CHAT-011',
     place: 'part',
-    sizes: { least: 40, from: 4_000, to: 8_000 },
+    sizes: { least: 40, from: 17_000, to: 20_000 },
     apply(draft, _random, size) {
       draft.contents.push('I have a long story to tell. '.repeat(size / 29 + 1).slice(0, size));
     },

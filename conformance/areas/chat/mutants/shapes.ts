@@ -93,6 +93,12 @@ const contents: readonly Mutant[] = [
     hasContent(({ length }) => length > 2000),
   ),
   refuses(
+    '16-kilobytes',
+    'bodies of more than 16 kB',
+    ['CHAT-011'],
+    ({ body }) => body.length > 16_384,
+  ),
+  refuses(
     'emoji',
     'emoji',
     ['CHAT-011'],

@@ -104,6 +104,11 @@ const fields: readonly UserProperty[] = [
   keys('profile', 'only `email` in', ['email']),
   value('profile', 'name', 'accented letters', ['Zoë Müller-Ångström', 'José Ñúñez']),
   value('profile', 'location', 'an empty `location`', ['']),
+  value('profile', 'email', 'an unusual `email`', [
+    'ada+orders@mail.example.internal',
+    'ada@localhost',
+    '"Ada Example"@example.com',
+  ]),
   value('profile', 'tier', 'a `tier` of several words', ['wholesale (since 2019)']),
   value('profile', 'name', 'a `name` of one letter', ['O', 'Ø']),
   long('profile', 'location', 7),

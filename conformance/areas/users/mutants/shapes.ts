@@ -33,6 +33,15 @@ export const userShapeMutants: readonly Mutant[] = [
     inPart('profile', hasAccents),
   ),
   refuses(
+    'unusual-emails',
+    'an `email` other than letters, an at sign, and a domain',
+    ['USERS-003'],
+    inPart(
+      'profile',
+      ({ email }) => typeof email === 'string' && !/^[a-z]+@[a-z]+\.com$/.test(email),
+    ),
+  ),
+  refuses(
     'tiers',
     'a `tier` other than gold, silver, and bronze',
     ['USERS-003'],

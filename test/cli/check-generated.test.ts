@@ -69,7 +69,7 @@ void t.test('a body that is not UTF-8 is not JSON, and its bytes are recorded', 
   t.match(text, /FAIL CHAT-011 /);
   t.match(text, 'expected a JSON object for a request with accented letters in `content`');
   t.match(text, /received ".*" \(0xFC at byte offset \d+ is not UTF-8\)/);
-  t.match(text, 'hint Encode the body as UTF-8, whatever the charset in Content-Type.');
+  t.match(text, 'hint Encode the body as UTF-8, even if Content-Type names another charset.');
   const { exchanges } = readTranscript(readFileSync(record, 'utf8'));
   const [first] = exchanges.filter(({ response }) => response?.bodyBase64 !== undefined);
   const bytes = Buffer.from(first?.response?.bodyBase64 ?? '', 'base64');

@@ -56,7 +56,7 @@ const lineOf = (report: CheckReport): string => textOf(report).replaceAll(/\s+/g
 const failedIds = ({ requirements }: CheckReport): string[] =>
   requirements.flatMap(({ id, verdict }) => (/^(fail|blocked)$/.test(verdict) ? [id] : []));
 
-void t.test('errors in another shape are one cause, whatever the route', async (t) => {
+void t.test('errors in another shape are one cause, even on several routes', async (t) => {
   const report = await reportOf(
     t,
     editErrors(isError, drop('/error'), set('/detail', 'Invalid input.')),

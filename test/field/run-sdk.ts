@@ -9,7 +9,7 @@ import { makeContainsEval, withService, type Bench } from '../helpers/service.ts
 import { readSessionPage } from '../helpers/session-page.ts';
 import { dialog, startModelServer } from './model-server.ts';
 
-/** What the service made of the traces of one run. */
+/** The turns, warnings, and responses that the service produced for one run. */
 export interface SdkRun {
   /** One line per turn: `question > name(arguments) = result > answer`. */
   turns: string[];

@@ -1,5 +1,5 @@
 /**
- * Real agent SDKs, each in a program of its own (`sdks/`): two turns and one tool call, exported to the
+ * Real agent SDKs, each in a separate program (`sdks/`): two turns and one tool call, exported to the
  * service. Either its results show exactly that, or it names a cure that makes them do so.
  */
 import { existsSync, readFileSync } from 'node:fs';

@@ -118,7 +118,7 @@ export const failInOverlap = (message: Message): Defect => {
   };
 };
 
-/** Sends the first response to a method and path again, whatever the body of the request. */
+/** Caches by method and path: later requests get the first response, even with another body. */
 export const cachePosts = (headers: Record<string, string>): Defect => {
   return () => {
     const cache = new Map<string, Promise<Message>>();

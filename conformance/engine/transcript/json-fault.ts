@@ -19,13 +19,13 @@ export function findBodyFault(recorded: RecordedBody): JsonFault | undefined {
   return findEncodingFault(recorded) ?? findJsonFault(recorded.body);
 }
 
-/** JSON is UTF-8, whatever the charset in Content-Type (RFC 8259, 8.1). */
+/** JSON is UTF-8; a charset in Content-Type has no effect (RFC 8259, 8.1). */
 function findEncodingFault(recorded: RecordedBody): JsonFault | undefined {
   const invalid = findInvalidByte(recorded);
   return (
     invalid && {
       reason: `${invalid.byte} at byte offset ${invalid.offset} is not UTF-8`,
-      cure: 'Encode the body as UTF-8, whatever the charset in Content-Type',
+      cure: 'Encode the body as UTF-8, even if Content-Type names another charset',
       value: parseObject(new TextDecoder('windows-1252').decode(invalid.bytes)),
     }
   );

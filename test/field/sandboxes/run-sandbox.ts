@@ -1,4 +1,4 @@
-/** Starts a foreign sandbox as a program of its own, the way a stranger would run it. */
+/** Starts a foreign sandbox as a separate program, the way its author would run it. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

@@ -54,7 +54,7 @@ function createWait(pollOf: (polls: number) => ExchangeRecord, signal?: AbortSig
   return { recovery, clock, polls: () => polls, messages, restored: () => restored };
 }
 
-void t.test('a peer that responds at once is not restored', async (t) => {
+void t.test('nothing is restored for a peer that responds immediately', async (t) => {
   const { recovery, messages, restored } = createWait(() => response(404, ''));
   t.equal(await recovery.recover(), 'up');
   t.same([messages, restored()], [[], 0]);

@@ -106,13 +106,13 @@ export const chatFailureMutants: readonly Mutant[] = [
   ),
   mutant(
     'every-seventh-500',
-    'Responds with 500 to every seventh request, whatever it is.',
+    'Responds with 500 to every seventh request, even if it is valid.',
     ['CHAT-016'],
     failEverySeventh('chat'),
   ),
   mutant(
     'every-seventh-dropped',
-    'Drops the connection of every seventh request, whatever it is.',
+    'Drops the connection of every seventh request, even if it is valid.',
     ['CHAT-016'],
     failEverySeventh('chat', 'dropped'),
   ),

@@ -101,7 +101,7 @@ export const userFailureMutants: readonly Mutant[] = [
   ...errorMutants,
   mutant(
     'every-seventh-creation-500',
-    'Responds with 500 to every seventh create request, whatever it is.',
+    'Responds with 500 to every seventh create request, even if it is valid.',
     ['USERS-010'],
     failEverySeventh('create'),
   ),

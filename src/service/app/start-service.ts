@@ -19,6 +19,7 @@ import { createErroredEvals } from '../scoring/errored-evals.ts';
 import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
 import { startSimulator } from '../simulator/simulation-runner.ts';
+import { getLockPath, lockDirectory } from '../store/directory-lock.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createAuthentication } from './authentication.ts';
@@ -50,7 +51,7 @@ type StartOptions = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'key
 /**
  * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links.
  * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
- * an unusable data directory, or invalid seed data.
+ * a data directory that is unusable or that another service uses, or invalid seed data.
  * @throws TypeError when an option is unknown or has the wrong type.
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
@@ -83,6 +84,11 @@ async function start(
   cleanups.push(() => dataDir.remove());
   const file = join(dataDir.path, 'service.db');
   const isTemporary = options.dataDir === undefined;
+  if (!isTemporary) {
+    const lockFile = getLockPath(dataDir.path);
+    const lock = await withDataFile(lockFile, () => lockDirectory(dataDir.path));
+    cleanups.push(() => lock.release());
+  }
   const store = await withDataFile(file, () => openStore({ file, isTemporary }));
   cleanups.push(() => store.close());
   const { apiKey, ownerName } = await withDataFile(file, () =>

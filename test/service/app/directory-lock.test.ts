@@ -1,0 +1,47 @@
+/** Only one service at a time uses a data directory. */
+import { join } from 'node:path';
+import t from 'tap';
+import { startService } from '../../../src/service/index.ts';
+import { run, start, assertUsageError } from '../../helpers/command.ts';
+
+void t.test('A second process fails to start, and changes nothing for the first', async (t) => {
+  const dir = join(t.testdir({}), 'data');
+  const args = ['serve', '--port', '0', '--json', '--data', dir];
+  const { firstLine, child, end } = await start(t, args);
+  const { adminUrl } = JSON.parse(firstLine) as { adminUrl: string };
+  const second = await run(args);
+  assertUsageError(
+    t,
+    second,
+    new RegExp(
+      `Another service uses the data directory \\S+data \\(process ${child.pid}\\)\\. ` +
+        'Stop it, or choose another directory\\.',
+    ),
+  );
+  t.equal((await fetch(`${adminUrl}/ready`)).status, 200);
+  await end('SIGKILL');
+  const third = await start(t, args);
+  t.match(JSON.parse(third.firstLine), { url: /^http/ }, 'kill -9 releases the directory');
+  t.equal(await third.end('SIGTERM'), 0);
+});
+
+void t.test('A second service in the same process fails to start, too', async (t) => {
+  const dataDir = t.testdir({});
+  const first = await startService({ dataDir });
+  for (let nth = 0; nth < 2; nth += 1) {
+    await t.rejects(startService({ dataDir }), {
+      name: 'StartError',
+      message: `Another service uses the data directory ${dataDir} (process ${process.pid}). Stop it, or choose another directory.`,
+    });
+  }
+  await first.stop();
+  await (await startService({ dataDir })).stop();
+});
+
+void t.test('Of services that start at the same time, one starts', async (t) => {
+  const dataDir = t.testdir({});
+  const starts = await Promise.allSettled([1, 2, 3].map(() => startService({ dataDir })));
+  const running = starts.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+  t.equal(running.length, 1);
+  for (const service of running) await service.stop();
+});

@@ -1,18 +1,27 @@
 import type { CheckReport } from '../../src/contract/index.ts';
 import { formatSeconds } from '../engine/judge/failure-hints.ts';
+import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import type { Crash } from '../engine/transcript/transcript.ts';
 
 /** The most crashes to describe, and the most requests to name for each. */
 const DESCRIBED_MAX = 3;
 const NAMED_MAX = 4;
 
-/** Describes the times at which the peer stopped responding and came back, one sentence each. */
-export function describeCrashes(peer: string, crashes: readonly Crash[]): string[] {
+/**
+ * Describes the times at which the peer stopped responding, one sentence each. The blocking cause
+ * `unreachable` already describes the last one if the peer did not come back.
+ */
+export function describeCrashes(
+  peer: string,
+  crashes: readonly Crash[],
+  blockedBy: BlockingCause | undefined,
+): string[] {
   // The second crash of a request is part of the sentence about the first one.
   const isSecond = ({ culprits: [culprit] }: Crash): boolean => culprit?.repeats !== undefined;
-  const survived = crashes.filter((crash) => crash.cameBack && !isSecond(crash));
-  const sentences = survived.slice(0, DESCRIBED_MAX).map((crash) => describeCrash(peer, crash));
-  const more = survived.length - DESCRIBED_MAX;
+  const isDescribed = ({ cameBack }: Crash): boolean => cameBack || blockedBy?.id !== 'unreachable';
+  const shown = crashes.filter((crash) => isDescribed(crash) && !isSecond(crash));
+  const sentences = shown.slice(0, DESCRIBED_MAX).map((crash) => describeCrash(peer, crash));
+  const more = shown.length - DESCRIBED_MAX;
   if (more <= 0) return sentences;
   return [...sentences, `The ${peer} crashed ${more} more time${more === 1 ? '' : 's'}.`];
 }

@@ -37,7 +37,7 @@ export function createReport(
   const isBlocked = judgment.blockedBy !== undefined;
   const crashes = findCrashes(transcript.exchanges);
   const notices = [
-    ...describeCrashes(suite.peer, crashes),
+    ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
   ];
   return {

@@ -11,27 +11,37 @@ import {
   writeTranscript,
   type CheckResult,
 } from '../../conformance/index.ts';
+import { findCrashes } from '../../conformance/engine/transcript/crashes.ts';
+import { describeCrashes } from '../../conformance/reports/crashes.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
 import { type Fault, withCrashingSandbox } from '../helpers/crashing-sandbox.ts';
 
 const areas = ['chat', 'health', 'users'] as const;
 
-/** Checks a sandbox with a fault. */
+/** Checks a sandbox with a fault. Interrupts the run when it waits for the sandbox for the nth time. */
 async function checkFault(
   t: Test,
   fault: Fault,
-  { restartsMax, clockFactor = 1 }: { restartsMax?: number; clockFactor?: number } = {},
+  {
+    restartsMax,
+    clockFactor = 1,
+    waitsMax = Infinity,
+  }: { restartsMax?: number; clockFactor?: number; waitsMax?: number } = {},
 ): Promise<CheckResult & { crashes: number; waits: string[] }> {
   const sandbox = await withCrashingSandbox(t, fault, restartsMax);
   const waits: string[] = [];
+  const interrupt = new AbortController();
   const result = await check({
     target: sandbox.url,
     kitVersion: 'test',
     seed: `crash ${fault}`,
     areas,
     clock: clockFactor === 1 ? systemClock : createScaledClock(clockFactor),
-    onWaiting: (message) => waits.push(message),
+    onWaiting(message) {
+      if (waits.push(message) >= waitsMax) interrupt.abort();
+    },
+    signal: interrupt.signal,
   });
   return { ...result, crashes: sandbox.crashes(), waits };
 }
@@ -156,6 +166,40 @@ void t.test('a sandbox that does not come back blocks the rest of the run', asyn
   t.ok(steps.includes('content null'), 'the evidence lists the suspects');
   t.match(report.crashes, [{ cameBack: false, crashedAgain: [] }]);
   t.ok(waits.length < 30 && transcript.exchanges.length < 120, 'the wait is bounded');
+});
+
+void t.test('an interruption while the run waits does not hide the crash', async (t) => {
+  const options = { restartsMax: 0, clockFactor: 5, waitsMax: 2 };
+  const { report } = await checkFault(t, 'content null', options);
+  t.match(report, { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'unreachable' } });
+  t.same(idsWith(report, 'fail', 'warn', 'error'), []);
+  t.ok(idsWith(report, 'pass').includes('CHAT-010'), 'verdicts found before remain');
+  t.ok(idsWith(report, 'blocked').includes('CHAT-065'), 'the rest is blocked');
+  t.match(
+    report.blockedBy?.message,
+    /^The sandbox has been unreachable since exchange \d+ .* Then the run was interrupted\.$/,
+  );
+  t.match(report.blockedBy?.cure, /\d+ "content null"/, 'the suspects are named');
+  t.match(report.crashes, [{ cameBack: false }]);
+});
+
+void t.test('an interrupted run names the crash, also if the sandbox comes back', async (t) => {
+  const { report, transcript } = await checkFault(t, 'content null', { waitsMax: 1 });
+  const crashes = findCrashes(transcript.exchanges);
+  t.match(crashes, [{ cameBack: false }]);
+  t.match(report.blockedBy?.message, /the run was interrupted\.$/i);
+  // The notices describe the crash unless the blocking cause does.
+  const interruption = {
+    id: 'interrupted',
+    message: '',
+    cure: '',
+    evidence: undefined,
+  } as const;
+  const loss = { ...interruption, id: 'unreachable' } as const;
+  t.match(describeCrashes('sandbox', crashes, interruption), [
+    /^The sandbox crashed while exchange.* in flight, and accepted no connections for /,
+  ]);
+  t.same(describeCrashes('sandbox', crashes, loss), []);
 });
 
 void t.test(

@@ -32,7 +32,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
   );
   const preflight: Preflight = { run, exchanges };
   return (
-    findInterruption(run) ??
+    findInterruption(transcript, suite) ??
     findConnectionFailure(preflight, suite) ??
     findLoginPage(exchanges, suite) ??
     findRedirect(exchanges) ??
@@ -51,8 +51,11 @@ function isRepeated(exchange: Exchange, sent: readonly Exchange[]): boolean {
   return isRateLimited(exchange) && sent.some(isRepetition);
 }
 
-function findInterruption({ interrupted = false }: RunRecord): BlockingCause | undefined {
-  if (!interrupted) return undefined;
+/** An interruption while the run waits for a peer that became unreachable does not hide that. */
+function findInterruption(transcript: Transcript, suite: Suite): BlockingCause | undefined {
+  if (transcript.run.interrupted !== true) return undefined;
+  const loss = findLossOfPeer(transcript, suite);
+  if (loss) return loss;
   const message = 'The run was interrupted.';
   return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };
 }
@@ -357,7 +360,7 @@ function findLossOfPeer(
     isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));
   return {
     id: 'unreachable',
-    ...describeLoss(first, all, peer),
+    ...describeLoss(first, { run, exchanges: all }, peer),
     before: { run, exchanges: all.filter(isJudged) },
   };
 }
@@ -368,13 +371,16 @@ const NAMED_MAX = 6;
 /** Names the requests that may have ended the peer. */
 function describeLoss(
   first: Exchange,
-  exchanges: readonly Exchange[],
+  { run, exchanges }: Transcript,
   peer: Suite['peer'],
 ): Pick<BlockingCause, 'message' | 'cure' | 'evidence' | 'suspects'> {
   const crash = findCrashes(exchanges).at(-1);
   const { suspects = [], downMs = 0 } = crash?.cameBack === false ? crash : {};
-  const waited = downMs === 0 ? '' : ` It did not come back within ${Math.round(downMs / 1000)} s.`;
-  const message = `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.${waited}`;
+  const digits = run.interrupted ? 1 : 0;
+  const waited =
+    downMs < 100 ? '' : ` It did not come back within ${(downMs / 1000).toFixed(digits)} s.`;
+  const interruption = run.interrupted ? ' Then the run was interrupted.' : '';
+  const message = `The ${peer} has been unreachable since exchange ${first.id} ("${first.step}"): it accepts no more connections.${waited}${interruption}`;
   const names = suspects.slice(0, NAMED_MAX).map(({ id, step }) => `${id} "${step}"`);
   const more = suspects.length > NAMED_MAX ? `, and ${suspects.length - NAMED_MAX} more` : '';
   const [only] = suspects;

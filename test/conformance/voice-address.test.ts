@@ -184,3 +184,11 @@ void t.test('an unreachable voice address does not affect the other areas', asyn
   t.equal(rowOf(report, 'CHAT-016')?.verdict, 'pass');
   t.equal(report.counts['fail'], 1, 'only VOICE-001 fails');
 });
+
+void t.test('a voice address that refuses does not make the sandbox itself refuse', async (t) => {
+  const silent = await serveSocket(t, () => {}, 'http');
+  const options = await startSandbox(t, 'ws://127.0.0.1:1/voice', true);
+  const { report } = await check({ ...options, target: new URL(silent).origin, areas: VOICE });
+  t.equal(report.exitCode, 3);
+  t.notMatch(report.blockedBy?.message, /Nothing accepts connections/);
+});

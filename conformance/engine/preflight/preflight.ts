@@ -96,7 +96,8 @@ function findConnectionFailure(
   { peer }: Suite,
 ): BlockingCause | undefined {
   if (exchanges.some(({ response }) => response)) return undefined;
-  for (const evidence of exchanges) {
+  // The voice endpoint may be on another host, and has its own causes.
+  for (const evidence of exchanges.filter((exchange) => !isVoice(exchange))) {
     const { failure } = evidence;
     const textsOf = failure && connectionTexts[failure.kind];
     if (!textsOf) continue;

@@ -1,9 +1,11 @@
 import type { RunRecord } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import type { Suite } from '../area.ts';
+import { routeNames } from '../checks/route-names.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isVoice } from '../transcript/call-messages.ts';
 import { findCrashes, isReproduced } from '../transcript/crashes.ts';
+import { describeRedirect, isRedirect } from '../transcript/redirects.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
 import {
   describeOutcome,
@@ -35,7 +37,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
     findInterruption(transcript, suite) ??
     findConnectionFailure(preflight, suite) ??
     findLoginPage(exchanges, suite) ??
-    findRedirect(exchanges) ??
+    findRedirect(preflight) ??
     findKeyRefusal(preflight, suite) ??
     findRateLimit(exchanges, suite) ??
     findMissingInterface(preflight, suite) ??
@@ -129,23 +131,20 @@ function findLoginPage(exchanges: readonly Exchange[], { peer }: Suite): Blockin
   };
 }
 
-const REDIRECTS = [301, 302, 303, 307, 308];
-
-function findRedirect(exchanges: readonly Exchange[]): BlockingCause | undefined {
-  const isRedirect = ({ response }: Exchange): boolean =>
-    response !== undefined && REDIRECTS.includes(response.status);
+function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined {
   const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
   const moved =
     chat && isRedirect(chat) ? chat : exchanges.every(isRedirect) ? exchanges[0] : undefined;
   if (!moved) return undefined;
-  const location = moved.response?.headers['location'];
+  const { destination, cure } = describeRedirect(moved, run.target);
+  const redirects = `${routeNames[moved.endpoint]} redirects with ${moved.response?.status}`;
   return {
     id: 'redirect',
     message:
-      location === undefined
-        ? 'Requests are redirected, but the response has no Location header.'
-        : `Requests are redirected to ${toPrintable(location)}.`,
-    cure: 'Use a URL that responds without a redirect. Redirects are not followed.',
+      destination === 'nowhere'
+        ? `${redirects}, but the response has no Location header.`
+        : `${redirects} to ${destination}. Redirects are not followed.`,
+    cure: `${cure}.`,
     evidence: moved,
   };
 }

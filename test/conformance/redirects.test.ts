@@ -1,0 +1,59 @@
+/** A sandbox that redirects requests is not judged; the cause names the route and what to do. */
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import t, { type Test } from 'tap';
+import { diagnose } from '../../conformance/index.ts';
+
+/** Returns the blocking cause of a sandbox that redirects paths. */
+async function findCause(
+  t: Test,
+  toLocation: (path: string, origin: string) => string | undefined,
+  base = '',
+): Promise<{ origin: string; text: string }> {
+  const server = createServer(({ url = '' }, response) => {
+    const location = toLocation(url, origin);
+    response.writeHead(308, location === undefined ? {} : { location }).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const target = `${origin}${base}`;
+  const { blockedBy } = await diagnose({ target, kitVersion: 'test', seed: 'r', areas: ['chat'] });
+  t.equal(blockedBy?.id, 'redirect');
+  return { origin, text: `${blockedBy?.message} ${blockedBy?.cure}` };
+}
+
+const ROUTE = 'POST /v1/chat/completions redirects with 308';
+
+void t.test('a slash at the end of the path', async (t) => {
+  const cure = 'Redirects are not followed. Serve the path without a slash at its end.';
+  const relative = await findCause(t, (path) => `${path}/`);
+  t.equal(relative.text, `${ROUTE} to /v1/chat/completions/. ${cure}`);
+  const absolute = await findCause(t, (path, origin) => `${origin}${path}/`, '/agent/');
+  t.equal(absolute.text, `${ROUTE} to /agent/v1/chat/completions/. ${cure}`);
+});
+
+void t.test('another scheme, host, or prefix: the cause names the base URL to use', async (t) => {
+  const serveHere = 'or serve the route here without a redirect.';
+  const prefix = await findCause(t, (path) => `/api${path}`);
+  t.match(prefix.text, `Use the base URL ${prefix.origin}/api, ${serveHere}`);
+  const shorter = await findCause(t, (path) => path.replace('/agent', ''), '/agent');
+  t.match(shorter.text, `Use the base URL ${shorter.origin}, ${serveHere}`);
+  const scheme = await findCause(t, (path) => `https://agent.example${path}?from=http`);
+  t.match(scheme.text, `Use the base URL https://agent.example, ${serveHere}`);
+});
+
+void t.test('any other location, or none', async (t) => {
+  const serveHere = 'Serve the route without a redirect.';
+  const login = await findCause(t, () => 'https://login.example/start');
+  t.equal(
+    login.text,
+    `${ROUTE} to https://login.example/start. Redirects are not followed. ${serveHere}`,
+  );
+  const same = await findCause(t, (path) => path);
+  t.match(same.text, serveHere);
+  const none = await findCause(t, () => undefined);
+  t.equal(none.text, `${ROUTE}, but the response has no Location header. ${serveHere}`);
+});

@@ -58,6 +58,22 @@ void t.test('serve: the first line of text contains the address', async (t) => {
   t.equal(await end('SIGHUP'), 0, 'the terminal was closed');
 });
 
+void t.test('serve: says at the start that no evals are set', async (t) => {
+  const notice = 'No evals are set, so nothing scores closed conversations. Set them with';
+  const folder = t.testdir({
+    'seed.yaml':
+      'evals: [{ id: any, name: Any, kind: contains, params: { text: a } }]\n' +
+      'settings: { evals: [any] }\n',
+  });
+  const readText = async (rest: readonly string[]): Promise<string> => {
+    const { end, stdoutSoFar } = await start(t, ['serve', '--port', '0', ...rest]);
+    t.equal(await end('SIGTERM'), 0);
+    return stdoutSoFar();
+  };
+  t.match(await readText([]), notice);
+  t.notMatch(await readText(['--seed-file', join(folder, 'seed.yaml')]), notice);
+});
+
 void t.test('serve: keeps its development key, unless the environment sets a key', async (t) => {
   const data = join(t.testdir(), 'data');
   const first = await serve(t, ['--data', data]);

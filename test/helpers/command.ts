@@ -66,6 +66,8 @@ export interface RunningCommand {
   child: ChildProcessWithoutNullStreams;
   /** Its whole stderr; resolves when the command has ended. */
   stderr: Promise<string>;
+  /** Its stdout so far. */
+  stdoutSoFar: () => string;
   /** Its stderr so far. */
   stderrSoFar: () => string;
   /** Sends a signal and returns the exit code; null if the signal ended the process. */
@@ -79,6 +81,8 @@ export async function start(
   options: RunOptions = {},
 ): Promise<RunningCommand> {
   const child = launch(args, options);
+  let stdoutSoFar = '';
+  child.stdout.on('data', (chunk) => (stdoutSoFar += String(chunk)));
   let stderrSoFar = '';
   child.stderr.on('data', (text: string) => (stderrSoFar += text));
   const stderr = textOf(child.stderr);
@@ -95,6 +99,7 @@ export async function start(
     firstLine,
     child,
     stderr,
+    stdoutSoFar: () => stdoutSoFar,
     stderrSoFar: () => stderrSoFar,
     end(signal) {
       child.kill(signal);

@@ -149,7 +149,7 @@ export function exporterVariables(
 }
 
 function introduce(service: RunningService & { breaks?: string }, flags: ServeFlags): void {
-  const { url, apiKey, appUrl, adminUrl, breaks } = service;
+  const { url, apiKey, appUrl, adminUrl, hasLiveEvals, breaks } = service;
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
     return;
@@ -174,6 +174,12 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     `  curl -H '${header}: ${apiKey}' \\`,
     `    ${url}/api/prod-evaluations/sessions/`,
     '',
+    ...(hasLiveEvals
+      ? []
+      : [
+          'No evals are set, so nothing scores closed conversations. Set them with',
+          `  PUT ${adminUrl}/settings`,
+        ]),
     'No results? Run sandbox-kit lint-traces FILE, or read',
     `  ${adminUrl}/ingest-log`,
     'Press Ctrl-C to stop.',

@@ -15,6 +15,7 @@ import {
   type ConversationRef,
 } from '../close/close-conversation.ts';
 import { startIdleCloser, type IdleCloser } from '../close/idle-closer.ts';
+import { createMissingEvals } from '../close/missing-evals.ts';
 import { addCloseRoute } from '../close/route.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { RequestError } from '../domain/errors.ts';
@@ -87,7 +88,8 @@ export function buildService(parts: ServiceParts): Service {
 
   const makeSessionId: CloseDeps['makeSessionId'] = (ownerId, conversationId) =>
     makeId('ses', ['conversation', ownerId, conversationId]);
-  const closeDeps: CloseDeps = { store, clock, log, makeSessionId, wake };
+  const missingEvals = createMissingEvals({ ingestLog: store.ingestLog, clock, log });
+  const closeDeps: CloseDeps = { store, clock, log, makeSessionId, missingEvals, wake };
   const close = (conversation: ConversationRef, idleBeforeMs?: number) =>
     closeConversation(closeDeps, conversation, idleBeforeMs);
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
@@ -108,11 +110,7 @@ export function buildService(parts: ServiceParts): Service {
   });
 
   const seeder = createSeeder({ store, clock, wake });
-  const findWarnings = createSettingsWarnings({
-    evals: store.evals,
-    hasJudge: parts.hasJudge,
-    log,
-  });
+  const findWarnings = createSettingsWarnings({ ...parts, evals: store.evals });
   const admin: Parameters<typeof addAdminRoutes>[1] = {
     ...parts,
     owners: createOwners(store.owners, parts.ownerName),
@@ -139,6 +137,7 @@ export function buildService(parts: ServiceParts): Service {
       journal.clear();
       parts.errored.clear();
       parts.unauthorizedCallers.clear();
+      missingEvals.clear();
     },
   };
   void app.register(

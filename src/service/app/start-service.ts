@@ -37,6 +37,8 @@ export interface RunningService {
   /** Base URL of the deep links, without a trailing slash. */
   appUrl: string;
   adminUrl: string;
+  /** Whether the settings of the service's own owner had evals at the start. */
+  hasLiveEvals: boolean;
   /** Stops accepting connections and lets requests in progress finish. Takes a few seconds at most. */
   stop(): Promise<void>;
 }
@@ -120,7 +122,9 @@ async function start(
   await withDataFile(file, () => loadSeed(service, store, { ...options, ownerName }));
   address.url = await listen(service.app, { host, port, scheme: 'http' });
   log.info('service_listening', { url: address.url });
-  return { url: address.url, apiKey, appUrl: appUrl(), adminUrl: `${address.url}/__admin` };
+  const { evals } = await store.evals.getSettings(await owners.ensure(ownerName));
+  const urls = { url: address.url, appUrl: appUrl(), adminUrl: `${address.url}/__admin` };
+  return { ...urls, apiKey, hasLiveEvals: evals.length > 0 };
 }
 
 /** Starts the workers that score sessions and run simulations. */

@@ -5,6 +5,7 @@ import { findLiveEvals } from '../domain/evals.ts';
 import { buildConversationTurns } from '../domain/sessions.ts';
 import type { CloseResult, Store } from '../store/store.ts';
 import { describeTurnLosses, findTurnLosses } from '../turns/turn-losses.ts';
+import type { MissingEvals } from './missing-evals.ts';
 
 /** Dependencies of closing. */
 export interface CloseDeps {
@@ -13,6 +14,7 @@ export interface CloseDeps {
   log: Log;
   /** Returns the id of the session that scores a conversation; deterministic. */
   makeSessionId: (ownerId: string, conversationId: string) => string;
+  missingEvals: MissingEvals;
   /** Called when there is something to score. */
   wake: () => void;
 }
@@ -25,8 +27,8 @@ export interface ConversationRef {
 
 /**
  * Closes a conversation for the close endpoint or after the idle timeout (spec 3.1), and queues the
- * evals of the live settings. A deleted eval is skipped and logged. Texts and tool names that the turns
- * lack are logged, too. Closing a closed conversation changes nothing. With `idleBeforeMs`, closes the
+ * evals of the live settings. A deleted eval is skipped and logged. Missing evals are logged, and texts
+ * and tool names that the turns lack. Closing a closed conversation changes nothing. With `idleBeforeMs`, closes the
  * conversation only if its last span was received before that time. Returns undefined for an unknown
  * conversation, and for one that is not idle.
  */
@@ -51,6 +53,10 @@ export async function closeConversation(
   if (closed && !closed.alreadyClosed) {
     await logDeletedEvals(deps, { ownerId, conversationId }, deletedIds);
     await logTurnLosses(deps, { ownerId, conversationId });
+    if (evals.length > 0) deps.missingEvals.recordScored(ownerId);
+    else if (deletedIds.length === 0) {
+      await deps.missingEvals.recordUnscored({ ownerId, conversationId });
+    }
     if (closed.evaluationsQueued > 0) deps.wake();
   }
   return closed;

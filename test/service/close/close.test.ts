@@ -97,6 +97,42 @@ void t.test('Without evals, closing queues nothing and keeps the traces', async 
   );
 });
 
+void t.test('Closing without evals is logged once, until evals are set', async (t) => {
+  const bench = await withService(t);
+  const { trace, end, admin } = bench;
+  type Log = { entries: { level: string; code: string; message: string; about: object }[] };
+  const listEntries = async (owner?: string) => {
+    const query = owner === undefined ? '' : `?owner=${owner}`;
+    const { entries } = (await admin(`GET /ingest-log${query}`)) as Log;
+    return entries.filter(({ code }) => code === 'no_live_evals');
+  };
+  const close = async (id: string): Promise<void> => {
+    await trace(makeSpan({ conversationId: id }));
+    await end(id);
+  };
+  await close('c-1');
+  await close('c-2');
+  t.match(await listEntries(), [
+    {
+      level: 'info',
+      message:
+        'The conversation was closed while no evals were set, so nothing scores it. Set evals with ' +
+        'PUT /__admin/settings, or score it later with POST /__admin/score-backlog.',
+      about: { conversation_id: 'c-1' },
+    },
+  ]);
+  await setLiveEvals(bench, 'any');
+  await close('c-3');
+  t.equal((await listEntries()).length, 1, 'a scored conversation needs no entry');
+  await admin('PUT /settings', { evals: [] });
+  await trace(makeSpan({ conversationId: 'c-4' }));
+  await admin('POST /clock', { advance_ms: DAY_MS + 1 });
+  t.match(await listEntries(), [{ about: { conversation_id: 'c-4' } }, {}], 'also when idle');
+  await admin('POST /reset', { to: 'empty' });
+  await close('c-5');
+  t.match(await listEntries(), [{ about: { conversation_id: 'c-5' } }], 'after a reset, again');
+});
+
 void t.test('A deleted eval is skipped and logged, never queued', async (t) => {
   const bench = await withService(t);
   const { trace, end, admin } = bench;
@@ -147,7 +183,9 @@ void t.test(
 );
 
 void t.test('Closing logs what the turns of the conversation lack, once', async (t) => {
-  const { trace, end, admin } = await withService(t);
+  const bench = await withService(t);
+  const { trace, end, admin } = bench;
+  await setLiveEvals(bench, 'any');
   const readLog = async (): Promise<unknown> =>
     ((await admin('GET /ingest-log')) as { entries: unknown }).entries;
   const noInput = { 'gen_ai.input.messages': null };

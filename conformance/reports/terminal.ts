@@ -76,11 +76,15 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
 }
 
 function findingBlocks({ requirements }: CheckReport, layout: TextLayout): string[][] {
-  return (['error', 'fail', 'warn'] as const).flatMap((verdict) =>
-    requirements
-      .filter((row) => row.verdict === verdict && row.accepted === undefined)
-      .map((row) => findingLines(row, layout)),
+  const rows = (['error', 'fail', 'warn'] as const).flatMap((verdict) =>
+    requirements.filter((row) => row.verdict === verdict && row.accepted === undefined),
   );
+  return rows.map((row) => {
+    const first = rows.find(({ curl }) => curl !== undefined && curl === row.curl);
+    const isRepeated = first !== undefined && first !== row;
+    const shown = isRepeated ? { ...row, curl: `the same request as ${first.id}` } : row;
+    return findingLines(shown, layout);
+  });
 }
 
 /** Describes a requirement that is not met, with its evidence. */

@@ -100,6 +100,18 @@ void t.test('every report says in plain words that the sandbox crashed', async (
 void t.test('a valid request that kills the process fails its requirement', async (t) => {
   const { report } = await checkFault(t, 'emoji');
   t.same(idsWith(report, 'fail', 'warn'), ['CHAT-011', 'CHAT-016']);
+  const [cause] = report.causes;
+  t.match(
+    cause?.description,
+    /^POST \/v1\/chat\/completions: the sandbox crashed in .*exchange \d+ ".*", and again when the request was sent alone\. Look for the error in its log, and let no request end the process$/,
+  );
+  t.same(cause?.clears, ['CHAT-011', 'CHAT-016']);
+  t.equal(report.causes.length, 1);
+  const text = terminalReport(report, { style: (_name, text) => text, width: 80 });
+  const curlOf = (id: string): string => rowOf(report, id).curl ?? 'none';
+  t.equal(curlOf('CHAT-011'), curlOf('CHAT-016'));
+  t.equal(text.split(curlOf('CHAT-011')).length, 2, 'the request is printed once');
+  t.match(text, / {6}the same request as CHAT-011\n/);
   t.same(idsWith(report, 'blocked', 'error'), []);
 });
 

@@ -1,5 +1,6 @@
 import type { Repair } from '../../engine/checks/check.ts';
 import type { Transcript } from '../../engine/transcript/reading.ts';
+import { findFatalRequests } from './crash.ts';
 import { findAcceptedErrors } from './error-status.ts';
 import { findInvalidJson } from './invalid-json.ts';
 import { findUnknownChat } from './unknown-chat.ts';
@@ -15,6 +16,7 @@ import { findWrappedBodies } from './wrapped-body.ts';
  */
 export function diagnoseSandbox(transcript: Transcript): Repair[] {
   return [
+    findFatalRequests,
     findUnknownChat,
     findRedirects,
     findProxyFaults,

@@ -48,6 +48,8 @@ export function quoteBody({ json, response }: Exchange): string {
 export interface Diagnosis {
   /** The exchanges that show it; at least one. */
   seen: readonly [Exchange, ...Exchange[]];
+  /** Other exchanges that failed only because of them (default: none). */
+  consequences?: readonly Exchange[];
   /** What was seen, without the routes. */
   fault: string;
   /** What to do: a sentence without the full stop. */
@@ -56,9 +58,9 @@ export interface Diagnosis {
   repair: (exchange: Exchange) => NonNullable<Exchange['response']>;
 }
 
-/** Creates the repair of a diagnosis. It concerns only the exchanges that show the defect. */
-export function toRepair({ seen, fault, cure, repair }: Diagnosis): Repair {
-  const ids = new Set(seen.map(({ id }) => id));
+/** Creates the repair of a diagnosis. It concerns only the exchanges that show the defect or its consequences. */
+export function toRepair({ seen, consequences = [], fault, cure, repair }: Diagnosis): Repair {
+  const ids = new Set([...seen, ...consequences].map(({ id }) => id));
   return {
     description: `${describeRoutes(seen)}: ${fault}. ${cure}`,
     apply: (exchange) => (ids.has(exchange.id) ? { response: repair(exchange) } : undefined),

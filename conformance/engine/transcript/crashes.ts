@@ -101,6 +101,11 @@ export function removeCollateral({ run, exchanges }: Transcript): Transcript {
   return { run, exchanges: exchanges.filter(isJudged), crashes };
 }
 
+/** Returns the requests that are blamed for a crash: those that crashed the peer again, or the likely ones. */
+export function findBlamed({ culprits, suspects }: Crash): readonly Exchange[] {
+  return culprits.length > 0 ? culprits : findLikely(suspects);
+}
+
 /**
  * Returns what counts if no request can be named that ended the peer: the requests that were in flight,
  * or else the calls, or else the requests for health.
@@ -115,10 +120,10 @@ function findCollateral(
   exchanges: readonly Exchange[],
   crashes: readonly Crash[],
 ): ReadonlySet<Exchange> {
-  const ofCrashes = crashes.flatMap(({ suspects, culprits, refused }) => {
+  const ofCrashes = crashes.flatMap((crash) => {
+    const { suspects, refused } = crash;
     if (suspects.length === 0) return [];
-    const likely = culprits.length > 0 ? culprits : findLikely(suspects);
-    const blamed = new Set(likely);
+    const blamed = new Set(findBlamed(crash));
     const isInnocent = (suspect: Exchange): boolean => !blamed.has(suspect);
     return [...refused, ...suspects.filter(isInnocent)];
   });

@@ -58,7 +58,10 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   });
   const routes = collectRoutes(app);
   app.get('/health', () => ({ status: 'healthy' }));
-  app.get('/ready', () => ({ ready: true }));
+  app.get('/ready', (_request, reply) => {
+    const reason = store.describeFileChange();
+    return reason === undefined ? { ready: true } : reply.code(503).send({ ready: false, reason });
+  });
   addKeyRoutes(app, { owners, store: store.owners });
   addEvalRoutes(app, { owners, store: store.evals });
   addSettingsRoutes(app, { ...options, store: store.evals });

@@ -1,5 +1,6 @@
 /**
- * Notices that a database file was emptied, replaced, or damaged since its last use. SQLite accepts
+ * Notices that a database file was emptied, replaced, or damaged since its last use, or while it is
+ * open. SQLite accepts
  * an empty file as a new database, and any other database of the kit, without an error.
  */
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
@@ -56,6 +57,26 @@ export function assertSameDatabase(db: Database, file: string, wasMissing: boole
     );
   }
   if (usedId !== id) writeFileSync(getIdPath(file), `${id ?? ''}\n`, { mode: 0o600 });
+}
+
+/**
+ * Remembers an open database file. The returned function describes what happened to the file since;
+ * undefined if nothing did. It does not notice other contents in the same file.
+ */
+export function watchFile(file: string): () => string | undefined {
+  const readIdentity = () => statSync(file, { bigint: true, throwIfNoEntry: false });
+  const opened = readIdentity();
+  const describe = (change: string): string =>
+    `${file} was ${change} while the service was running. Stop the service, and restore the file ` +
+    'from a backup.';
+  return () => {
+    const current = readIdentity();
+    if (current === undefined) return describe('moved away or deleted');
+    if (current.ino !== opened?.ino || current.dev !== opened.dev) {
+      return describe('replaced by another file');
+    }
+    return current.size === 0n ? describe('emptied') : undefined;
+  };
 }
 
 function readId(file: string): string | undefined {

@@ -2,6 +2,7 @@ import { connect, type StoreFile } from './connect.ts';
 import { createConversationStore } from './conversations.ts';
 import { createDocumentStore } from './documents.ts';
 import { createEvalStore } from './evals.ts';
+import { watchFile } from './file-identity.ts';
 import { createIngestLogStore } from './ingest-log.ts';
 import { createJobStore } from './jobs.ts';
 import { createOwnerStore } from './owners.ts';
@@ -32,6 +33,7 @@ export async function openStore({ file, isTemporary = false }: StoreOptions): Pr
     ingestLog: createIngestLogStore(connections),
     deleteOwnerData: (ownerId) => connections.write((db) => deleteOwnerData(db, ownerId)),
     insertSeedData: (seedData) => insertSeedData(connections.write, seedData),
+    describeFileChange: watchFile(file),
     close: () => connections.close(),
   });
 }

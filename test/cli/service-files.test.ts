@@ -32,7 +32,7 @@ const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][
       db.pragma('application_id = 1');
       db.close();
     },
-    /service\.db belongs to another program/,
+    /service\.db belongs to another program\. Choose another directory\./,
   ],
   [
     'a directory instead of the database',

@@ -69,7 +69,9 @@ function formatDiagnosis(diagnosis: Diagnosis, { style, width }: Terminal): stri
       const details = Object.entries(about)
         .filter(([, value]) => value !== '')
         .map(([name, value]) => `${name} ${value}`);
-      const text = details.length === 0 ? message : `${message} (${details.join(', ')})`;
+      const names = details.join(', ');
+      const isShown = refused?.message.startsWith(message) ?? false;
+      const text = isShown ? names : names === '' ? message : `${message} (${names})`;
       const color = level === 'error' ? 'red' : level === 'warn' ? 'yellow' : 'dim';
       return [
         `${style(color, level)} ${code}`,

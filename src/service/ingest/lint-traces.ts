@@ -1,5 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { INGEST_BODY_BYTES_MAX } from '../../contract/index.ts';
+import { isObject } from '../../platform/json.ts';
+import { toPrintable } from '../../report-kit/printable.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../domain/errors.ts';
 import { decodeBody } from './decode-body.ts';
@@ -33,19 +35,89 @@ export interface LintOptions {
  */
 export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagnosis {
   const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const start = isGzip ? decompressStart(bytes) : bytes.subarray(0, 64);
+  const whole = isGzip ? decompress(bytes) : bytes;
+  const start = whole?.subarray(0, 64) ?? new Uint8Array();
   const isJson = /^\s*[[{"]/.test(new TextDecoder().decode(start).replace(/^\uFEFF/, ''));
   const readAs = (contentType: Format['contentType']): TraceDiagnosis =>
     diagnose(bytes, { ...options, contentType, isGzip });
-  if (!isJson) {
+  if (!isJson || !whole) {
+    if (whole && isEmptyText(whole))
+      return explainNoSpans(readAs('protobuf'), 'The file is empty.');
     const diagnosis = readAs('protobuf');
-    return diagnosis.refused ? explainUnknownFormat(diagnosis, start) : diagnosis;
+    if (!diagnosis.refused) return diagnosis;
+    // `null` and numbers are JSON, too.
+    return !whole || parseJson(whole) === undefined
+      ? explainUnknownFormat(diagnosis, start)
+      : readAs('json');
   }
-  const asJson = readAs('json');
+  const asJson = explainShape(readAs('json'), whole, isGzip);
   // Protobuf can look like JSON: its first tag is a line feed, and the length can be a brace.
   if (start[0] !== 0x0a || !asJson.refused) return asJson;
   const asProtobuf = readAs('protobuf');
   return asProtobuf.refused?.code === 'malformed_body' ? asJson : asProtobuf;
+}
+
+/** Explains JSON that is read but has no `resourceSpans`, and files with one JSON document per line. */
+function explainShape(
+  diagnosis: TraceDiagnosis,
+  json: Uint8Array,
+  isGzip: boolean,
+): TraceDiagnosis {
+  const { refused, spans } = diagnosis;
+  if (refused?.code === 'malformed_body' && hasJsonLines(json)) {
+    const read = isGzip ? 'gzip -dc FILE | head -n 1' : 'head -n 1 FILE';
+    const message = `This file has one JSON document per line. Lint one line at a time, for example: ${read} | sandbox-kit lint-traces -`;
+    return { ...diagnosis, refused: { ...refused, message } };
+  }
+  const request = refused || spans > 0 ? undefined : parseJson(json);
+  if (!isObject(request) || 'resourceSpans' in request) return diagnosis;
+  const fields = Object.keys(request);
+  if (fields.length === 0) return diagnosis;
+  const names = fields
+    .slice(0, FIELDS_MAX)
+    .map((name) => toPrintable(name.slice(0, FIELD_LENGTH_MAX)));
+  const more = fields.length > FIELDS_MAX ? [`${fields.length - FIELDS_MAX} more`] : [];
+  const list = listFormat.format([...names, ...more]);
+  const noun = fields.length === 1 ? 'field' : 'fields';
+  return explainNoSpans(diagnosis, `resourceSpans is missing; the file has the ${noun} ${list}.`);
+}
+
+/** The most fields to name, and their longest names. */
+const FIELDS_MAX = 5;
+const FIELD_LENGTH_MAX = 40;
+
+const listFormat = new Intl.ListFormat('en-US');
+
+/** Replaces the message about a request without spans. */
+function explainNoSpans(diagnosis: TraceDiagnosis, message: string): TraceDiagnosis {
+  const notes = diagnosis.notes.map((note) =>
+    note.code === 'empty_request' ? { ...note, message } : note,
+  );
+  const empty = { spans: 0, conversations: [], refused: undefined };
+  if (notes.length > 0) return { ...diagnosis, notes };
+  return { ...empty, notes: [{ level: 'warn', code: 'empty_request', message, about: {} }] };
+}
+
+/** Returns whether each of the first two lines that are not empty is a JSON document. */
+function hasJsonLines(bytes: Uint8Array): boolean {
+  const text = new TextDecoder().decode(bytes);
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.length > 1 && lines.slice(0, 2).every((line) => isObject(parse(line)));
+}
+
+const isEmptyText = (bytes: Uint8Array): boolean => new TextDecoder().decode(bytes).trim() === '';
+
+/** Parses JSON; undefined if the bytes are no JSON. */
+function parseJson(bytes: Uint8Array): unknown {
+  return parse(new TextDecoder().decode(bytes));
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Replaces the protobuf error for a text that is neither format, such as YAML. */
@@ -104,12 +176,12 @@ const ERROR_CODES = {
   failed: 'failed',
 } as const satisfies Record<string, ServiceErrorCode>;
 
-function decompressStart(bytes: Uint8Array): Uint8Array {
+function decompress(bytes: Uint8Array): Uint8Array | undefined {
   try {
-    return gunzipSync(bytes, { maxOutputLength: INGEST_BODY_BYTES_MAX }).subarray(0, 64);
+    return gunzipSync(bytes, { maxOutputLength: INGEST_BODY_BYTES_MAX });
   } catch {
     // Decoding reports the error.
-    return new Uint8Array();
+    return undefined;
   }
 }
 

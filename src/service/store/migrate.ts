@@ -31,7 +31,7 @@ export class StoreFileError extends Error {
 export function assertStoreFile(db: Database): void {
   const isEmpty = db.prepare('select 1 from sqlite_schema limit 1').get() === undefined;
   if (!isEmpty && db.pragma('application_id', { simple: true }) !== APPLICATION_ID) {
-    throw new StoreFileError(`${db.name} belongs to another program. Choose another file.`);
+    throw new StoreFileError(`${db.name} belongs to another program. Choose another directory.`);
   }
   const version = readVersion(db);
   if (version > migrations.length) {

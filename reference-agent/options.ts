@@ -23,9 +23,9 @@ export interface AgentOptions {
   log: Log;
   /** Certificate for HTTPS; null, the default, serves plain HTTP. */
   tls: TlsOptions | null;
-  /** Faults that are set from the start. */
-  faults: AgentFault[];
-  /** Scripted replies that take precedence over the agent's own, as in a script file. */
+  /** Faults that are set from the start; null, the default, sets none. */
+  faults: AgentFault[] | null;
+  /** Scripted replies that take precedence over the agent's own; null, the default, uses none. */
   script: Script | null;
   /** Limits of calls, and the address of their media; null turns voice off. */
   voice: VoiceOptions | null;
@@ -76,7 +76,7 @@ export const agentOptionsSchema = options.optionsObject<AgentOptions>({
   clock: options.clockOption,
   log: options.logOption,
   tls: tlsOptions.nullable(),
-  faults: options.arrayOption(z.unknown()),
+  faults: options.arrayOption(z.unknown()).nullable(),
   script: options.objectOption.nullable(),
   voice: voiceOptions.nullable(),
   journalEntriesMax: options.integerOption(0, 1_000_000),

@@ -53,12 +53,12 @@ export const CALLER_LIMITS: CallerLimits = {
  * Checks whether the load generator kept up. If it did not, the measurements describe the generator.
  * Response times count from the due time of a request, so mere lag can only lengthen them.
  *
- * @param otherReasons What else makes the run invalid.
+ * @param stopReasons Why the run stopped early. Then lag is no reason, because a stop causes some.
  */
 export function checkGenerator(
   generator: GeneratorFigures,
   limits: GeneratorLimits = GENERATOR_LIMITS,
-  otherReasons: readonly string[] = [],
+  stopReasons: readonly string[] = [],
 ): SelfCheck {
   const { lagP99Ms, lagMaxMs, missed, delayed, localFaults, cost } = generator;
   const losses = [
@@ -74,8 +74,8 @@ export function checkGenerator(
     figure('CPU', cost.cpuPercent, limits.cpuPercentMax, '% of a core'),
   ];
   const exceeded = figures.filter(({ holds }) => !holds);
-  const check = selfCheckOf(figures, exceeded, '--rate', otherReasons);
-  const onlyLate = otherReasons.length === 0 && losses.every(({ holds }) => holds);
+  const check = selfCheckOf(figures, stopReasons.length > 0 ? [] : exceeded, '--rate', stopReasons);
+  const onlyLate = stopReasons.length === 0 && losses.every(({ holds }) => holds);
   return check.valid ? check : { ...check, onlyLate };
 }
 

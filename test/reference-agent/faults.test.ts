@@ -256,3 +256,10 @@ void t.test('beyond loopback, the fault header requires the key', async (t) => {
   const headers = { ...injecting('unhealthy').headers, ...key };
   assertResponse(t, await keyed.send('GET /health', { headers }), 503, 'Health');
 });
+
+void t.test('null sets no faults and no script', async (t) => {
+  const agent = await startAgent({ voice: null, faults: null, script: null });
+  t.teardown(() => agent.stop());
+  const response = await fetch(`${agent.url}/__admin/faults`);
+  t.same(await response.json(), { faults: [] });
+});

@@ -225,7 +225,9 @@ void t.test(
       const calls = { valid: false, reasons: ['The calls ended.'], figures: [] };
       const [withCalls] = applySelfCheck([passed], mergeSelfChecks(check, calls));
       t.equal(withCalls?.verdict, 'INVALID RUN', 'the run is invalid for another reason, too');
-      const [stopped] = applySelfCheck([passed], checkGenerator(figures, undefined, ['Stopped.']));
+      const stop = checkGenerator(figures, undefined, ['Stopped.']);
+      t.same(stop.reasons, ['Stopped.'], 'a faster machine would not help');
+      const [stopped] = applySelfCheck([passed], stop);
       t.equal(stopped?.verdict, 'INVALID RUN', 'the run was stopped');
     }
     t.end();

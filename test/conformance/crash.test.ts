@@ -145,8 +145,9 @@ void t.test('a sandbox that crashes at every chat request is judged in bounded t
 });
 
 void t.test('requests that a restarting sandbox refuses are sent later', async (t) => {
-  const sandbox = await withCrashingSandbox(t, 'content null');
+  const sandbox = await withCrashingSandbox(t, 'content null', 0);
   let left = 40;
+  let waits = 0;
   const { report, transcript } = await check({
     target: sandbox.url,
     kitVersion: 'test',
@@ -154,6 +155,10 @@ void t.test('requests that a restarting sandbox refuses are sent later', async (
     areas: ['health', 'users'],
     onExchange() {
       if (--left === 0) sandbox.kill();
+    },
+    onWaiting() {
+      // By then, at least one connection was refused.
+      if (++waits === 2) sandbox.restart();
     },
   });
   t.equal(report.crashes?.length, 1);

@@ -68,6 +68,8 @@ export interface SupervisedSandbox {
   crashes: () => number;
   /** Kills its process. */
   kill: () => void;
+  /** Starts it again when it may not restart by itself any more. */
+  restart: () => void;
 }
 
 /** Starts a sandbox with a fault, and starts it again at most `restartsMax` times. */
@@ -103,5 +105,8 @@ export async function withCrashingSandbox(
     url: `http://127.0.0.1:${boundPort}`,
     crashes: () => crashes,
     kill: () => child.kill('SIGKILL'),
+    restart() {
+      child = start(boundPort);
+    },
   };
 }

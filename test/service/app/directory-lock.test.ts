@@ -38,10 +38,13 @@ void t.test('A second service in the same process fails to start, too', async (t
   await (await startService({ dataDir })).stop();
 });
 
-void t.test('Of services that start at the same time, one starts', async (t) => {
-  const dataDir = t.testdir({});
-  const starts = await Promise.allSettled([1, 2, 3].map(() => startService({ dataDir })));
-  const running = starts.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
-  t.equal(running.length, 1);
-  for (const service of running) await service.stop();
-});
+void t.test(
+  'Only one of several services that start at the same time on a directory succeeds',
+  async (t) => {
+    const dataDir = t.testdir({});
+    const starts = await Promise.allSettled([1, 2, 3].map(() => startService({ dataDir })));
+    const running = starts.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
+    t.equal(running.length, 1);
+    for (const service of running) await service.stop();
+  },
+);

@@ -3,6 +3,16 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** Returns the value that a JSON text contains; undefined if there is no text or it is not JSON. */
+export function parseJson(text: string | undefined): unknown {
+  if (text === undefined) return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Returns whether two JSON values are equal. The order of object keys does not matter. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (isObject(a) && isObject(b)) {

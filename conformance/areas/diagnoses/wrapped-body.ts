@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
 
@@ -45,7 +45,7 @@ function findWrapped(exchange: Exchange): Wrapped | undefined {
         body: value,
       };
     }
-    const inner = typeof value === 'string' ? parse(value) : undefined;
+    const inner = typeof value === 'string' ? parseJson(value) : undefined;
     if (hasKey(inner)) {
       return {
         fault: `the body is JSON text in ${JSON.stringify(name)}`,
@@ -55,14 +55,6 @@ function findWrapped(exchange: Exchange): Wrapped | undefined {
     }
   }
   return undefined;
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Recognizes bodies whose fields are one level too deep, for each wrapper. */

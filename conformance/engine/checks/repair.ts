@@ -1,6 +1,6 @@
 import type { Endpoint, Violation } from '../../../src/contract/index.ts';
 import type { Repair } from './check.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { routeNames } from './route-names.ts';
 
 /** Creates a repair that puts a valid value at the place of a violation, in every response of the endpoint. */
@@ -32,7 +32,7 @@ export function createMessageRepair({ pointer, expected }: Violation, type: stri
       if (!call) return undefined;
       const events = call.events.map((event) => {
         if (event.from !== 'sandbox' || event.kind !== 'message') return event;
-        const message = parse(event.text ?? '');
+        const message = parseJson(event.text ?? '');
         if (!isObject(message) || message['type'] !== type) return event;
         putSample(message, pointer.split('/').slice(1), expected);
         return { ...event, text: JSON.stringify(message) };
@@ -40,14 +40,6 @@ export function createMessageRepair({ pointer, expected }: Violation, type: stri
       return { call: { ...call, events } };
     },
   };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const samples: readonly [RegExp, unknown][] = [

@@ -1,5 +1,5 @@
 import type { CallEvent, CallMedia } from '../../../src/contract/index.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isNotFound, type Exchange } from './reading.ts';
 
 /** A message of a call, parsed. */
@@ -40,14 +40,6 @@ function readMessage(event: CallEvent): ParsedMessage {
   const json = parseJson(event.text ?? '');
   const type = isObject(json) ? json['type'] : undefined;
   return { event, json, type: typeof type === 'string' ? type : undefined };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Returns the messages that the sandbox sent in a call, all or those of one type. */

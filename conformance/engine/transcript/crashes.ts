@@ -1,5 +1,5 @@
 import type { ExchangeRecord } from '../../../src/contract/index.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isVoice } from './call-messages.ts';
 import { isConnectionFailure, RECOVERY, type Exchange } from './reading.ts';
 import { isTransient, repetitionOf } from './repetitions.ts';
@@ -10,15 +10,7 @@ const GATEWAY_ERRORS = [502, 503, 504];
 /** Returns whether the peer itself responded, not a gateway in front of it. */
 export function isUp({ response }: ExchangeRecord): boolean {
   if (!response) return false;
-  return !GATEWAY_ERRORS.includes(response.status) || isJsonObject(response.body);
-}
-
-function isJsonObject(text: string): boolean {
-  try {
-    return isObject(JSON.parse(text));
-  } catch {
-    return false;
-  }
+  return !GATEWAY_ERRORS.includes(response.status) || isObject(parseJson(response.body));
 }
 
 /** The requests that waited for the peer once, and the failed exchanges that they follow. */

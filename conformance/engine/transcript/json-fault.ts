@@ -1,5 +1,5 @@
 import { findInvalidByte, type RecordedBody } from './body-encoding.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 
 /** Why a text is not JSON, or not a JSON object. */
 export interface JsonFault {
@@ -33,23 +33,15 @@ function findEncodingFault(recorded: RecordedBody): JsonFault | undefined {
 
 function findJsonFault(text: string): JsonFault | undefined {
   if (text.length > LENGTH_MAX || text.trim() === '') return undefined;
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   if (isObject(parsed)) return undefined;
   if (typeof parsed === 'string') return findSecondEncoding(parsed);
   if (parsed !== undefined) return undefined;
   return findByteOrderMark(text) ?? findTokenFault(text) ?? findTextAround(text) ?? findEnd(text);
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
 const parseObject = (text: string): Record<string, unknown> | undefined => {
-  const value = parse(text);
+  const value = parseJson(text);
   return isObject(value) ? value : undefined;
 };
 

@@ -1,3 +1,4 @@
+import { parseJson } from '../../../src/platform/json.ts';
 import {
   describeViolations,
   findViolations,
@@ -38,18 +39,9 @@ export interface Crash {
 export function toExchange(record: ExchangeRecord): Exchange {
   return {
     ...record,
-    json: record.response?.bodyBase64 === undefined ? parse(record.response?.body) : undefined,
-    sent: parse(record.request.body),
+    json: record.response?.bodyBase64 === undefined ? parseJson(record.response?.body) : undefined,
+    sent: parseJson(record.request.body),
   };
-}
-
-function parse(text: string | undefined): unknown {
-  if (text === undefined) return undefined;
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** A recording can't be read. The message names the line and what is wrong. */
@@ -74,7 +66,7 @@ export function readTranscript(ndjson: string): Transcript {
 }
 
 function readLine(line: string, number: number): RunRecord | ExchangeRecord {
-  const value = parse(line) as { record?: string } | null | undefined;
+  const value = parseJson(line) as { record?: string } | null | undefined;
   if (value === undefined) throw new InvalidRecordingError(`line ${number}: not JSON`);
   const problems = findViolations(value?.record === 'run' ? 'RunRecord' : 'ExchangeRecord', value);
   if (problems.length > 0) {

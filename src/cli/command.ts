@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { allFromCommandLine, configOption, type ValueOrigin } from './flags/config-file.ts';
 import type { Option } from './flags/option.ts';
 import { parseValues } from './flags/parse.ts';
 
@@ -40,11 +41,11 @@ export interface CommandDescription {
 /** A command, ready to run. */
 export interface Command extends CommandDescription {
   /**
-   * Runs with the values that yargs parsed, and the words after `--`.
+   * Runs with the values of the command line and the configuration file, and the words after `--`.
    *
    * @throws {UsageError} if a value is invalid.
    */
-  run: (values: unknown, rest: string[]) => Promise<void>;
+  run: (values: unknown, rest: string[], origin?: ValueOrigin) => Promise<void>;
 }
 
 type Schemas<Fields extends Readonly<Record<string, { schema: z.ZodType }>>> = {
@@ -64,15 +65,20 @@ export function defineCommand<
   definition: Omit<CommandDescription, 'arguments' | 'options'> & {
     arguments: Arguments;
     options: Options;
-    run: (values: ValuesOf<Arguments & Options>, rest: string[]) => void | Promise<void>;
+    run: (
+      values: ValuesOf<Arguments & Options>,
+      rest: string[],
+      origin: ValueOrigin,
+    ) => void | Promise<void>;
   },
 ): Command {
   return {
     ...definition,
-    async run(values, rest) {
+    options: { ...definition.options, config: configOption },
+    async run(values, rest, origin = allFromCommandLine) {
       const { arguments: positionals, options } = definition;
       const parsed = parseValues(positionals, options, values);
-      await definition.run(parsed as ValuesOf<Arguments & Options>, rest);
+      await definition.run(parsed as ValuesOf<Arguments & Options>, rest, origin);
     },
   };
 }

@@ -1,23 +1,26 @@
-/** `npm run docs`: writes docs/cli.md and docs/requirements.md. */
+/** `npm run docs`: writes docs/cli.md, docs/requirements.md, and the schema of the configuration file. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import * as conformance from '../../conformance/index.ts';
+import { createConfigSchema } from './config/config-schema.ts';
 import { commands } from './commands/index.ts';
 import { formatCommandReference, formatRequirementReference } from './reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** Returns the reference pages by their path from the root of the repository. */
+/** Returns the generated files by their path from the root of the repository. */
 export async function generateDocs(): Promise<Record<string, string>> {
   const pages = {
     'docs/cli.md': formatCommandReference(commands),
     'docs/requirements.md': formatRequirementReference(conformance),
+    'schemas/sandbox-kit.config.json': JSON.stringify(createConfigSchema(commands)),
   };
   const config = await resolveConfig(join(ROOT, 'docs/cli.md'));
-  const formatted = Object.entries(pages).map(
-    async ([path, text]) => [path, await format(text, { ...config, parser: 'markdown' })] as const,
-  );
+  const formatted = Object.entries(pages).map(async ([path, text]) => {
+    const parser = path.endsWith('.md') ? 'markdown' : 'json';
+    return [path, await format(text, { ...config, parser })] as const;
+  });
   return Object.fromEntries(await Promise.all(formatted));
 }
 

@@ -2,9 +2,11 @@
 import yargs, { type Argv } from 'yargs';
 import { hideBin } from 'yargs/helpers';
 import type { Command } from './command.ts';
+import { applyConfigFile } from './config/apply-config-file.ts';
 import { commands } from './commands/index.ts';
 import { didYouMean, exitCodes, OutputError, UsageError } from './errors.ts';
 import { joinDashValues, rejectUnexpected } from './flags/parse.ts';
+import { commandLineOptions } from './flags/option.ts';
 import { kitVersion } from './kit-version.ts';
 import { formatCommandHelp, formatGlobalHelp } from './output/help.ts';
 import { ignoreClosedPipes } from './signals.ts';
@@ -66,7 +68,7 @@ function addOptions(parser: Argv, command: Command): Argv {
     (all, name) => all.positional(name, { type: 'string' }),
     parser,
   );
-  return Object.entries(command.options).reduce(
+  return Object.entries(commandLineOptions(command.options)).reduce(
     (all, [name, { type, isList }]) =>
       all.option(name, type === 'string' ? { type, array: isList } : { type }),
     withArguments,
@@ -90,7 +92,8 @@ async function runCommand(
   else if (values.version) process.stdout.write(`${kitVersion()}\n`);
   else {
     rejectUnexpected(command, args, values);
-    await command.run(values, values['--'] ?? []);
+    const configured = await applyConfigFile(command, commands, values);
+    await command.run(configured.values, values['--'] ?? [], configured.origin);
   }
 }
 

@@ -18,7 +18,7 @@ const options = {
   port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', String(PORT)),
   host: common.host,
   json: switchOption('Print the URLs and the key as one line of JSON'),
-  'api-key-file': common.apiKeyFile,
+  ...common.keyOptions,
   open: switchOption('Allow a non-loopback host without a key'),
   seed: optionWithDefault(values.seed, 'SEED', 'Random seed of all ids', 'reference'),
   'log-level': common.logLevel,
@@ -152,7 +152,7 @@ function introduce(
 
 async function start(reference: ReferenceAgent, flags: AgentFlags): Promise<RunningAgent> {
   const { host, port = flags.mutant === undefined ? PORT : 0 } = flags;
-  const apiKey = readSandboxKey(flags['api-key-file']) ?? null;
+  const apiKey = readSandboxKey(flags) ?? null;
   if (apiKey === null && !flags.open && !isLoopbackHost(host)) {
     throw new UsageError(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_API_KEY, or use --open.`,

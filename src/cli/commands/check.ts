@@ -6,10 +6,12 @@ import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
 import { readCa, readTargetKey } from '../flags/environment.ts';
 import { group, listOption, option, optionWithDefault, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
+import { SET_URL } from '../flags/parse.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { describeUnselected, readEarlierReport, readKnownFailures } from '../input/report-files.ts';
@@ -32,9 +34,8 @@ const options = {
   list: switchOption('List the requirements; sends nothing'),
   'dry-run': switchOption('List the requests that would be sent; sends nothing'),
   ...group('Access', {
-    'api-key-file': common.apiKeyFile,
+    ...common.sandboxAccess,
     'api-key-header': common.apiKeyHeader,
-    ca: common.ca,
     'allow-http': switchOption('Accept a plain HTTP URL that is not on loopback'),
   }),
   ...group('Request', {
@@ -99,7 +100,7 @@ export const check = defineCommand({
   environment: { ...common.sandboxKeyVariable, ...common.serviceKeyVariable },
   notes: ['A known failure that no longer fails is stale, and the check exits with 1.'],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
-  async run(flags) {
+  async run(flags, _rest, origin) {
     const conformance = await import('../../../conformance/index.ts');
     const prompts = promptsOf(flags);
     if (flags.intrusive !== undefined && !isService(flags)) {
@@ -113,7 +114,7 @@ export const check = defineCommand({
     const out = createTerminal(process.stdout);
     if (flags.list) out.write(conformance.listing(selection, out));
     else if (flags['dry-run']) out.write(conformance.dryRun(selection, out));
-    else await runCheck(flags, selection, conformance);
+    else await runCheck(flags, selection, { conformance, origin });
   },
 });
 
@@ -133,17 +134,19 @@ const isService = ({ area }: { area?: readonly Area[] | undefined }): boolean =>
 async function runCheck(
   flags: CheckFlags,
   selection: Selection,
-  conformance: Conformance,
+  { conformance, origin }: { conformance: Conformance; origin: ValueOrigin },
 ): Promise<void> {
   const { url: target, seed = randomSeed() } = flags;
   if (target === undefined) {
-    throw new UsageError(`URL is missing. It must be ${values.sandboxUrl.description ?? ''}.`);
+    throw new UsageError(
+      `URL is missing. It must be ${values.sandboxUrl.description ?? ''}. ${SET_URL}`,
+    );
   }
   const { area: areas = conformance.areas } = flags;
   const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
   const earlier = readEarlierReport(flags.compare, 'CheckReport');
   const access = { ...readTargetKey(flags), ca: readCa(flags.ca) };
-  const voice = voiceSettingsOf(flags);
+  const voice = voiceSettingsOf(flags, origin);
   const out = openOutputs(flags);
   const audioDirectory = flags['save-audio'];
   const recorder =

@@ -15,9 +15,8 @@ const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox 
 const options = {
   area: common.targetAreas,
   json: { ...common.jsonReport, help: 'Write the diagnosis as JSON; - for stdout' },
-  'api-key-file': common.apiKeyFile,
+  ...common.sandboxAccess,
   'api-key-header': common.apiKeyHeader,
-  ca: common.ca,
   'voice-url': { ...callOptions['voice-url'], group: 'Options' },
   'timeout-ms': common.timeoutMs,
 };

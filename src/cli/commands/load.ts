@@ -8,9 +8,10 @@ import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
 import { readCa, readSandboxKey } from '../flags/environment.ts';
-import { group, option, optionWithDefault, switchOption } from '../flags/option.ts';
+import { group, option, optionWithDefault, replacing, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { callOptions, findSetOption, voiceSettingsOf } from '../flags/voice-options.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
@@ -68,26 +69,35 @@ const options = {
     'Traffic: chat, conversation, health, voice, mixed (chat, health, and users), or all',
     'mixed; --find-max: chat',
   ),
-  rate: option(
-    values.positiveNumber(RATE_MAX),
-    'N',
-    `Requests per second, up to ${RATE_MAX}`,
-    `${RATE}; health: ${HEALTH_RATE}`,
+  rate: replacing(
+    ['find-max'],
+    option(
+      values.positiveNumber(RATE_MAX),
+      'N',
+      `Requests per second, up to ${RATE_MAX}`,
+      `${RATE}; health: ${HEALTH_RATE}`,
+    ),
   ),
-  duration: option(
-    values.duration(1_000),
-    'TIME',
-    'Length of the steady state, such as 60s or 5m',
-    '5m; 60s with voice, --quick, or --find-max',
+  duration: replacing(
+    ['quick'],
+    option(
+      values.duration(1_000),
+      'TIME',
+      'Length of the steady state, such as 60s or 5m',
+      '5m; 60s with voice, --quick, or --find-max',
+    ),
   ),
-  quick: switchOption('Shorten the steady state to 60s'),
+  quick: replacing(['duration'], switchOption('Shorten the steady state to 60s')),
   'warm-up': option(
     values.duration(0),
     'TIME',
     'Time before the steady state',
     'up to 10s, depending on --duration',
   ),
-  'find-max': switchOption('Search for the highest rate that meets the targets'),
+  'find-max': replacing(
+    ['rate'],
+    switchOption('Search for the highest rate that meets the targets'),
+  ),
   step: option(values.duration(1_000), 'TIME', 'Length of one step of --find-max', '20s'),
   users: option(
     values.wholeNumber(1, 5_000),
@@ -119,8 +129,7 @@ const options = {
   ),
   seed: common.runSeed,
   yes: switchOption('Skip the confirmation for large runs'),
-  'api-key-file': common.apiKeyFile,
-  ca: common.ca,
+  ...common.sandboxAccess,
   ...group('Report', {
     json: common.jsonReport,
     junit: common.junitReport,
@@ -165,8 +174,8 @@ export const load = defineCommand({
     'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
   ],
   exitCodes: { 0: 'all tested targets are met', 1: 'a target is missed', 3: 'could not judge' },
-  async run(flags) {
-    const settings = settingsOf(flags);
+  async run(flags, _rest, origin) {
+    const settings = settingsOf(flags, origin);
     const { loadPackage, conformance } = await importPackages();
     const plan = loadPackage.planLoad(settings);
     const size = sizeOf(plan, settings.findMax);
@@ -177,7 +186,7 @@ export const load = defineCommand({
     const access = {
       kitVersion: kitVersion(),
       seed,
-      apiKey: readSandboxKey(flags['api-key-file']),
+      apiKey: readSandboxKey(flags),
       ca: readCa(flags.ca),
     };
     const out = openOutputs(flags);
@@ -244,13 +253,16 @@ interface FindMax {
 }
 
 /** Returns the settings of a run, with the defaults that depend on other options. */
-function settingsOf(flags: LoadFlags): Parameters<typeof planLoad>[0] & { findMax?: FindMax } {
+function settingsOf(
+  flags: LoadFlags,
+  origin: ValueOrigin,
+): Parameters<typeof planLoad>[0] & { findMax?: FindMax } {
   rejectConflicts(flags);
   const { users, duration, engine, arrivals, percentile } = flags;
   const isSearch = flags['find-max'];
   const profile = flags.profile ?? (isSearch ? 'chat' : 'mixed');
   const ratePerSecond = flags.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
-  const voice = voiceOptionsOf(flags);
+  const voice = voiceOptionsOf(flags, origin);
   const isShort = flags.quick || isSearch || voice !== undefined;
   return {
     engine,
@@ -288,10 +300,10 @@ function rejectConflicts(flags: LoadFlags): void {
  *
  * @throws {UsageError} if a voice option is set for another profile, or if there are too many calls.
  */
-function voiceOptionsOf(flags: LoadFlags): LoadOptions['voice'] {
+function voiceOptionsOf(flags: LoadFlags, origin: ValueOrigin): LoadOptions['voice'] {
   const { profile, calls = CALLS, duration = QUICK_WINDOW_MS } = flags;
   if (profile !== 'voice' && profile !== 'all') {
-    const unused = findSetOption(Object.keys(callLoadOptions), flags);
+    const unused = findSetOption(Object.keys(callLoadOptions), flags, origin);
     if (unused === undefined) return undefined;
     throw new UsageError(`--${unused} needs --profile voice or --profile all.`);
   }
@@ -304,7 +316,7 @@ function voiceOptionsOf(flags: LoadFlags): LoadOptions['voice'] {
       `--calls times --duration must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`,
     );
   }
-  const { url, answerForm, mediaAddress } = voiceSettingsOf(flags);
+  const { url, answerForm, mediaAddress } = voiceSettingsOf(flags, origin);
   return {
     calls,
     callsPerSecond: flags['calls-per-second'] ?? CALLS_PER_SECOND,

@@ -30,7 +30,7 @@ const options = {
   owner: option(values.text, 'OWNER', 'Owner of the conversation'),
   out: optionWithDefault(values.filePath, 'FILE', 'File to write; - for stdout', '-'),
   force: switchOption('Overwrite the file'),
-  'api-key-file': common.apiKeyFile,
+  ...common.keyOptions,
   'api-key-header': common.apiKeyHeader,
 };
 
@@ -100,7 +100,7 @@ async function readFromData(
 
 async function readFromService(flags: ScenarioFlags): Promise<ConversationScenario> {
   const { id, owner, service = SERVICE_URL } = flags;
-  const key = readServiceKey(flags['api-key-file']);
+  const key = readServiceKey(flags);
   const query = owner === undefined ? '' : `?owner=${encodeURIComponent(owner)}`;
   const path = `/__admin/conversations/${encodeURIComponent(id)}/scenario${query}`;
   const headers = key === undefined ? {} : { [flags['api-key-header']]: key };

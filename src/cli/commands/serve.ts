@@ -27,7 +27,7 @@ const options = {
   port: option(values.port, 'PORT', 'Port to listen on; 0 selects a free one', String(PORT)),
   host: common.host,
   json: switchOption('Print the URLs and the key as one line of JSON'),
-  'api-key-file': common.apiKeyFile,
+  ...common.keyOptions,
   'api-key-header': common.apiKeyHeader,
   'app-url': option(values.pagesUrl, 'URL', 'Base URL of deep links', 'URL of the service'),
   mutant: option(values.text, 'ID', 'Break one requirement; listens on a free port'),
@@ -95,7 +95,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   const seedPath = flags['seed-file'];
   if (seedPath !== undefined) terminal.live('  reading the seed data');
   const seed = seedPath === undefined ? undefined : readSeedFile(seedPath);
-  const key = readServiceKey(flags['api-key-file']);
+  const key = readServiceKey(flags);
   if (key === undefined && !isLoopbackHost(host)) {
     throw new UsageError(
       `Other machines can reach ${host} (--host). Set a key in SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file.`,

@@ -6,6 +6,7 @@ import { stderrLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
+import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
 import {
   readCa,
@@ -47,8 +48,7 @@ const options = {
     `${CHAT_CONCURRENCY}; voice: ${VOICE_CONCURRENCY}`,
   ),
   seed: common.runSeed,
-  'api-key-file': common.apiKeyFile,
-  ca: common.ca,
+  ...common.sandboxAccess,
   ...group('Report', {
     json: common.jsonReport,
     junit: common.junitReport,
@@ -97,13 +97,13 @@ export const simulate = defineCommand({
     1: 'a scenario failed',
     3: 'undecided: the sandbox could not be reached, a session crashed, or no eval scored it',
   },
-  async run(flags) {
+  async run(flags, _rest, origin) {
     const set = readScenarioSet(flags.scenario);
     const earlier = readEarlierReport(flags.compare, 'SimulationReport');
     const service = await import('../../service/index.ts');
     checkScenarios(set, service);
     const out = openOutputs(flags);
-    const calls = await prepareCalls(flags, set.scenarios);
+    const calls = await prepareCalls(flags, set.scenarios, origin);
     const report = await runSessions(flags, { set, service, out, calls });
     const isComparable = earlier !== undefined && !report.blockedBy;
     const compared = isComparable ? service.withComparison(report, earlier) : report;
@@ -136,9 +136,13 @@ interface Calls extends Pick<SimulateOptions, 'channel' | 'voice'> {
  *
  * @throws {UsageError} if a voice option is set, but no session uses voice.
  */
-async function prepareCalls(flags: SimulateFlags, scenarios: readonly Scenario[]): Promise<Calls> {
+async function prepareCalls(
+  flags: SimulateFlags,
+  scenarios: readonly Scenario[],
+  origin: ValueOrigin,
+): Promise<Calls> {
   if (!flags.voice && !scenarios.some(({ channel }) => channel === 'voice')) {
-    const unused = findSetOption(Object.keys(voiceOptions), flags);
+    const unused = findSetOption(Object.keys(voiceOptions), flags, origin);
     if (unused === undefined) return {};
     throw new UsageError(`--${unused} needs --voice, or a scenario with channel: voice.`);
   }
@@ -148,7 +152,7 @@ async function prepareCalls(flags: SimulateFlags, scenarios: readonly Scenario[]
   return {
     channel: flags.voice ? 'voice' : undefined,
     voice: {
-      ...voiceSettingsOf(flags),
+      ...voiceSettingsOf(flags, origin),
       speech: readSpeechEndpoint(),
       onAudio:
         audio &&
@@ -189,7 +193,7 @@ async function runSessions(
   const { samples, seed = randomSeed() } = flags;
   const { concurrency = voice ? VOICE_CONCURRENCY : CHAT_CONCURRENCY } = flags;
   const access = {
-    apiKey: readSandboxKey(flags['api-key-file']),
+    apiKey: readSandboxKey(flags),
     ca: readCa(flags.ca),
   };
   const models = { judge: readModelEndpoint('JUDGE'), userModel: readModelEndpoint('USER') };

@@ -32,31 +32,43 @@ export function readEnvironment(): Environment {
   return environment.parse(process.env);
 }
 
-/** Returns the sandbox's key from the file, or else from SANDBOX_KIT_API_KEY. */
-export function readSandboxKey(apiKeyFile: string | undefined): string | undefined {
-  return readKey(apiKeyFile, 'SANDBOX_KIT_API_KEY');
+/** Returns a variable that a configuration file names. An empty variable counts as unset. */
+export function readVariable(name: string): string | undefined {
+  return variable.parse(process.env[name]);
 }
 
-/** Returns the service's key from the file, or else from SANDBOX_KIT_SERVICE_API_KEY. */
-export function readServiceKey(apiKeyFile: string | undefined): string | undefined {
-  return readKey(apiKeyFile, 'SANDBOX_KIT_SERVICE_API_KEY');
+/** The options that set a key. */
+export interface KeyFlags {
+  'api-key'?: string | undefined;
+  'api-key-file'?: string | undefined;
+}
+
+/** Returns the sandbox's key from the file or the option, or else from SANDBOX_KIT_API_KEY. */
+export function readSandboxKey(flags: KeyFlags): string | undefined {
+  return readKey(flags, 'SANDBOX_KIT_API_KEY');
+}
+
+/** Returns the service's key from the file or the option, or else from SANDBOX_KIT_SERVICE_API_KEY. */
+export function readServiceKey(flags: KeyFlags): string | undefined {
+  return readKey(flags, 'SANDBOX_KIT_SERVICE_API_KEY');
 }
 
 /** Returns the key of the checked sandbox or service, and the header of the service's key. */
-export function readTargetKey(flags: {
-  area?: readonly Area[] | undefined;
-  'api-key-file'?: string | undefined;
-  'api-key-header': string;
-}): { apiKey: string | undefined; apiKeyHeader?: string } {
-  const file = flags['api-key-file'];
-  if (!flags.area?.includes('service')) return { apiKey: readSandboxKey(file) };
-  return { apiKey: readServiceKey(file), apiKeyHeader: flags['api-key-header'].toLowerCase() };
+export function readTargetKey(
+  flags: KeyFlags & { area?: readonly Area[] | undefined; 'api-key-header': string },
+): { apiKey: string | undefined; apiKeyHeader?: string } {
+  if (!flags.area?.includes('service')) return { apiKey: readSandboxKey(flags) };
+  return { apiKey: readServiceKey(flags), apiKeyHeader: flags['api-key-header'].toLowerCase() };
 }
 
 function readKey(
-  apiKeyFile: string | undefined,
+  { 'api-key': configured, 'api-key-file': apiKeyFile }: KeyFlags,
   name: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',
 ): string | undefined {
+  if (configured !== undefined && apiKeyFile !== undefined) {
+    throw new UsageError('The configuration file sets apiKey and apiKeyFile. Remove one of them.');
+  }
+  if (configured !== undefined) return checkKey(configured, 'The key in apiKey');
   if (apiKeyFile !== undefined) {
     const key = readTextFile(apiKeyFile, '--api-key-file').trim();
     if (key === '') throw new UsageError(`The key file ${apiKeyFile} (--api-key-file) is empty.`);

@@ -15,6 +15,12 @@ export interface Option<Schema extends z.ZodType = z.ZodType> {
   defaultText?: string | undefined;
   /** The heading under which the help lists the option. */
   group?: string;
+  /** Whether the configuration file can set the option once for all commands that test a sandbox. */
+  isShared?: true;
+  /** Whether only the configuration file can set it: its value would show in the list of processes. */
+  isSecret?: true;
+  /** Options that lose a value of a lower rank when this option is set: both would contradict. */
+  replaces?: readonly string[];
 }
 
 type Options = Readonly<Record<string, Option>>;
@@ -56,6 +62,33 @@ export function listOption<Value extends z.ZodType>(
 /** Creates an option without a value. One that is on by default is shown as `--no-NAME`. */
 export function switchOption(help: string, isOn = false): Option<z.ZodDefault<z.ZodBoolean>> {
   return { ...describeValue(z.boolean(), '', help), schema: z.boolean().default(isOn) };
+}
+
+/** Lets the configuration file set an option once for all commands that test a sandbox. */
+export function shared<Each extends Option>(each: Each): Each {
+  return { ...each, isShared: true };
+}
+
+/** Names the options whose value from the configuration file this option replaces. */
+export function replacing<Each extends Option>(names: readonly string[], each: Each): Each {
+  return { ...each, replaces: names };
+}
+
+/**
+ * Creates an option with a secret value. Only the configuration file can set it, and only from an
+ * environment variable.
+ */
+export function secretOption<Value extends z.ZodType>(
+  value: Value,
+  placeholder: string,
+  help: string,
+): Option<z.ZodOptional<Value>> {
+  return { ...option(value, placeholder, help), isSecret: true };
+}
+
+/** Returns the options that the command line accepts. */
+export function commandLineOptions(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, { isSecret }]) => !isSecret));
 }
 
 /** Sets the heading under which the help lists these options. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
-import { isOnByDefault, type Option } from './option.ts';
+import { CONFIG_FILE } from './config-file.ts';
+import { commandLineOptions, isOnByDefault, type Option } from './option.ts';
 
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
 
@@ -20,10 +21,16 @@ export function parseValues(positionals: Fields, options: Fields, values: unknow
   const [issue] = parsed.error.issues;
   const name = String(issue?.path[0] ?? '');
   const label = name in positionals ? name.toUpperCase() : `--${name}`;
-  throw new UsageError(describeIssue(label, issue, expectedOf(fields[name]?.schema)));
+  const text = describeIssue(label, issue, expectedOf(fields[name]?.schema));
+  const isUrlMissing = label === 'URL' && issue?.code !== 'custom' && issue?.input === undefined;
+  throw new UsageError(isUrlMissing ? `${text} ${SET_URL}` : text);
 }
 
-function describeIssue(
+/** What to do about a missing URL, after the sentence that says what it must be. */
+export const SET_URL = `You can also set url in ${CONFIG_FILE}.`;
+
+/** Returns what is wrong with a value, in one or more sentences. */
+export function describeIssue(
   label: string,
   issue: z.core.$ZodIssue | undefined,
   expected: string,
@@ -42,7 +49,7 @@ function describeIssue(
 }
 
 /** Returns the description of the innermost schema that has one. */
-function expectedOf(schema: z.ZodType | undefined): string {
+export function expectedOf(schema: z.ZodType | undefined): string {
   if (!schema) return 'valid';
   if (schema.description !== undefined) return schema.description;
   if (schema instanceof z.ZodArray) return expectedOf(schema.element as z.ZodType);
@@ -74,30 +81,27 @@ export function rejectUnexpected(
   args: readonly string[],
   values: Readonly<Record<string, unknown>>,
 ): void {
-  rejectMissingValues(command.options, args);
+  const options = commandLineOptions(command.options);
+  rejectMissingValues(options, args);
   const [, unexpected] = values['_'] as string[];
   const help = `Run sandbox-kit ${command.name} --help for the usage.`;
   if (unexpected !== undefined) {
     const hint = command.hintUnexpected?.(unexpected, args) ?? help;
     throw new UsageError(`Unexpected argument ${JSON.stringify(unexpected)}. ${hint}`);
   }
-  const known = [
-    ...COMMON_KEYS,
-    ...Object.keys(command.arguments),
-    ...Object.keys(command.options),
-  ];
+  const known = [...COMMON_KEYS, ...Object.keys(command.arguments), ...Object.keys(options)];
   const unknown = Object.keys(values).find((name) => !known.includes(name));
   if (unknown === undefined) return;
   const spelled = spellOption(unknown, args);
   throw new UsageError(
-    `Unknown option ${spelled}. ${didYouMean(spelled, optionNames(command.options), help)}`,
+    `Unknown option ${spelled}. ${didYouMean(spelled, optionNames(options), help)}`,
   );
 }
 
 /** Returns all spellings that a command accepts, such as `--json` and `--no-voice`. */
 function optionNames(options: CommandSyntax['options']): string[] {
   return Object.entries(options).flatMap(([name, option]) =>
-    isOnByDefault(option) ? [`--${name}`, `--no-${name}`] : [`--${name}`],
+    isOnByDefault(option) || name === 'config' ? [`--${name}`, `--no-${name}`] : [`--${name}`],
   );
 }
 

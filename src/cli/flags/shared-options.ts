@@ -1,6 +1,15 @@
 /** Options that several commands have. */
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
-import { group, listOption, option, optionWithDefault, switchOption } from './option.ts';
+import {
+  group,
+  listOption,
+  option,
+  optionWithDefault,
+  replacing,
+  secretOption,
+  shared,
+  switchOption,
+} from './option.ts';
 import * as values from './values.ts';
 
 export const jsonReport = option(values.filePath, 'FILE', 'Write the report as JSON; - for stdout');
@@ -15,7 +24,7 @@ export const compare = option(
   'Compare with the JSON report of an earlier run',
 );
 
-export const apiKeyFile = option(
+const apiKeyFile = option(
   values.filePath,
   'FILE',
   'Read the API key from a file instead of the environment',
@@ -28,14 +37,22 @@ export const apiKeyHeader = optionWithDefault(
   SERVICE_API_KEY_HEADER,
 );
 
-export const ca = option(values.filePath, 'FILE', 'Trust the CA certificates in this PEM file');
+/** The API key, in a file or (in the configuration file) from an environment variable. */
+export const keyOptions = {
+  'api-key': replacing(['api-key-file'], secretOption(values.text, 'KEY', 'API key')),
+  'api-key-file': replacing(['api-key'], apiKeyFile),
+};
+
+/** How to reach the sandbox that a command tests. */
+export const sandboxAccess = {
+  'api-key': shared(keyOptions['api-key']),
+  'api-key-file': shared(keyOptions['api-key-file']),
+  ca: shared(option(values.filePath, 'FILE', 'Trust the CA certificates in this PEM file')),
+};
 
 /** The seed of a run, which the report states. */
-export const runSeed = option(
-  values.seed,
-  'SEED',
-  'Random seed; repeats the ids of an earlier run',
-  'random',
+export const runSeed = shared(
+  option(values.seed, 'SEED', 'Random seed; repeats the ids of an earlier run', 'random'),
 );
 
 export const host = optionWithDefault(
@@ -59,11 +76,13 @@ export const targetAreas = option(
   'chat,health,users,voice',
 );
 
-export const timeoutMs = optionWithDefault(
-  values.wholeNumber(100, 600_000),
-  'MS',
-  'Timeout of chat and user requests in ms, 100 to 600000',
-  30_000,
+export const timeoutMs = shared(
+  optionWithDefault(
+    values.wholeNumber(100, 600_000),
+    'MS',
+    'Timeout of chat and user requests in ms, 100 to 600000',
+    30_000,
+  ),
 );
 
 export const scenarios = listOption(

@@ -1,7 +1,8 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { Area } from '../../contract/index.ts';
 import { UsageError } from '../errors.ts';
-import { group, option } from './option.ts';
+import type { ValueOrigin } from './config-file.ts';
+import { group, option, shared } from './option.ts';
 import * as values from './values.ts';
 
 type CheckOptions = Parameters<typeof conformanceModule.check>[0];
@@ -12,24 +13,22 @@ const ANSWER_NAME = 'webrtc_answer';
 
 /** Options for how calls are placed. */
 export const callOptions = group('Voice', {
-  'voice-url': option(values.webSocketUrl, 'URL', 'URL of the voice WebSocket', 'URL/voice'),
-  'voice-answer-type': option(
-    values.text,
-    'TYPE',
-    'Message type that carries the WebRTC answer',
-    ANSWER_NAME,
+  'voice-url': shared(
+    option(values.webSocketUrl, 'URL', 'URL of the voice WebSocket', 'URL/voice'),
   ),
-  'voice-answer-field': option(
-    values.text,
-    'FIELD',
-    'Field of that message that holds the answer',
-    ANSWER_NAME,
+  'voice-answer-type': shared(
+    option(values.text, 'TYPE', 'Message type that carries the WebRTC answer', ANSWER_NAME),
   ),
-  'media-address': option(
-    values.localAddress,
-    'IP',
-    'IP address of this machine for media',
-    'the address that reached the WebSocket',
+  'voice-answer-field': shared(
+    option(values.text, 'FIELD', 'Field of that message that holds the answer', ANSWER_NAME),
+  ),
+  'media-address': shared(
+    option(
+      values.localAddress,
+      'IP',
+      'IP address of this machine for media',
+      'the address that reached the WebSocket',
+    ),
   ),
 });
 
@@ -50,10 +49,17 @@ export interface VoiceValues {
   'save-audio'?: string | undefined;
 }
 
-/** Returns the first of these options that is set. */
-export function findSetOption(names: readonly string[], values: object): string | undefined {
+/**
+ * Returns the first of these options that the command line sets. A configuration file may set options
+ * that not every run uses.
+ */
+export function findSetOption(
+  names: readonly string[],
+  values: object,
+  origin: ValueOrigin,
+): string | undefined {
   const setNames = new Map(Object.entries(values));
-  return names.find((name) => setNames.get(name) !== undefined);
+  return names.find((name) => setNames.get(name) !== undefined && !origin.isFromFile(name));
 }
 
 /**
@@ -63,8 +69,9 @@ export function findSetOption(names: readonly string[], values: object): string 
  */
 export function voiceSettingsOf(
   flags: VoiceValues & { area?: readonly Area[] | undefined },
+  origin: ValueOrigin,
 ): VoiceSettings {
-  const unused = findSetOption(Object.keys(voiceOptions), flags);
+  const unused = findSetOption(Object.keys(voiceOptions), flags, origin);
   if (unused !== undefined && flags.area && !flags.area.includes('voice')) {
     throw new UsageError(
       `--${unused} needs the voice area, but --area is ${flags.area.join(',')}. Add voice to --area, or remove --area.`,

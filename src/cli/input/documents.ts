@@ -44,6 +44,30 @@ export function readYamlFile<Name extends MessageName>(
   });
 }
 
+/** A YAML file of any shape, for a reader that checks it itself. */
+export interface YamlSource {
+  document: Document;
+  /** Creates an error about an offset in the file. `message` is a sentence without a full stop. */
+  errorAt: (offset: number, message: string) => UsageError;
+}
+
+/**
+ * Reads a file with one YAML document.
+ *
+ * @throws {UsageError} with the path, the line, and the column of a syntax error.
+ */
+export function readYamlSource(path: string, option: string): YamlSource {
+  const text = readTextFile(path, option);
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  createSource({ path, text, lines, document }).read();
+  return {
+    document,
+    errorAt: (offset, message) =>
+      new UsageError(`${formatPosition(path, lines, offset)}: ${message}`),
+  };
+}
+
 /** A seed document with the positions of its parts. */
 export interface SeedFile {
   document: SeedDocument;

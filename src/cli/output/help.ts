@@ -1,7 +1,7 @@
 /** The help of the command line, made from the same data as docs/cli.md. */
 import { wrap } from '../../report-kit/terminal.ts';
 import type { CommandDescription, Example } from '../command.ts';
-import { isOnByDefault, type Option } from '../flags/option.ts';
+import { commandLineOptions, isOnByDefault, type Option } from '../flags/option.ts';
 
 /** Every help text fits this width. */
 const WIDTH = 80;
@@ -52,8 +52,13 @@ export function formatCommandHelp(command: CommandDescription): string {
     name.toUpperCase(),
     help,
   ]);
-  const groups = Map.groupBy(Object.entries(command.options), ([, { group = 'Options' }]) => group);
-  const names = Object.entries(command.options).map(([name, option]) => spellOption(name, option));
+  const groups = Map.groupBy(
+    Object.entries(commandLineOptions(command.options)),
+    ([, { group = 'Options' }]) => group,
+  );
+  const names = Object.entries(commandLineOptions(command.options)).map(([name, option]) =>
+    spellOption(name, option),
+  );
   const optionSections = [...groups].map(([heading, options]) =>
     section(
       heading === 'Options' ? heading : `${heading} options`,
@@ -79,7 +84,7 @@ export function usageOf(command: CommandDescription): string {
   const positionals = Object.entries(command.arguments).map(([name, { isRequired }]) =>
     isRequired ? name.toUpperCase() : `[${name.toUpperCase()}]`,
   );
-  const hasOptions = Object.keys(command.options).length > 0;
+  const hasOptions = Object.keys(commandLineOptions(command.options)).length > 0;
   const parts = ['sandbox-kit', command.name, ...positionals, hasOptions ? '[options]' : ''];
   return [...parts, command.rest === undefined ? '' : `-- ${command.rest}`]
     .filter((part) => part !== '')

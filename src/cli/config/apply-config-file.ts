@@ -1,0 +1,83 @@
+import { existsSync } from 'node:fs';
+import type { CommandDescription } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { allFromCommandLine, CONFIG_FILE, type ValueOrigin } from '../flags/config-file.ts';
+import type { ConfigFile, ConfigValue } from './config-file.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** The values of a command, and which of them the configuration file set. */
+interface Configured {
+  values: Values;
+  origin: ValueOrigin;
+}
+
+/**
+ * Adds the values of the configuration file that the command line does not set, and names the file on
+ * stderr if there are any.
+ *
+ * @throws {UsageError} if the file is invalid, or a variable that it needs is unset.
+ */
+export async function applyConfigFile(
+  command: CommandDescription,
+  commands: readonly CommandDescription[],
+  values: Values,
+): Promise<Configured> {
+  const path = findConfigFile(values['config']);
+  if (path === undefined)
+    return { values: { ...values, config: undefined }, origin: allFromCommandLine };
+  // Most commands run without a file, and the YAML library takes a moment to load.
+  const { readConfigFile } = await import('./config-file.ts');
+  const given: Values = { ...values, config: undefined };
+  const added = selectValues(command, readConfigFile(path, commands), given);
+  if (added.length > 0) {
+    const keys = added.map((value) => value.path).join(', ');
+    process.stderr.write(`sandbox-kit: Using ${path}: ${keys}.\n`);
+  }
+  const names = new Set(added.map(({ setting }) => setting.name));
+  return {
+    values: {
+      ...given,
+      ...Object.fromEntries(added.map(({ setting, read }) => [setting.name, read()])),
+    },
+    origin: { isFromFile: (name) => names.has(name) },
+  };
+}
+
+/** Returns the path of the file that --config names, or of the one in the working directory. */
+function findConfigFile(config: unknown): string | undefined {
+  if (config === false) return undefined;
+  if (typeof config === 'string') return config;
+  if (config !== undefined) throw new UsageError('--config can be given only once.');
+  return [CONFIG_FILE, CONFIG_FILE.replace(/yaml$/, 'yml')].find((path) => existsSync(path));
+}
+
+/**
+ * Returns the values that apply: those of the section first, then the shared ones. A value is dropped
+ * if an option of a higher rank sets or replaces it.
+ */
+function selectValues(command: CommandDescription, file: ConfigFile, given: Values): ConfigValue[] {
+  const section = file.sections.get(command.name) ?? [];
+  const selected = dropOverruled(section, command, setNames(given));
+  const area = selected.find(({ setting }) => setting.name === 'area')?.read() ?? given['area'];
+  // The shared values are those of the sandbox, and this run tests the service.
+  if (String(area) === 'service') return selected;
+  const names = [...setNames(given), ...selected.map(({ setting }) => setting.name)];
+  const { options } = command;
+  const shared = file.shared.filter(({ setting: { name } }) =>
+    name === 'url' ? command.arguments['url'] : options[name]?.isShared,
+  );
+  return [...selected, ...dropOverruled(shared, command, names)];
+}
+
+const setNames = (given: Values): string[] =>
+  Object.keys(given).filter((name) => given[name] !== undefined);
+
+function dropOverruled(
+  values: readonly ConfigValue[],
+  { options }: CommandDescription,
+  names: readonly string[],
+): ConfigValue[] {
+  const overruled = new Set(names.flatMap((name) => [name, ...(options[name]?.replaces ?? [])]));
+  return values.filter(({ setting }) => !overruled.has(setting.name));
+}

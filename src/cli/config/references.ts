@@ -1,0 +1,44 @@
+/** References to environment variables in a configuration file: `${NAME}` and `${NAME:-default}`. */
+
+/** A reference can't be replaced. The message is a sentence without a full stop. */
+export class InvalidReferenceError extends Error {
+  override name = 'InvalidReferenceError';
+}
+
+const ANY = /\$\$\{|\$\{([^}]*)(\}?)/g;
+const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
+
+/** Returns whether a text contains a reference, or an escaped one: `$${`. */
+export function hasReference(text: string): boolean {
+  return text.includes('${');
+}
+
+/** Returns whether a text is one reference without a default. */
+export function isReferenceOnly(text: string): boolean {
+  return /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text.trim());
+}
+
+/**
+ * Replaces the references in a text. `$${` becomes `${`. An empty variable counts as unset.
+ *
+ * @throws {InvalidReferenceError} if a variable without a default is unset, or a reference is malformed.
+ */
+export function replaceReferences(
+  text: string,
+  readVariable: (name: string) => string | undefined,
+): string {
+  return text.replaceAll(ANY, (_match, content: string | undefined, end: string | undefined) => {
+    if (content === undefined) return '${';
+    const [, name, fallback] = (end === '}' && NAME_AND_DEFAULT.exec(content)) || [];
+    if (name === undefined) {
+      throw new InvalidReferenceError(
+        'Invalid reference to an environment variable. Write ${NAME} or ${NAME:-default}, and $${ for the characters ${',
+      );
+    }
+    const value = readVariable(name) ?? fallback;
+    if (value !== undefined) return value;
+    throw new InvalidReferenceError(
+      `The environment variable ${name} is not set. Set it, or give a default: \${${name}:-default}`,
+    );
+  });
+}

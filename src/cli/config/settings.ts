@@ -1,0 +1,56 @@
+/** What a configuration file can set, derived from the options of the commands. */
+import type { z } from 'zod';
+import type { CommandDescription } from '../command.ts';
+import { isOnByDefault, type Option } from '../flags/option.ts';
+import { describeOption } from '../output/help.ts';
+
+/** One key of a configuration file. */
+export interface Setting {
+  /** The option or argument that it sets, such as `api-key-file`. */
+  name: string;
+  /** The key in the file, such as `apiKeyFile`. */
+  key: string;
+  option: Option;
+  /** One sentence without a full stop, with the default. */
+  help: string;
+}
+
+/** The settings of one level of the file, by key. */
+export type Settings = ReadonlyMap<string, Setting>;
+
+/** Returns the key of an option or a command: `api-key-file` becomes `apiKeyFile`. */
+export function toKey(name: string): string {
+  return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Returns the settings in the section of a command: its options, and its URL. */
+export function settingsOf(command: CommandDescription): Settings {
+  const { url } = command.arguments;
+  const options = Object.entries(command.options).filter(([name]) => name !== 'config');
+  const all = url ? [['url', toOption(url)] as const, ...options] : options;
+  return byKey(
+    all.map(([name, option]) => ({ name, key: toKey(name), option, help: helpOf(option) })),
+  );
+}
+
+/** Returns the settings outside of sections, which apply to every command that tests a sandbox. */
+export function sharedSettings(commands: readonly CommandDescription[]): Settings {
+  return byKey(
+    commands.flatMap((command) =>
+      [...settingsOf(command).values()].filter(({ option }) => option.isShared),
+    ),
+  );
+}
+
+function toOption({ schema, help }: { schema: z.ZodType; help: string }): Option {
+  return { schema, type: 'string', isList: false, placeholder: 'URL', help, isShared: true };
+}
+
+function helpOf(option: Option): string {
+  const help = describeOption(option);
+  // The help of a switch that is on by default says what turning it off does.
+  return isOnByDefault(option) ? `false: ${help}` : help;
+}
+
+const byKey = (settings: readonly Setting[]): Settings =>
+  new Map(settings.map((setting) => [setting.key, setting]));

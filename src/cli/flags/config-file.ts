@@ -1,0 +1,22 @@
+import { option } from './option.ts';
+import { filePath } from './values.ts';
+
+/** The configuration file that commands read from the working directory. */
+export const CONFIG_FILE = 'sandbox-kit.config.yaml';
+
+/** The option of every command that names the configuration file. */
+export const configOption = option(
+  filePath,
+  'FILE',
+  'Read options from this YAML file; --no-config reads none',
+  `${CONFIG_FILE}, if it exists`,
+);
+
+/** Says where the value of an option comes from. */
+export interface ValueOrigin {
+  /** Returns whether the configuration file set the option. */
+  isFromFile(name: string): boolean;
+}
+
+/** The origin of values in a run without a configuration file. */
+export const allFromCommandLine: ValueOrigin = { isFromFile: () => false };

@@ -1,13 +1,24 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestHookHandler } from 'fastify';
-import { schemas, type ChatRequest, type UserCreateRequest } from '../src/contract/index.ts';
+import {
+  sandboxRoutes,
+  schemas,
+  type ChatRequest,
+  type Route,
+  type UserCreateRequest,
+} from '../src/contract/index.ts';
 import { createEntry, journalRequests } from '../src/http-kit/journal.ts';
-import { describeUnknownRoute, rejectOtherMethods } from '../src/http-kit/server.ts';
+import {
+  describeUnknownRoute,
+  rejectOtherMethods,
+  toRoutePattern,
+} from '../src/http-kit/server.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Log } from '../src/platform/log.ts';
 import { addAdminRoutes } from './admin.ts';
 import type { Authentication } from './authentication.ts';
 import { replyToChat } from './chat.ts';
 import { RequestError } from './errors.ts';
+import { addDocumentRoutes } from './documents.ts';
 import { createFaultHook } from './fault-hook.ts';
 import type { FaultInjector, FaultRoute } from './faults.ts';
 import type { HealthCheck } from './health.ts';
@@ -52,6 +63,12 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
   app.decorateRequest('healthStatus', 'healthy');
   void app.register((api, _options, registered) => {
     addInterfaceRoutes(api, parts);
+    registered();
+  });
+
+  void app.register((documents, _options, registered) => {
+    const isSecure = parts.keyPair !== undefined;
+    addDocumentRoutes(documents, { authentication, hasVoice: voice !== undefined, isSecure });
     registered();
   });
 
@@ -123,10 +140,9 @@ function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {
   );
 
   if (voice) requireUpgrade(api, VOICE_PATH);
-  allowOnly(api, '/v1/chat/completions', ['POST']);
-  allowOnly(api, '/health', ['GET', 'HEAD']);
-  allowOnly(api, '/users', ['POST']);
-  allowOnly(api, '/users/:user_id', ['DELETE']);
+  for (const { method, path } of Object.values<Route>(sandboxRoutes)) {
+    allowOnly(api, toRoutePattern(path), method === 'GET' ? ['GET', 'HEAD'] : [method]);
+  }
 }
 
 /** Records every request to the routes of the interface in the journal. */

@@ -1,15 +1,16 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
+import { voiceChannel } from '../../src/contract/index.ts';
 import { RequestError } from '../errors.ts';
 import { formatRawError } from '../../src/http-kit/server.ts';
 import { JSON_CONTENT_TYPE } from '../wire.ts';
 
 /** The path of the voice WebSocket (spec 4.9). */
-export const VOICE_PATH = '/voice';
+export const VOICE_PATH: string = voiceChannel.path;
 
 /** The required subprotocol (spec 4.9, 5). */
-export const VOICE_PROTOCOL = 'voice-agent';
+export const VOICE_PROTOCOL: string = voiceChannel.protocol;
 
 /** An upgrade request and its socket. */
 export interface Upgrade {

@@ -1,9 +1,10 @@
 /**
  * Generates `generated/` from `schemas/`: types, validators, schemas, and protobuf messages as modules,
- * so that nothing is read from disk at run time. Run it with `npm run generate`. With `--check` it writes
+ * so that nothing is read from disk at run time. Then generates the OpenAPI and AsyncAPI documents in
+ * `schemas/` from these and from `routes/`. Run it with `npm run generate`. With `--check` it writes
  * nothing and exits 1 if a file is out of date.
  */
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import { compile } from 'json-schema-to-typescript';
@@ -111,20 +112,44 @@ function generateProto(): string {
   return withHeader(`export const otlpProto = ${JSON.stringify(root.toJSON(), null, 2)};\n`);
 }
 
+function generateVersion(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  const { version } = JSON.parse(manifest) as { version: string };
+  return withHeader(
+    `/** The version of the kit, which the OpenAPI and AsyncAPI documents have. */\nexport const contractVersion = '${version}';\n`,
+  );
+}
+
+/** Creates the documents for other tools. The module is imported when `generated/` is up to date. */
+async function generateDocuments(): Promise<Record<string, string>> {
+  const { createContractDocuments } = await import('./documents.ts');
+  const texts = Object.entries(createContractDocuments()).map(([name, document]) => [
+    name,
+    `${JSON.stringify(document, null, 2)}\n`,
+  ]);
+  return Object.fromEntries(texts) as Record<string, string>;
+}
+
+const CHECK = process.argv.includes('--check');
+
+/** Writes files, or with `--check` compares them with the ones in the directory. */
+function writeOrCompare(directory: URL, shownPath: string, files: Record<string, string>): void {
+  for (const [name, source] of Object.entries(files)) {
+    const file = new URL(name, directory);
+    if (!CHECK) writeFileSync(file, source);
+    else if (!existsSync(file) || readFileSync(file, 'utf8') !== source) {
+      console.error(`${shownPath}${name} is out of date. Run npm run generate.`);
+      process.exitCode = 1;
+    }
+  }
+}
+
 const schemas = readSchemas();
-const files = {
+writeOrCompare(generatedDir, 'src/contract/generated/', {
   'types.ts': await generateTypes(schemas),
   'validators.ts': generateValidators(schemas),
   'schemas.ts': generateSchemas(schemas),
   'otlp-proto.ts': generateProto(),
-};
-
-const CHECK = process.argv.includes('--check');
-for (const [name, source] of Object.entries(files)) {
-  const file = new URL(name, generatedDir);
-  if (!CHECK) writeFileSync(file, source);
-  else if (readFileSync(file, 'utf8') !== source) {
-    console.error(`src/contract/generated/${name} is out of date. Run npm run generate.`);
-    process.exitCode = 1;
-  }
-}
+  'version.ts': generateVersion(),
+});
+writeOrCompare(schemasDir, 'schemas/', await generateDocuments());

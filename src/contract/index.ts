@@ -2,7 +2,19 @@
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
 export * from './constants.ts';
+export { createAsyncApi, type AsyncApiDocument, type AsyncApiOptions } from './asyncapi.ts';
+export { createContractDocuments } from './documents.ts';
 export { ISO_8601 } from './iso8601.ts';
+export {
+  createOpenApi,
+  type OpenApiArea,
+  type OpenApiDocument,
+  type OpenApiOptions,
+} from './openapi.ts';
+export { sandboxRoutes } from './routes/sandbox-routes.ts';
+export { serviceRoutes } from './routes/service-routes.ts';
+export { voiceChannel } from './routes/voice-channel.ts';
+export type { Route, Routes } from './routes/route.ts';
 export { decodeTraceRequest, encodeStatus, encodeTraceResponse } from './otlp.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {

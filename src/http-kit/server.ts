@@ -122,6 +122,11 @@ export function rejectOtherMethods(
   });
 }
 
+/** Returns a path of the contract, with parameters in braces, as a pattern of Fastify. */
+export function toRoutePattern(path: string): string {
+  return path.replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
 /** Describes a route that does not exist, without the query, which may contain a key. */
 export function describeUnknownRoute({ method, url }: { method: string; url: string }): string {
   return `Route ${method} ${url.replace(/\?.*$/s, '').slice(0, 200)} does not exist.`;

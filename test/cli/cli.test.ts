@@ -1,6 +1,6 @@
 /** The commands that bring their own sandbox, the help, and what all commands share. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -111,9 +111,24 @@ void t.test(
     const folder = join(t.testdir({}), 'a', 'b');
     const all = await run(['schemas', '--out', folder]);
     t.equal(all.code, 0, all.stderr);
-    t.ok(readdirSync(folder).includes('chat-response.schema.json'));
+    const shipped = readdirSync(join(ROOT, 'schemas')).filter((file) =>
+      /\.schema\.json$|^(openapi|asyncapi)-/.test(file),
+    );
+    t.same(readdirSync(folder).sort(), shipped.sort(), 'the same files as in the package');
   },
 );
+
+void t.test('schemas: prints the OpenAPI and AsyncAPI documents of the package', async (t) => {
+  for (const [args, file] of [
+    [['--openapi', 'service'], 'openapi-service.json'],
+    [['--openapi', 'sandbox'], 'openapi-sandbox.json'],
+    [['--asyncapi'], 'asyncapi-voice.json'],
+  ] as const) {
+    const { code, stdout, stderr } = await run(['schemas', ...args]);
+    t.equal(code, 0, stderr);
+    t.equal(stdout, readFileSync(join(ROOT, 'schemas', file), 'utf8'), file);
+  }
+});
 
 void t.test('selftest: prints its result as text and as JSON', async (t) => {
   const { code, stdout, stderr } = await run([

@@ -58,6 +58,13 @@ const general: Row[] = [
   [['schemas', '--out', join(NO_PEM, 'x')], /Can't create the directory .* \(--out\): /],
   [['schemas', '--out', '/proc/nowhere/at-all'], /Can't create the directory .* \(--out\): /],
   [['schemas', 'Health', '--out', FOLDER], /Remove NAME/],
+  [['schemas', '--openapi', 'voice'], /--openapi must be one of service, sandbox, got "voice"/],
+  [['schemas', '--openapi', 'service', '--asyncapi'], /--openapi and --asyncapi can't be combined/],
+  [['schemas', 'Health', '--asyncapi'], /NAME and --asyncapi can't be combined/],
+  [
+    ['schemas', '--asyncapi', '--out', FOLDER],
+    /--asyncapi and --out .* --out writes all documents/,
+  ],
   [['selftest', '--only', 'no such peer'], /No id contains "no such peer"/],
   [['selftest', '--only', ''], /--only must be a text that is not empty, got ""/],
   [['selftest', '--only', 'a', '--only', 'b'], /--only can be given only once/],

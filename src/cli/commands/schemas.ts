@@ -1,10 +1,15 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { schemas as contractSchemas } from '../../contract/index.ts';
+import {
+  schemas as contractSchemas,
+  createAsyncApi,
+  createContractDocuments,
+  createOpenApi,
+} from '../../contract/index.ts';
 import { wrap } from '../../report-kit/terminal.ts';
-import { defineCommand, optionalArgument } from '../command.ts';
+import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { didYouMean, UsageError } from '../errors.ts';
-import { option } from '../flags/option.ts';
+import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { createDirectory, writeJsonFile } from '../input/files.ts';
 import { createTerminal } from '../output/terminal.ts';
@@ -12,32 +17,74 @@ import { createTerminal } from '../output/terminal.ts';
 /** The column of the text about a message. */
 const TEXT_COLUMN = 26;
 
+const positionals = {
+  name: optionalArgument(
+    z.string().describe('the name of a message'),
+    'Message to print, such as ChatResponse',
+  ),
+};
+
+const options = {
+  openapi: option(
+    values.oneOf(['service', 'sandbox']),
+    'AREA',
+    'Print the OpenAPI 3.1 document of the service or of a sandbox',
+  ),
+  asyncapi: switchOption('Print the AsyncAPI 3 document of the voice WebSocket'),
+  out: option(values.filePath, 'DIR', 'Write all schemas and documents to this directory'),
+};
+
 export const schemas = defineCommand({
   name: 'schemas',
   summary: 'List the JSON Schemas of all messages, or print one',
-  arguments: {
-    name: optionalArgument(
-      z.string().describe('the name of a message'),
-      'Message to print, such as ChatResponse',
-    ),
-  },
-  options: { out: option(values.filePath, 'DIR', 'Write all schemas to this directory') },
+  description: [
+    'Also prints the OpenAPI and AsyncAPI documents of the interface, from which other tools generate ' +
+      'clients, servers, and documentation.',
+  ],
+  arguments: positionals,
+  options,
   examples: [
     { command: 'sandbox-kit schemas' },
     { command: 'sandbox-kit schemas ChatResponse' },
+    { command: 'sandbox-kit schemas --openapi service > openapi.json' },
+    { command: 'sandbox-kit schemas --asyncapi > asyncapi.json' },
     { command: 'sandbox-kit schemas --out schemas' },
   ],
-  run({ name, out }) {
-    if (out !== undefined && name !== undefined) {
-      throw new UsageError(
-        '--out writes all schemas because they refer to each other. Remove NAME.',
-      );
-    }
+  run(flags) {
+    checkSingleRequest(flags);
+    const { name, openapi, asyncapi, out } = flags;
     if (out !== undefined) writeSchemas(out);
-    else if (name === undefined) listSchemas();
-    else process.stdout.write(`${JSON.stringify(findSchema(name), null, 2)}\n`);
+    else if (openapi !== undefined) printJson(createOpenApi(openapi));
+    else if (asyncapi) printJson(createAsyncApi());
+    else if (name !== undefined) printJson(findSchema(name));
+    else listSchemas();
   },
 });
+
+function checkSingleRequest({
+  name,
+  openapi,
+  asyncapi,
+  out,
+}: ValuesOf<typeof positionals & typeof options>): void {
+  if (out !== undefined && name !== undefined) {
+    throw new UsageError('--out writes all schemas because they refer to each other. Remove NAME.');
+  }
+  const given = [
+    name !== undefined && 'NAME',
+    openapi !== undefined && '--openapi',
+    asyncapi && '--asyncapi',
+    out !== undefined && '--out',
+  ].filter((option) => option !== false);
+  const [first = '', second] = given;
+  if (second === undefined) return;
+  const hint = second === '--out' ? ' --out writes all documents.' : ' Each prints one document.';
+  throw new UsageError(`${first} and ${second} can't be combined.${hint}`);
+}
+
+function printJson(document: object): void {
+  process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+}
 
 function findSchema(name: string): object {
   const all = Object.values(contractSchemas);
@@ -63,5 +110,11 @@ function writeSchemas(directory: string): void {
   createDirectory(directory, '--out');
   const all = Object.values(contractSchemas);
   for (const schema of all) writeJsonFile(join(directory, schema.$id), schema, '--out');
-  createTerminal(process.stdout).write(`Wrote ${all.length} schemas to ${directory}.\n`);
+  const documents = createContractDocuments();
+  for (const [name, document] of Object.entries(documents)) {
+    writeJsonFile(join(directory, name), document, '--out');
+  }
+  createTerminal(process.stdout).write(
+    `Wrote ${all.length} schemas and ${Object.keys(documents).length} documents to ${directory}.\n`,
+  );
 }

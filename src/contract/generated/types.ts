@@ -2929,6 +2929,10 @@ export interface InstrumentationScope {
   [k: string]: unknown;
 }
 /**
+ * The service's response to POST /v1/traces: an empty OTLP trace export response in JSON. The response to a protobuf request is empty, too: no bytes.
+ */
+export interface TraceExportResponse {}
+/**
  * What the service sends to POST /users before a simulation.
  */
 export interface UserCreateRequest {
@@ -3064,6 +3068,7 @@ export interface Messages {
   TestedAgent: TestedAgent;
   ToolCall: ToolCall;
   TraceExportRequest: TraceExportRequest;
+  TraceExportResponse: TraceExportResponse;
   TranscriptUpload: TranscriptUpload;
   UserCreateRequest: UserCreateRequest;
   UserCreated: UserCreated;

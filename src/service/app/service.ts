@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
+import { serviceRoutes, type Route } from '../../contract/index.ts';
 import { createEntry, createJournal, journalRequests } from '../../http-kit/journal.ts';
-import { describeUnknownRoute, rejectOtherMethods } from '../../http-kit/server.ts';
+import { describeUnknownRoute, rejectOtherMethods, toRoutePattern } from '../../http-kit/server.ts';
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
@@ -25,12 +26,13 @@ import { addOtherSignalRoutes } from '../ingest/other-signals.ts';
 import { createRateLimiter } from '../ingest/rate-limiter.ts';
 import { createByteBudget } from '../ingest/read-body.ts';
 import { addIngestRoute } from '../ingest/route.ts';
-import { addResultsRoutes, resultsPaths } from '../results/routes.ts';
+import { addResultsRoutes } from '../results/routes.ts';
 import type { ErroredEvals } from '../scoring/errored-evals.ts';
 import type { JobRunner } from '../scoring/job-runner.ts';
 import type { SimulationRunner } from '../simulator/simulation-runner.ts';
 import { createSimulations } from '../simulator/simulations.ts';
 import type { Store } from '../store/store.ts';
+import { OPENAPI_PATH } from '../web/openapi.ts';
 import { addPageRoutes } from '../web/routes.ts';
 import { createServiceServer, finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
@@ -171,13 +173,13 @@ function addInterfaceRoutes(
   addCloseRoute(api, { authentication, close, ingestLog, injectFault: injectInto('end') });
   addResultsRoutes(api, { store, authentication, appUrl, injectFault: injectInto('results') });
 
-  allowOnly(api, '/v1/traces', ['POST']);
-  allowOnly(api, '/v1/sessions/:conversation_id/end', ['POST']);
-  for (const path of Object.values(resultsPaths)) {
-    allowOnly(api, path, ['GET', 'HEAD']);
-    allowOnly(api, `${path}/`, ['GET', 'HEAD']);
+  for (const { method, path } of Object.values<Route>(serviceRoutes)) {
+    const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
+    allowOnly(api, toRoutePattern(path), methods);
+    if (path.endsWith('/')) allowOnly(api, path.slice(0, -1), methods);
   }
   allowOnly(api, '/', ['GET', 'HEAD'], ' Send traces to /v1/traces.');
+  allowOnly(api, OPENAPI_PATH, ['GET', 'HEAD']);
   addOtherSignalRoutes(api);
   api.setNotFoundHandler((request) => {
     throw new RequestError('not_found', describeUnknownRoute(request));

@@ -1,5 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import type { ProductionSessionPage, SimulationSessionPage } from '../../contract/index.ts';
+import {
+  serviceRoutes,
+  type ProductionSessionPage,
+  type SimulationSessionPage,
+} from '../../contract/index.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
@@ -16,23 +20,22 @@ export interface ResultsDeps {
   injectFault: () => Promise<void>;
 }
 
-/** Paths of the results endpoints, without the optional trailing slash. */
-export const resultsPaths = {
-  simulation: '/api/simulations/sessions',
-  production: '/api/prod-evaluations/sessions',
-} as const satisfies Record<SessionKind, string>;
-
 /** Adds both results endpoints (spec 4.3, 4.4), with and without a trailing slash. */
 export function addResultsRoutes(app: FastifyInstance, deps: ResultsDeps): void {
-  for (const slash of ['/', '']) {
-    app.get(resultsPaths.simulation + slash, (request): Promise<SimulationSessionPage> =>
+  const { listSimulationSessions, listProductionSessions } = serviceRoutes;
+  for (const path of withAndWithoutSlash(listSimulationSessions.path)) {
+    app.get(path, (request): Promise<SimulationSessionPage> =>
       sendPage(deps, request, 'simulation', toSimulationView),
     );
-    app.get(resultsPaths.production + slash, (request): Promise<ProductionSessionPage> =>
+  }
+  for (const path of withAndWithoutSlash(listProductionSessions.path)) {
+    app.get(path, (request): Promise<ProductionSessionPage> =>
       sendPage(deps, request, 'production', toProductionView),
     );
   }
 }
+
+const withAndWithoutSlash = (path: string): string[] => [path, path.replace(/\/$/, '')];
 
 interface Page<Item> {
   items: Item[];

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { html } from '../../report-kit/html.ts';
+import { serviceRoutes } from '../../contract/index.ts';
+import { html, type Html } from '../../report-kit/html.ts';
 import { sendPrettyJson } from '../../http-kit/server.ts';
 import type { Authentication } from '../domain/authentication.ts';
+import { OPENAPI_PATH } from './openapi.ts';
 import { HTML_TYPE, pageHeaders, renderServicePage } from './page-frame.ts';
 
 export interface FrontPageOptions {
@@ -15,12 +17,11 @@ const ABOUT =
   'conversations, and returns the results.';
 
 /** The routes for clients (spec 4.1 to 4.4), in the order of their use. */
-const CALLS = {
-  'POST /v1/traces': 'Sends traces: OTLP over HTTP, JSON or protobuf, gzip or uncompressed',
-  'POST /v1/sessions/{conversation_id}/end': 'Closes a conversation and queues its evals',
-  'GET /api/prod-evaluations/sessions/': 'Returns the results of production conversations',
-  'GET /api/simulations/sessions/': 'Returns the results of simulations',
-};
+const CALLS = Object.fromEntries(
+  Object.values(serviceRoutes).map(({ method, path, summary }) => [`${method} ${path}`, summary]),
+);
+
+const CONTRACT = { [OPENAPI_PATH]: 'These routes as OpenAPI 3.1, for generators of clients' };
 
 const CONTROLS = {
   '/__admin': 'The routes of the control API',
@@ -51,6 +52,7 @@ export function addFrontPage(
       about: ABOUT,
       key_header: apiKeyHeader,
       calls: CALLS,
+      contract: CONTRACT,
       control: CONTROLS,
       documents: DOCUMENTS,
     });
@@ -70,19 +72,22 @@ function renderFrontPage(apiKeyHeader: string): string {
             html`<dt><code>${call}</code></dt>
               <dd>${purpose}</dd>`,
         )}
+        ${renderLinks(CONTRACT)}
       </dl>
       <h2>For tests</h2>
-      <dl>
-        ${Object.entries(CONTROLS).map(
-          ([path, purpose]) =>
-            html`<dt><a href="${path}">${path}</a></dt>
-              <dd>${purpose}</dd>`,
-        )}
-      </dl>
+      <dl>${renderLinks(CONTROLS)}</dl>
       <h2>Documentation</h2>
       <ul>
         ${DOCUMENTS.map((document) => html`<li>${document}</li>`)}
       </ul>`,
+  );
+}
+
+function renderLinks(purposes: Readonly<Record<string, string>>): Html[] {
+  return Object.entries(purposes).map(
+    ([path, purpose]) =>
+      html`<dt><a href="${path}">${path}</a></dt>
+        <dd>${purpose}</dd>`,
   );
 }
 

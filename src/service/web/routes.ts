@@ -3,6 +3,7 @@ import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { addFrontPage } from './front-page.ts';
+import { addOpenApiRoute } from './openapi.ts';
 import { HTML_TYPE, renderMissingSessionPage, pageHeaders } from './page-frame.ts';
 import { renderSessionPage } from './session-page.ts';
 
@@ -17,6 +18,7 @@ export interface PageOptions {
 export function addPageRoutes(app: FastifyInstance, options: PageOptions): void {
   const { store, authentication } = options;
   addFrontPage(app, options);
+  addOpenApiRoute(app, options);
   const showSession =
     (kind: SessionKind, parentOf: (session: Session) => string | undefined) =>
     async (request: FastifyRequest<{ Params: { id: string } }>, reply: FastifyReply) => {

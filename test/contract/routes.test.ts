@@ -1,0 +1,142 @@
+/** The routes in the contract are the routes that the agent and the service register, and no more. */
+import { channel } from 'node:diagnostics_channel';
+import type { FastifyInstance } from 'fastify';
+import t, { type Test } from 'tap';
+import { startAgent } from '../../reference-agent/index.ts';
+import {
+  createAsyncApi,
+  createOpenApi,
+  sandboxRoutes,
+  serviceRoutes,
+  voiceChannel,
+  type Routes,
+} from '../../src/contract/index.ts';
+import { startService } from '../../src/service/index.ts';
+import { createDocumentValidator, readDocument } from '../helpers/contract-documents.ts';
+import { assertError as assertAgentError, withAgent } from '../helpers/agent.ts';
+import { assertError as assertServiceError, withService } from '../helpers/service.ts';
+
+/** Routes that are not part of the interface: test controls, pages, and documents. */
+const ownRoutes = [
+  /^\w+ \/__admin/,
+  /^GET \/$/,
+  /^GET \/openapi\.json$/,
+  /^GET \/asyncapi\.json$/,
+  /^GET \/(simulation|production-eval)\/\{id\}$/,
+  // Responds with 404 and the reason.
+  /^\w+ \/v1\/(logs|metrics)$/,
+];
+
+/** Returns the routes with a handler of their own that a server registers while it starts. */
+async function listRegistered(
+  t: Test,
+  start: () => Promise<{ stop: () => Promise<void> }>,
+): Promise<string[]> {
+  const registered = new Set<string>();
+  const onFastify = (message: unknown): void => {
+    const { fastify } = message as { fastify: FastifyInstance };
+    fastify.addHook('onRoute', ({ method, url, handler, onRequest }) => {
+      // The 405 of a path throws in its hook.
+      const isRejection = typeof onRequest === 'function' && String(handler) === '() => undefined';
+      if (isRejection) return;
+      for (const each of [method].flat().filter((name) => name !== 'HEAD')) {
+        registered.add(`${each} ${url.replaceAll(/:(\w+)/g, '{$1}')}`);
+      }
+    });
+  };
+  channel('fastify.initialization').subscribe(onFastify);
+  const server = await start();
+  t.teardown(() => server.stop());
+  channel('fastify.initialization').unsubscribe(onFastify);
+  return [...registered].filter((route) => !ownRoutes.some((own) => own.test(route))).sort();
+}
+
+const listContract = (routes: Routes): string[] =>
+  Object.values(routes).map(({ method, path }) => `${method} ${path}`);
+
+void t.test('the agent registers exactly the routes of the contract', async (t) => {
+  const registered = await listRegistered(t, () => startAgent());
+  const voice = `GET ${voiceChannel.path}`;
+  t.same(registered, [...listContract(sandboxRoutes), voice].sort());
+});
+
+void t.test('the service registers exactly the routes of the contract', async (t) => {
+  const registered = await listRegistered(t, () => startService());
+  const contract = listContract(serviceRoutes);
+  // The slash at the end is optional.
+  const aliases = contract
+    .filter((route) => route.endsWith('/'))
+    .map((route) => route.slice(0, -1));
+  t.same(registered, [...contract, ...aliases].sort());
+});
+
+void t.test('the agent serves its documents without a key', async (t) => {
+  const { agent, send } = await withAgent(t, { apiKey: 'the-key' });
+  const openapi = await send('GET /openapi.json');
+  t.equal(openapi.status, 200);
+  t.equal(openapi.headers.get('content-type'), 'application/json');
+  t.same(openapi.json, createOpenApi('sandbox', { serverUrl: '/' }));
+  const { host } = new URL(agent.url);
+  const asyncapi = await send('GET /asyncapi.json');
+  t.same(asyncapi.json, createAsyncApi({ host, isSecure: false }));
+  t.notOk(openapi.text.includes('the-key') || asyncapi.text.includes('the-key'), 'no key');
+  t.equal((await send('HEAD /openapi.json')).status, 200);
+  assertAgentError(t, await send('POST /openapi.json', { body: {} }), 405, 'method_not_allowed');
+  assertAgentError(t, await send('DELETE /asyncapi.json'), 405, 'method_not_allowed');
+  t.match(
+    (await send('GET /__admin/requests', { headers: { authorization: 'Bearer the-key' } })).json,
+    {
+      total: 0,
+    },
+    'the journal has only requests of the interface',
+  );
+});
+
+void t.test('an agent without voice has no AsyncAPI document, and TLS shows in it', async (t) => {
+  const silent = await withAgent(t, { voice: null });
+  assertAgentError(t, await silent.send('GET /asyncapi.json'), 404, 'not_found');
+  const secure = await withAgent(t, { tls: { kind: 'generated' } });
+  t.match((await secure.send('GET /asyncapi.json')).json, {
+    servers: { sandbox: { protocol: 'wss' } },
+  });
+});
+
+void t.test('the documents of a local agent are not for pages of other machines', async (t) => {
+  const { send } = await withAgent(t);
+  for (const path of ['/openapi.json', '/asyncapi.json']) {
+    const headers = { origin: 'https://evil.example' };
+    assertAgentError(t, await send(`GET ${path}`, { headers }), 403, 'forbidden');
+  }
+});
+
+void t.test('the service serves its document without a key, with its own key header', async (t) => {
+  const { send, admin, service } = await withService(t, { apiKeyHeader: 'X-My-Key' });
+  const response = await send('GET /openapi.json', { key: null });
+  t.equal(response.status, 200);
+  t.equal(response.headers.get('content-type'), 'application/json');
+  t.same(response.json, createOpenApi('service', { serverUrl: '/', apiKeyHeader: 'x-my-key' }));
+  t.notOk(response.text.includes(service.apiKey), 'no key');
+  assertServiceError(t, await send('POST /openapi.json', { body: {} }), 405, /Use GET, HEAD/);
+  t.match(await admin('GET /requests'), { total: 1 }, 'the journal has the 405 only');
+  const front = await send('GET /', { key: null });
+  t.match(front.json, {
+    calls: { 'POST /v1/traces': /OTLP/, 'GET /api/simulations/sessions/': /simulations/ },
+    contract: { '/openapi.json': /OpenAPI/ },
+  });
+  const page = await send('GET /', { key: null, headers: { accept: 'text/html' } });
+  t.match(page.text, /<a href="\/openapi\.json">/);
+  const remote = await startService({
+    host: '0.0.0.0',
+    keys: [{ key: 'the-key-of-this-service' }],
+  });
+  t.teardown(() => remote.stop());
+  t.equal((await fetch(`${remote.url}/openapi.json`)).status, 200);
+});
+
+void t.test('the validator of the tests refuses what a document does not allow', (t) => {
+  const findProblems = createDocumentValidator(readDocument('openapi-sandbox.json'));
+  t.same(findProblems('#/components/schemas/ChatResponse', { choices: [] }), [
+    '/choices must NOT have fewer than 1 items',
+  ]);
+  t.end();
+});

@@ -1,0 +1,175 @@
+/** The OpenAPI and AsyncAPI documents in `schemas/` are correct and complete. */
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import {
+  createAsyncApi,
+  createOpenApi,
+  sandboxRoutes,
+  schemas,
+  serviceRoutes,
+  voiceChannel,
+} from '../../../src/contract/index.ts';
+import {
+  createDocumentValidator,
+  documentPath,
+  escapeKey,
+  listOperations,
+  readDocument,
+} from '../../helpers/contract-documents.ts';
+import { ROOT } from '../../helpers/repository.ts';
+
+const openApiNames = ['openapi-service.json', 'openapi-sandbox.json'];
+const ASYNCAPI_NAME = 'asyncapi-voice.json';
+
+interface LintReport {
+  problems: { ruleId: string; message: string; location: [{ pointer: string }] }[];
+}
+
+/** Returns what Redocly's strictest rules say about a file. */
+async function lint(path: string): Promise<string[]> {
+  const program = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
+  const args = [program, 'lint', path, '--extends=recommended-strict', '--format=json'];
+  // The paths of the results end with a slash in the specification (spec 4.3, 4.4).
+  args.push('--skip-rule=no-path-trailing-slash');
+  const { PATH = '', HOME = '' } = process.env;
+  const offline = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', CI: 'true' };
+  const output = await new Promise<string>((resolve) => {
+    const env = { PATH, HOME, ...offline };
+    execFile(process.execPath, args, { env, cwd: ROOT }, (_error, stdout) => resolve(stdout));
+  });
+  const { problems } = JSON.parse(output) as LintReport;
+  return problems.map(
+    ({ ruleId, message, location: [{ pointer }] }) => `${ruleId} ${pointer} ${message}`,
+  );
+}
+
+void t.test('a public linter finds nothing, and it finds a planted error', async (t) => {
+  for (const name of [...openApiNames, ASYNCAPI_NAME]) {
+    t.same(await lint(documentPath(name)), [], name);
+  }
+  const broken = createOpenApi('service');
+  const operation = broken.paths['/v1/traces']?.['post'] as { responses: object };
+  operation.responses = { 200: { content: {} } };
+  const path = join(t.testdir({}), 'broken.json');
+  writeFileSync(path, JSON.stringify(broken));
+  t.match((await lint(path)).join('\n'), /struct .*description/);
+});
+
+void t.test('every operation has a name for a method, a description, and a section', (t) => {
+  const ids: string[] = [];
+  for (const name of openApiNames) {
+    for (const { operation } of listOperations(readDocument(name))) {
+      ids.push(operation.operationId);
+      t.match(operation.operationId, /^[a-z][A-Za-z]+$/);
+      t.match(operation.description, /See spec \d\.\d/);
+    }
+  }
+  t.same(ids.sort(), [...Object.keys(serviceRoutes), ...Object.keys(sandboxRoutes)].sort());
+  t.equal(new Set(ids).size, ids.length, 'unique');
+  t.end();
+});
+
+void t.test('every example of a document is valid for other validators', (t) => {
+  let count = 0;
+  for (const name of openApiNames) {
+    const document = readDocument(name);
+    const findProblems = createDocumentValidator(document);
+    const check = (pointer: string, value: unknown): void => {
+      count += 1;
+      t.same(findProblems(pointer, value), [], `${name}${pointer}`);
+    };
+    for (const { pointer, operation } of listOperations(document)) {
+      for (const [index, { example }] of (operation.parameters ?? []).entries()) {
+        const schema = `${pointer}/parameters/${index}/schema`;
+        if (example !== undefined) check(schema, example);
+      }
+      const bodies = [
+        { at: `${pointer}/requestBody`, content: operation.requestBody?.content ?? {} },
+        ...Object.entries(operation.responses).map(([status, { content }]) => ({
+          at: `${pointer}/responses/${status}`,
+          content,
+        })),
+      ];
+      for (const { at, content } of bodies) {
+        for (const [type, { examples = {} }] of Object.entries(content)) {
+          for (const { value } of Object.values(examples)) {
+            check(`${at}/content/${escapeKey(type)}/schema`, value);
+          }
+        }
+      }
+    }
+  }
+  t.ok(count > 60, `${count} examples`);
+  t.end();
+});
+
+interface Listed {
+  title: string;
+  $comment: string;
+  examples: unknown[];
+  'x-near-misses': { value: unknown }[];
+}
+
+const messages = Object.values(schemas) as unknown as Listed[];
+/** Messages about which the specification says something, although no request carries them. */
+const notOnTheWire = ['EvalDefinition', 'LiveSettings', 'TranscriptUpload'];
+const documents = [createOpenApi('service'), createOpenApi('sandbox'), createAsyncApi()];
+
+void t.test('every message of the interface is in a document, as strict as its schema', (t) => {
+  for (const { title, $comment, examples, 'x-near-misses': misses } of messages) {
+    const document = documents.find(({ components }) => title in components.schemas);
+    if (!document) {
+      const isOurs = $comment.startsWith('our') || notOnTheWire.includes(title);
+      t.ok(isOurs, `${title} is not part of the interface`);
+      continue;
+    }
+    const findProblems = createDocumentValidator(document);
+    const pointer = `#/components/schemas/${title}`;
+    for (const example of examples) t.same(findProblems(pointer, example), [], title);
+    for (const { value } of misses) {
+      t.not(findProblems(pointer, value).length, 0, `${title}: ${JSON.stringify(value)}`);
+    }
+  }
+  t.end();
+});
+
+void t.test('the times of a document accept exactly what the kit accepts', (t) => {
+  const findProblems = createDocumentValidator(createOpenApi('sandbox'));
+  for (const [time, isTime] of [
+    ['2026-11-20T09:30:00Z', true],
+    ['2026-11-20T09:30:00.5\u221201:00', true],
+    ['20261120T093000Z', true],
+    ['2026-02-30', false],
+    ['20 Nov 2026', false],
+  ] as const) {
+    t.equal(findProblems('#/components/schemas/IsoTime', time).length === 0, isTime, time);
+  }
+  t.end();
+});
+
+void t.test('a running server puts its own address and key header into its document', (t) => {
+  const service = createOpenApi('service', { serverUrl: '/', apiKeyHeader: 'x-my-key' });
+  t.match(service.servers, [{ url: '/' }]);
+  t.match(service.components.securitySchemes, { apiKey: { name: 'x-my-key' } });
+  const voice = createAsyncApi({ host: '127.0.0.1:4000', isSecure: false });
+  t.match(voice.servers, { sandbox: { host: '127.0.0.1:4000', protocol: 'ws' } });
+  t.end();
+});
+
+void t.test('each message of the voice WebSocket is an operation of the sandbox', (t) => {
+  const { channels, operations } = createAsyncApi();
+  t.match(channels, { voice: { address: '/voice' } });
+  for (const { operation, sender, name } of voiceChannel.messages) {
+    const action = sender === 'sandbox' ? 'send' : 'receive';
+    t.match(operations[operation], { action, messages: [{ $ref: new RegExp(`/${name}$`) }] });
+    t.match(operation, new RegExp(`^${action}`));
+  }
+  const types = messages.filter(({ $comment }) => /^spec 6/.test($comment));
+  t.equal(types.length, 4, 'the specification has four messages');
+  for (const { title } of types) {
+    t.ok(voiceChannel.messages.some(({ name }) => name === title));
+  }
+  t.end();
+});

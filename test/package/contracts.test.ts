@@ -9,12 +9,14 @@ const KIT = 'node_modules/sandbox-kit';
 
 const lintProgram = `
   import { readFileSync } from 'node:fs';
+  import service from 'sandbox-kit/schemas/openapi-service.json' with { type: 'json' };
+  import sandbox from 'sandbox-kit/schemas/openapi-sandbox.json' with { type: 'json' };
   import { Parser } from '@asyncapi/parser';
   import { Validator } from '@seriousme/openapi-schema-validator';
 
   const problems = {};
-  for (const area of ['service', 'sandbox']) {
-    const { valid, errors } = await new Validator().validate('${KIT}/schemas/openapi-' + area + '.json');
+  for (const [area, document] of Object.entries({ service, sandbox })) {
+    const { valid, errors } = await new Validator().validate(structuredClone(document));
     problems[area] = valid ? [] : errors;
   }
   const asyncapi = readFileSync('${KIT}/schemas/asyncapi-voice.json', 'utf8');

@@ -1,4 +1,4 @@
-import { areas, defaultPrompts, planCheck, serviceArea, type PlanOptions } from './check.ts';
+import { areas, planCheck, serviceArea, type PlanOptions } from './check.ts';
 import {
   findArea,
   dryRunText,
@@ -19,7 +19,7 @@ export function listing(chosen: PlanOptions, options: TextLayout): string {
 export function dryRun(chosen: PlanOptions, options: TextLayout): string {
   const plan = planCheck(chosen);
   const alternative = planCheck({ ...chosen, intrusive: !(chosen.intrusive ?? false) });
-  return dryRunText({ plan, alternative, prompts: chosen.prompts ?? defaultPrompts }, options);
+  return dryRunText({ plan, alternative }, options);
 }
 
 /**

@@ -5,11 +5,16 @@ import { formatValue, resolvePointer } from '../src/contract/index.ts';
 import { StartError } from '../src/http-kit/errors.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
 import { formatPath } from '../src/platform/options.ts';
+import { matchWithin } from '../src/platform/pattern-match.ts';
 import type { Conversation } from './dialogue.ts';
+import { RequestError } from './errors.ts';
 
 const PATTERN_LENGTH_MAX = 200;
 const CHARACTERS_MATCHED_MAX = 2_000;
 const RULES_MAX = 1_000;
+
+/** How long the pattern of a rule may block the agent: some patterns backtrack almost forever. */
+const MATCH_MS_MAX = 100;
 
 const pattern = z
   .string()
@@ -101,7 +106,10 @@ function describeOption(value: unknown, issue: Issue): string {
 
 /** Plays the rules of a script. */
 export interface ScriptPlayer {
-  /** Returns the reply of the first rule that applies; undefined when none does. */
+  /**
+   * Returns the reply of the first rule that applies; undefined when none does.
+   * @throws {RequestError} when the pattern of a rule takes too long.
+   */
   replyTo(conversation: Conversation): ScriptedReply | undefined;
   /** Resets the `times` of every rule. */
   reset(): void;
@@ -109,9 +117,9 @@ export interface ScriptPlayer {
 
 /** Creates a player. Apart from `times`, a reply depends on the conversation only. */
 export function createScriptPlayer(script: ResolvedScript): ScriptPlayer {
-  const rules = script.rules.map((rule) => ({
+  const rules = script.rules.map((rule, index) => ({
     ...rule,
-    regex: rule.when.regex === undefined ? undefined : new RegExp(rule.when.regex, 'i'),
+    index,
     contains: rule.when.contains?.toLowerCase(),
     replyCount: 0,
   }));
@@ -120,14 +128,14 @@ export function createScriptPlayer(script: ResolvedScript): ScriptPlayer {
       const userText = conversation.userText.slice(0, CHARACTERS_MATCHED_MAX);
       const lowerCaseText = userText.toLowerCase();
       const rule = rules.find(
-        ({ when, regex, contains, times = Infinity, replyCount }) =>
+        ({ when, index, contains, times = Infinity, replyCount }) =>
           replyCount < times &&
           (contains === undefined || lowerCaseText.includes(contains)) &&
-          (regex === undefined || regex.test(userText)) &&
           (when.turn === undefined || when.turn === conversation.turn) &&
           Object.entries(when.metadata ?? {}).every(([key, value]) =>
             isDeepStrictEqual(conversation.metadata?.[key], value),
-          ),
+          ) &&
+          (when.regex === undefined || matches(when.regex, userText, index)),
       );
       if (rule) rule.replyCount += 1;
       return rule?.reply;
@@ -136,6 +144,19 @@ export function createScriptPlayer(script: ResolvedScript): ScriptPlayer {
       for (const rule of rules) rule.replyCount = 0;
     },
   };
+}
+
+/** @throws {RequestError} when the match takes too long. */
+function matches(regex: string, text: string, ruleIndex: number): boolean {
+  const result = matchWithin({ pattern: regex, flags: 'i', texts: [text] }, MATCH_MS_MAX);
+  if (result.kind === 'too_slow') {
+    throw new RequestError(
+      'server_error',
+      `The regex of /rules/${ruleIndex} in the script took longer than ${MATCH_MS_MAX} ms. ` +
+        'Use a simpler one, for example without nested repetitions such as (a+)+.',
+    );
+  }
+  return result.kind === 'found';
 }
 
 function isPattern(text: string): boolean {

@@ -79,11 +79,12 @@ export interface Probe<State extends object = object, Id extends RequirementId =
   intrusive?: true;
   /** Removes what the run created, so it also runs after an interruption. */
   cleansUp?: true;
-  cost: (prompts: readonly string[]) => Cost;
+  /** What the probe sends at most, in a run that creates so many users before it. */
+  cost: (prompts: readonly string[], usersBefore: number) => Cost;
   run(context: ProbeContext & State): Promise<void>;
 }
 
-/** Returns a cost that does not depend on the prompts. */
+/** Returns a cost that does not depend on the run. */
 export function cost(requests: number, modelCalls = 0, users = 0, calls = 0): Probe['cost'] {
   return () => ({ requests, modelCalls, users, calls });
 }

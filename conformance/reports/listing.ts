@@ -34,7 +34,7 @@ function summarizePlan(plan: Plan, alternative = ''): string {
           `creates ${formatCount(users, 'user')} and deletes ${users === 1 ? 'it' : 'them'} at the end`,
         ]),
   ];
-  const clock = probes.some(({ intrusive, cleansUp }) => intrusive && cleansUp)
+  const clock = probes.some(({ probe }) => probe.intrusive && probe.cleansUp)
     ? ` ${CLOCK_SENTENCE}`
     : '';
   return `The run ${listFormat.format(actions)}${alternative}.${clock}`;
@@ -50,7 +50,7 @@ const isForService = ({ peer }: Plan): boolean => peer === 'service';
 /** Summarizes a plan; for a service also how many requests the opposite of `--intrusive` sends. */
 function planWithAlternative({ plan, alternative }: DryRun): string {
   if (!isForService(plan)) return summarizePlan(plan);
-  const option = plan.probes.some(({ intrusive }) => intrusive)
+  const option = plan.probes.some(({ probe }) => probe.intrusive)
     ? '--no-intrusive'
     : '--intrusive (the default for a service on this machine)';
   return summarizePlan(plan, `; with ${option}, ${formatCount(alternative.requests, 'request')}`);
@@ -60,23 +60,21 @@ function planWithAlternative({ plan, alternative }: DryRun): string {
 export interface DryRun {
   plan: Plan;
   alternative: Plan;
-  prompts: readonly string[];
 }
 
 /** Lists what each probe would send. */
 export function dryRunText(dryRun: DryRun, { style, width }: TextLayout): string {
-  const { plan, prompts } = dryRun;
+  const { plan } = dryRun;
   const nameOf = ({ id, area }: { id: string; area: Area }): string =>
     id === PREFLIGHT ? `${PREFLIGHT}/${area}` : id;
-  const nameWidth = 2 + Math.max(...plan.probes.map((probe) => nameOf(probe).length));
+  const nameWidth = 2 + Math.max(...plan.probes.map(({ probe }) => nameOf(probe).length));
   const row = (name: string, phase: string, cells: readonly string[]): string =>
     `  ${name.padEnd(nameWidth)}${phase.padEnd(10)}${cells.map((cell) => cell.padStart(9)).join('')}`;
-  const lines = plan.probes.map(({ id, area, phase, cost }) => {
-    const { requests, modelCalls, users, calls } = cost(prompts);
+  const lines = plan.probes.map(({ probe, cost: { requests, modelCalls, users, calls } }) => {
     const counts = [requests, modelCalls, users, calls];
     return row(
-      nameOf({ id, area }),
-      phase,
+      nameOf(probe),
+      probe.phase,
       counts.map((count) => (count === 0 ? '-' : formatNumber(count))),
     );
   });

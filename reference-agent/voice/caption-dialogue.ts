@@ -3,6 +3,7 @@ import type { Log } from '../../src/platform/log.ts';
 import type { Clip } from '../../src/voice/opus/index.ts';
 import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.ts';
 import type { ReadyReply } from '../chat.ts';
+import { RequestError } from '../errors.ts';
 import type { CallRequest, CaptionedReply } from './messages.ts';
 
 /** What calls with captions share. */
@@ -63,17 +64,30 @@ export class CaptionDialogue {
     if (caption.trim() === '') return undefined;
     const { sessionId, userId, metadata } = this.#request;
     this.#remember({ role: 'user', content: caption });
-    const { delayMs, createResponse } = this.#parts.chat({
+    const ready = this.#chat({
       messages: [...this.#history],
       ...(sessionId !== undefined && { session_id: sessionId }),
       ...(userId !== undefined && { user_id: userId }),
       ...(metadata !== undefined && { metadata }),
     });
+    if (!ready) return undefined;
+    const { delayMs, createResponse } = ready;
     const response = createResponse(0);
     const content = response.choices[0].message.content;
     this.#remember({ role: 'assistant', content });
     const clip = this.#speak(content);
     return { caption, delayMs, response, clip, isReported: false };
+  }
+
+  /** Returns a reply; undefined when the script has none because its pattern takes too long. */
+  #chat(request: ChatRequest): ReadyReply | undefined {
+    try {
+      return this.#parts.chat(request);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      this.#parts.log.warn('no reply to a caption', { why: error.message });
+      return undefined;
+    }
   }
 
   async #speak(content: string): Promise<Clip | undefined> {

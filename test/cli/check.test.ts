@@ -227,6 +227,7 @@ void t.test('--list needs no URL, and --dry-run sends nothing', async (t) => {
   t.match(dry.stdout.replaceAll(/\s+/g, ' '), /creates 21 users and deletes them at the end\./);
   const chat = await run(['check', NOWHERE, '--dry-run', '--area', 'chat']);
   t.match(chat.stdout.replaceAll(/\s+/g, ' '), /creates 7 users and deletes them at the end\./);
+  t.match(chat.stdout, /users\/cleanup +cleanup +7 /, 'a request for each of these users');
 });
 
 void t.test('doctor reports a reachable sandbox, or one cause, as text and as JSON', async (t) => {

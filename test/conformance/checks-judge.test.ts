@@ -182,7 +182,8 @@ void t.test('a probe yields evidence for every requirement that it exercises', a
 
 void t.test('a probe sends exactly the requests that its cost declares', async (t) => {
   const { exchanges } = await recordOnce();
-  for (const { id, area, cost } of sandboxSuite.probes) {
+  for (const { probe: planned, cost: declared } of planCheck({ prompts }).probes) {
+    const { id, area } = planned;
     const own = exchanges.filter(
       ({ probe, endpoint }) =>
         probe === id &&
@@ -190,7 +191,6 @@ void t.test('a probe sends exactly the requests that its cost declares', async (
           ? !/chat|health|voice/.test(endpoint)
           : endpoint === area || id === 'voice/after' || id === 'chat/overlap'),
     );
-    const declared = cost(prompts);
     const chats = own.filter(({ endpoint, intent }) => endpoint === 'chat' && intent !== 'refuse');
     const turns = own.flatMap(({ call }) => call?.events.filter(({ kind }) => kind === 'speech'));
     const modelCalls = [...chats, ...turns.filter((turn) => turn !== undefined)];

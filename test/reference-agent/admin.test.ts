@@ -178,6 +178,18 @@ void t.test('beyond loopback, admin wants the key', async (t) => {
   assertError(t, await open.send('GET /__admin/health'), 403, 'forbidden');
 });
 
+void t.test(
+  'a script pattern that backtracks almost forever does not block the agent',
+  async (t) => {
+    const script = { rules: [{ when: { regex: '(a+)+$' }, reply: { content: 'No.' } }] };
+    const { send } = await withAgent(t, { script });
+    const answer = await send(CHAT_ROUTE, { body: makeChatRequest(`${'a'.repeat(60)}!`) });
+    assertError(t, answer, 500, 'server_error');
+    t.match(answer.text, /regex of \/rules\/0 in the script took longer than 100 ms/);
+    t.equal((await send('GET /health')).status, 200);
+  },
+);
+
 const rules = [
   { when: { contains: 'PARROT', turn: 2 }, reply: { content: 'It rests.' } },
   {

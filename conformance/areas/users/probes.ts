@@ -197,7 +197,7 @@ export const cleanup: UsersProbe = {
   alsoFor: ['chat', 'voice'],
   cleansUp: true,
   exercises: ['USERS-030', 'USERS-031', 'USERS-032', 'USERS-033', 'USERS-081'],
-  cost: cost(21),
+  cost: (_prompts, users) => ({ requests: users, modelCalls: 0, users: 0, calls: 0 }),
   async run(context) {
     const { existing, wronglyAccepted } = context.users;
     await Promise.all([

@@ -67,7 +67,13 @@ const HEALTH_DEADLINE_MS = 10_250;
 /** What a run will send, at most. */
 export interface Plan extends Cost {
   peer: Suite['peer'];
-  probes: readonly Probe[];
+  probes: readonly PlannedProbe[];
+}
+
+/** A probe of a run, and what it sends at most. */
+interface PlannedProbe {
+  probe: Probe;
+  cost: Cost;
 }
 
 /** Selects the probes of a run and adds up what they cost, not counting repetitions. */
@@ -81,15 +87,19 @@ export function planRun(
     (intrusive || !probe.intrusive) &&
     (probe.phase === 'preflight' || (options.probes?.includes(probe) ?? true)) &&
     (!preflightOnly || probe.id === PREFLIGHT || probe.phase === 'cleanup');
-  const probes = suite.probes.filter(isSelected);
+  const selected = suite.probes.filter(isSelected);
   const total: Cost = { requests: 0, modelCalls: 0, users: 0, calls: 0 };
-  for (const probe of probes) {
-    const { requests, modelCalls, users, calls } = probe.cost(prompts);
-    total.requests += requests;
-    total.modelCalls += modelCalls;
-    total.users += users;
-    total.calls += calls;
+  const costs = new Map<Probe, Cost>();
+  // A probe that deletes users runs after all that create them.
+  for (const probe of selected.toSorted((a, b) => phaseOrder(a) - phaseOrder(b))) {
+    const cost = probe.cost(prompts, total.users);
+    costs.set(probe, cost);
+    total.requests += cost.requests;
+    total.modelCalls += cost.modelCalls;
+    total.users += cost.users;
+    total.calls += cost.calls;
   }
+  const probes = [...costs].map(([probe, cost]) => ({ probe, cost }));
   return { ...total, peer: suite.peer, probes };
 }
 
@@ -102,6 +112,8 @@ const phases: readonly Phase[] = [
   'last',
   'end',
 ];
+
+const phaseOrder = ({ phase }: Probe): number => phases.indexOf(phase);
 
 /**
  * Runs the probes of a phase concurrently, phase after phase, and stops after a preflight that found
@@ -134,7 +146,8 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   try {
     const { probes } = planRun(suite, options);
     for (const phase of phases) {
-      await Promise.all(probes.filter((probe) => probe.phase === phase).map(start));
+      const due = probes.filter(({ probe }) => probe.phase === phase);
+      await Promise.all(due.map(({ probe }) => start(probe)));
       const transcript = { run, exchanges: recorder.exchanges };
       if (phase === 'preflight' && findBlockingCause(suite, transcript)) break;
     }

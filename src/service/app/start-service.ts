@@ -46,7 +46,7 @@ export interface RunningService {
 const OWNER_NAME_DEFAULT = 'development';
 
 /** Steps that undo the start, in the order of the start. */
-type Cleanups = (() => Promise<void>)[];
+type Cleanups = (() => Promise<void> | void)[];
 
 type StartOptions = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'keys'>;
 

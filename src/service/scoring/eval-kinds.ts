@@ -1,7 +1,7 @@
 import type { EvalDefinition } from '../../contract/index.ts';
 import { containsJson, isObject, isSameJson } from '../../platform/json.ts';
 import { parsePath, findValues } from '../domain/json-path.ts';
-import { findFirstMatch } from '../domain/pattern-match.ts';
+import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { scoreJudge } from './judge.ts';
 import { readParams, UnreadableParams, type Params } from './params.ts';
 import { formatCount, quoteExcerpt, formatList, quote, shorten } from './quoting.ts';

@@ -1,5 +1,5 @@
 import type { ReplyCondition, ScenarioFact } from '../../contract/index.ts';
-import { findFirstMatch } from '../domain/pattern-match.ts';
+import { findFirstMatch } from '../../platform/pattern-match.ts';
 import { SessionError } from './simulated-session.ts';
 import type { AgentMessage } from './simulated-user.ts';
 

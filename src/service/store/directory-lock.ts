@@ -23,7 +23,7 @@ export const getLockPath = (dir: string): string => join(dir, LOCK_FILE);
 
 /** A lock of a data directory. */
 export interface DirectoryLock {
-  release: () => Promise<void>;
+  release(): void;
 }
 
 /**
@@ -46,12 +46,7 @@ export async function lockDirectory(dir: string): Promise<DirectoryLock> {
     db.close();
     throw error;
   }
-  return {
-    release() {
-      db.close();
-      return Promise.resolve();
-    },
-  };
+  return { release: () => void db.close() };
 }
 
 /** Takes the lock, and returns whether it is held. */

@@ -6,7 +6,7 @@
  */
 import { runInNewContext } from 'node:vm';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
-import { isObject } from '../../platform/json.ts';
+import { isObject } from './json.ts';
 
 /** The longest time a pattern may block this thread. */
 const INLINE_TIMEOUT_MS = 20;
@@ -49,7 +49,11 @@ const PROGRAM = `
   }
   first;`;
 
-function matchWithin({ pattern, flags, texts }: PatternSearch, timeout: number): PatternResult {
+/** Finds the first text that matches, and blocks this thread for a limited number of milliseconds. */
+export function matchWithin(
+  { pattern, flags, texts }: PatternSearch,
+  timeout: number,
+): PatternResult {
   try {
     const first = String(runInNewContext(PROGRAM, { pattern, flags, texts }, { timeout }));
     if (first === '') return { kind: 'absent' };

@@ -3,6 +3,7 @@ import { seededRandom, type Random } from '../src/platform/random.ts';
 import { createAutocannonTransport } from './engines/autocannon.ts';
 import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
+import { withTraceparent, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
 import type { LiveFigures, LoadOptions } from './options.ts';
 import { runPaced } from './phases/paced-run.ts';
@@ -209,10 +210,12 @@ const LOOP_MS_MIN = 100;
 
 async function runLoop(
   { sandbox, signal }: LoadOptions,
-  { open, users, main }: Profile,
+  { open, users, main, createTraceparent }: Profile,
   bounds: { connections: number; durationMs: number; perSecondMax: number },
 ): Promise<ClosedLoopFigures | undefined> {
   const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
   if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
-  return runClosedLoop({ target: sandbox, ...bounds, next: () => nextRequest().outgoing, signal });
+  const next = (): OutgoingRequest =>
+    withTraceparent(nextRequest().outgoing, createTraceparent('closed loop'));
+  return runClosedLoop({ target: sandbox, ...bounds, next, signal });
 }

@@ -1,4 +1,5 @@
 import type { ExchangeRecord, RunRecord } from '../../src/contract/index.ts';
+import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 
 /**
@@ -32,7 +33,7 @@ export function callCommand(exchange: ExchangeRecord, { target, voiceUrl }: RunR
 
 /** Returns a wscat command that sends the first message of a call again. */
 function wscatLine({ request, call }: ExchangeRecord, voiceUrl: string): string {
-  const { 'sec-websocket-protocol': protocol, ...headers } = request.headers;
+  const { 'sec-websocket-protocol': protocol, ...headers } = withoutTrace(request.headers);
   const first = call?.events.find(
     ({ from, kind, isBinary }) => from === 'kit' && kind === 'message' && !isBinary,
   );
@@ -50,8 +51,13 @@ const headerWithoutKey = (name: string, value: string): string =>
     ? `"${name}: Bearer $SANDBOX_KIT_API_KEY"`
     : quote(`${name}: ${value}`);
 
+/** A request that is sent again would otherwise join the trace of the first one. */
+function withoutTrace({ [TRACEPARENT]: _, ...headers }: Record<string, string>): typeof headers {
+  return headers;
+}
+
 function curlLine({ request }: ExchangeRecord, target: string): string {
-  const headers = Object.entries(request.headers).map(([name, value]) => {
+  const headers = Object.entries(withoutTrace(request.headers)).map(([name, value]) => {
     if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
     if (value === '<redacted>') return `-H "${name}: $SANDBOX_KIT_SERVICE_API_KEY"`;
     // curl removes a header without a value unless a semicolon ends it.

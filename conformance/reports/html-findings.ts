@@ -61,11 +61,12 @@ export function withCode(text: string): Html {
 
 function exchanges(items: readonly EvidenceItem[], shown: ReadonlySet<number>): Html | undefined {
   if (items.length === 0) return undefined;
-  const links = items.map(({ exchange, step, request, outcome }) => {
+  const links = items.map(({ exchange, step, request, outcome, traceId }) => {
     const name = shown.has(exchange)
       ? html`<a href="#e${exchange}">#${exchange}</a>`
       : html`#${exchange} (cut)`;
-    return html`<li>${name} "${step}": ${request} &rarr; ${outcome}</li>`;
+    const trace = traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`;
+    return html`<li>${name} "${step}": ${request} &rarr; ${outcome}${trace}</li>`;
   });
   return html`<dt>exchanges</dt>
     <dd class="links">

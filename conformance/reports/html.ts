@@ -64,8 +64,11 @@ function remarks(report: CheckReport): Html {
       <p><b>${blockedBy.message}</b></p>
       <p>${withCode(blockedBy.cure)}</p>
       ${blockedBy.evidence.map(
-        ({ exchange, request, outcome }) =>
-          html`<p><a href="#e${exchange}">#${exchange}</a> ${request} &rarr; ${outcome}</p>`,
+        ({ exchange, request, outcome, traceId }) =>
+          html`<p>
+            <a href="#e${exchange}">#${exchange}</a> ${request} &rarr;
+            ${outcome}${traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`}
+          </p>`,
       )}
     </section>`
   }

@@ -13,7 +13,7 @@ export function junitReport({ requirements, ...report }: CheckReport): string {
   const suites = [...Map.groupBy(selected, ({ area }) => area)].map(([area, rows]): TestSuite => ({
     name: area,
     timestamp: report.startedAt,
-    cases: rows.map((row) => testCase(row, report.verdict === 'not-judged')),
+    cases: rows.map((row) => testCase(row, report)),
   }));
   const hasError = suites.some(({ cases }) =>
     cases.some(({ outcome }) => outcome?.kind === 'error'),
@@ -42,12 +42,25 @@ function notJudgedCases({
     {
       classname: RUN_CLASS,
       name: 'judgment',
-      outcome: { kind: 'error', message: `not judged: ${reason}` },
+      outcome: {
+        kind: 'error',
+        message: `not judged: ${reason}`,
+        ...traceText(blockedBy),
+      },
     },
   ];
 }
 
-function testCase(row: RequirementVerdict, isRunNotJudged: boolean): TestCase {
+/** Returns the trace id of the exchange that shows a cause. */
+function traceText(blockedBy: CheckReport['blockedBy']): { text?: string } {
+  const traceId = blockedBy?.evidence[0]?.traceId;
+  return traceId === undefined ? {} : { text: `trace id ${traceId}` };
+}
+
+function testCase(
+  row: RequirementVerdict,
+  { verdict: runVerdict, blockedBy }: Pick<CheckReport, 'verdict' | 'blockedBy'>,
+): TestCase {
   const { id, area, rule, verdict, accepted, expected = '', received = '' } = row;
   const base = { classname: `sandbox-kit.${area}`, name: `${id} ${rule}` };
   const reason = row.reason ?? verdict;
@@ -70,8 +83,9 @@ function testCase(row: RequirementVerdict, isRunNotJudged: boolean): TestCase {
     case 'error':
       return { ...base, outcome: { kind: 'error', message: reason } };
     case 'blocked': {
-      const kind = isRunNotJudged ? 'error' : 'skipped';
-      return { ...base, outcome: { kind, message: `blocked: ${reason}` } };
+      const kind = runVerdict === 'not-judged' ? 'error' : 'skipped';
+      const message = `blocked: ${reason}`;
+      return { ...base, outcome: { kind, message, ...traceText(blockedBy) } };
     }
     case 'not_applicable':
     case 'not_observed':
@@ -81,6 +95,7 @@ function testCase(row: RequirementVerdict, isRunNotJudged: boolean): TestCase {
 }
 
 function describeFinding(row: RequirementVerdict): string {
+  const traceId = row.evidence[0]?.traceId;
   const exchanges = row.evidence.map(({ exchange }) => exchange).join(', ');
   return [
     `${row.verdict}: spec ${row.section}, statements ${row.statements.join(', ')}`,
@@ -89,6 +104,7 @@ function describeFinding(row: RequirementVerdict): string {
     `received ${row.received ?? ''}`,
     row.hint ?? '',
     `exchanges ${exchanges}`,
+    traceId === undefined ? '' : `trace id ${traceId}`,
     row.curl ?? '',
   ]
     .filter((line) => line !== '')

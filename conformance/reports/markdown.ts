@@ -42,13 +42,14 @@ const section = (title: string, lines: readonly string[]): string[] =>
 
 function findings(title: string, rows: readonly RequirementVerdict[]): string[] {
   const table = markdownTable(
-    ['requirement', 'rule', 'at', 'expected', 'received'],
+    ['requirement', 'rule', 'at', 'expected', 'received', 'trace id'],
     rows.map((row) => [
       row.id,
       `${row.rule} (spec ${row.section})`,
       row.pointer ?? '',
       row.expected ?? '',
       row.received ?? row.reason ?? '',
+      row.evidence[0]?.traceId ?? '',
     ]),
   );
   return section(title, table);

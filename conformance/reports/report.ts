@@ -2,9 +2,11 @@ import type {
   CheckReport,
   EvidenceItem,
   BlockedBy,
+  FailureKind,
   RequirementVerdict,
   RunRecord,
 } from '../../src/contract/index.ts';
+import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
 import { findHttpWaiver } from '../engine/checks/targets.ts';
 import { findCauses } from '../engine/judge/causes.ts';
@@ -137,12 +139,18 @@ function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): 
   return listed.slice(0, EVIDENCE_MAX).map(itemOf);
 }
 
+/** Failures before the request could reach the peer. */
+const UNSENT: readonly (FailureKind | undefined)[] = ['unresolved', 'refused', 'tls', 'plain_http'];
+
 function itemOf(exchange: Exchange): EvidenceItem {
-  const { method, path } = exchange.request;
+  const { method, path, headers } = exchange.request;
+  const isSent = !UNSENT.includes(exchange.failure?.kind);
+  const traceId = isSent ? traceIdOf(headers[TRACEPARENT]) : undefined;
   return {
     exchange: exchange.id,
     step: exchange.step,
     request: `${method} ${path}`,
     outcome: describeOutcome(exchange),
+    ...(traceId !== undefined && { traceId }),
   };
 }

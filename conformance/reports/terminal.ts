@@ -71,8 +71,10 @@ export function terminalReport(original: CheckReport, options: TerminalOptions):
 
 function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout): string[] {
   if (!blockedBy) return [];
+  const traceId = blockedBy.evidence[0]?.traceId;
   const message = wrapBreakingWords(blockedBy.message, width).map((line) => style('red', line));
-  return [...message, ...wrapBreakingWords(blockedBy.cure, width)];
+  const trace = traceId === undefined ? [] : [style('dim', `Trace id ${traceId}`)];
+  return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
 }
 
 function findingBlocks({ requirements }: CheckReport, layout: TextLayout): string[][] {
@@ -98,6 +100,7 @@ function findingLines(row: RequirementVerdict, { style, width }: TextLayout): st
     ['expected', row.expected],
     ['received', row.received],
     ['exchange', count > 1 && where ? `${where} (and ${count - 1} more)` : where],
+    ['trace id', first?.traceId],
     ['hint', row.hint],
   ];
   const label = row.verdict.toUpperCase().padEnd(5);

@@ -70,7 +70,10 @@ export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigu
         method: first.method,
         path: url.pathname.replace(/\/+$/, '') + first.path,
         headers: first.headers,
-        setupRequest: (request: object) => ({ ...request, body: next().body }),
+        setupRequest(request: object) {
+          const { headers, body } = next();
+          return { ...request, headers, body };
+        },
       },
     ],
   });

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { FaultKind } from '../../src/contract/index.ts';
+import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 
 /** A request to send. */
 export interface OutgoingRequest {
@@ -41,6 +42,11 @@ export interface Transport {
   /** Requests that had to wait because the transport had too few connections. */
   readonly delayed: number;
   close(): Promise<void>;
+}
+
+/** Returns a request with the header that names its trace. */
+export function withTraceparent(outgoing: OutgoingRequest, traceparent: string): OutgoingRequest {
+  return { ...outgoing, headers: { ...outgoing.headers, [TRACEPARENT]: traceparent } };
 }
 
 /** The largest response body that is read, far above anything in the interface. */

@@ -61,6 +61,7 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
     clock,
     transport,
     recorder: record,
+    createTraceparent: profile.createTraceparent,
     validate: createResponseValidator(parts.validateResponse, profile.markers),
     windowStartMs,
     onResult: ({ fault, detail }) => {

@@ -1,5 +1,7 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import type { ExchangeResult, Transport } from '../engines/transport.ts';
+import { traceIdOf, type CreateTraceparent } from '../../src/platform/trace-context.ts';
+import { withTraceparent } from '../engines/transport.ts';
 import type { FollowUp, PlannedRequest } from '../profiles/planned-request.ts';
 import type { ValidatedResult } from '../profiles/validate-response.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -25,6 +27,8 @@ export interface RequestSenderParts {
   clock: Clock;
   transport: Transport;
   recorder: Recorder;
+  /** Returns the `traceparent` of the next request of a stream. */
+  createTraceparent: CreateTraceparent;
   validate: (request: PlannedRequest, result: ExchangeResult) => ValidatedResult;
   /** The monotonic start of the steady state. */
   windowStartMs: number;
@@ -59,8 +63,10 @@ class Sender implements RequestSender {
   }
 
   send(request: PlannedRequest, dueMs: number): void {
-    const { clock, transport, recorder, windowStartMs } = this.#parts;
+    const { clock, transport, recorder, windowStartMs, createTraceparent } = this.#parts;
     const { stream } = request;
+    const traceparent = createTraceparent(stream);
+    const outgoing = withTraceparent(request.outgoing, traceparent);
     const isRecorded = request.unjudged !== true;
     if (isRecorded) recorder.offered(stream, dueMs);
     if (this.#inFlight >= IN_FLIGHT_MAX) {
@@ -69,10 +75,10 @@ class Sender implements RequestSender {
     }
     this.#inFlight++;
     if (isRecorded) recorder.sent(stream, dueMs, clock.monotonicMs() - windowStartMs);
-    transport.send(request.outgoing, windowStartMs + dueMs + request.deadlineMs, (result) => {
+    transport.send(outgoing, windowStartMs + dueMs + request.deadlineMs, (result) => {
       if (this.#abandoned) return;
       if (isRecorded) recorder.arrived(stream, result.endedMs - windowStartMs);
-      this.#later.add(() => this.#finish(request, dueMs, result));
+      this.#later.add(() => this.#finish(request, dueMs, result, traceparent));
     });
   }
 
@@ -91,13 +97,19 @@ class Sender implements RequestSender {
     await this.#later.done();
   }
 
-  #finish(request: PlannedRequest, dueMs: number, result: ExchangeResult): void {
+  #finish(
+    request: PlannedRequest,
+    dueMs: number,
+    result: ExchangeResult,
+    traceparent: string,
+  ): void {
     const validated = this.#parts.validate(request, result);
     const { stream, session } = request;
     if (request.unjudged !== true) {
       const details = {
         detail: validated.detail,
         ...(session === undefined ? {} : { session }),
+        traceId: traceIdOf(traceparent),
       };
       const completed = this.#toCompleted(request, dueMs, result, validated);
       this.#parts.recorder.completed(stream, completed, details);

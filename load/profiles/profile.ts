@@ -4,6 +4,7 @@ import {
   type StreamName,
 } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
+import { createTraceparents, type CreateTraceparent } from '../../src/platform/trace-context.ts';
 import { chatRequest, openingMessage, type ChatContent } from './chat-request.ts';
 import { conversationRequest } from './conversation.ts';
 import { createMarkers, type Markers, type PlannedRequest } from './planned-request.ts';
@@ -21,6 +22,8 @@ export interface Profile {
   /** The first request of each simulated user; the others follow it. */
   users: readonly (() => PlannedRequest)[];
   markers: Markers;
+  /** Returns the `traceparent` of the next request of a stream. */
+  createTraceparent: CreateTraceparent;
 }
 
 /** Options of a profile. */
@@ -68,7 +71,8 @@ export function createProfile(options: ProfileOptions): Profile {
     nextRequest: () =>
       createUserRequest(`sim_user_${markers.session(usersCreated++).slice(3)}`, headers),
   };
-  const base = { markers, users: [] };
+  const createTraceparent = createTraceparents(chance.fork('traces').id(16));
+  const base = { markers, users: [], createTraceparent };
   switch (name) {
     case 'chat':
       return { ...base, main: 'chat', streams: ['chat'], open: [chat] };

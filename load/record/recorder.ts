@@ -3,6 +3,7 @@ import {
   HEALTH_RESPONSE_MS_TARGET,
   type FaultKind,
   type FaultSample,
+  type SlowSample,
   type StreamName,
 } from '../../src/contract/index.ts';
 import { createStreamLog, type CompletedRequest, type StreamLog } from './stream-log.ts';
@@ -13,11 +14,20 @@ import {
   type Timeline,
 } from './timeline.ts';
 
+/** What the examples show of a request. */
+export interface CompletedDetails {
+  detail: string;
+  session?: string;
+  traceId?: string | undefined;
+}
+
 /** Records a run. All times are milliseconds since the start of the steady state. */
 export interface Recorder {
   readonly timeline: Timeline;
   readonly inFlight: InFlightSeries;
   readonly faultSamples: readonly FaultSample[];
+  /** The slowest requests of the main stream, slowest first. */
+  readonly slowest: readonly SlowSample[];
   /** Requests of all streams in flight. */
   readonly inFlightCount: number;
   log(stream: StreamName): StreamLog;
@@ -26,11 +36,7 @@ export interface Recorder {
   /** Records that the response arrived. */
   arrived(stream: StreamName, endedMs: number): void;
   /** Records the validated result. */
-  completed(
-    stream: StreamName,
-    request: CompletedRequest,
-    details: { detail: string; session?: string },
-  ): void;
+  completed(stream: StreamName, request: CompletedRequest, details: CompletedDetails): void;
 }
 
 /** Options of a recorder. */
@@ -44,6 +50,8 @@ export interface RecorderOptions {
 /** Number of examples to keep per kind of error. */
 const SAMPLES_PER_KIND = 3;
 const DETAIL_LENGTH_MAX = 200;
+/** Number of the slowest requests to keep. */
+const SLOWEST_MAX = 5;
 
 const isMiss: Record<StreamName, (ms: number) => boolean> = {
   chat: (ms) => ms >= CHAT_RESPONSE_MS_TARGET,
@@ -62,6 +70,7 @@ export function createRecorder({ windowMs, streams, main }: RecorderOptions): Re
   const seconds = createTimeline(windowMs);
   const series = createInFlightSeries(windowMs);
   const faultSamples: FaultSample[] = [];
+  const slowest: SlowSample[] = [];
   const isJudged = (dueMs: number): boolean => dueMs >= 0 && dueMs < windowMs;
   const change = (stream: StreamName, atMs: number, by: 1 | -1): void => {
     inFlightCount += by;
@@ -75,6 +84,7 @@ export function createRecorder({ windowMs, streams, main }: RecorderOptions): Re
     timeline: seconds,
     inFlight: series,
     faultSamples,
+    slowest,
     get inFlightCount() {
       return inFlightCount;
     },
@@ -92,9 +102,13 @@ export function createRecorder({ windowMs, streams, main }: RecorderOptions): Re
       change(stream, endedMs, -1);
       if (stream === main) seconds.ended(endedMs, mainInFlight);
     },
-    completed(stream, request, { detail, session }) {
+    completed(stream, request, { detail, session, traceId }) {
       const { fault: kind, endedMs, dueMs } = request;
       if (isJudged(dueMs)) log(stream).add(request);
+      const names = { ...(session && { session }), ...(traceId && { traceId }) };
+      if (isJudged(dueMs) && stream === main && traceId !== undefined) {
+        addSlow(slowest, request, { stream, ...(session && { session }), traceId });
+      }
       if (stream === main && (request.hasResponse || kind === 'timeout')) {
         seconds.responseTime(dueMs, endedMs - dueMs);
       }
@@ -104,10 +118,24 @@ export function createRecorder({ windowMs, streams, main }: RecorderOptions): Re
       }
       seconds.fault(endedMs, kind);
       if (!isJudged(dueMs) || countSamples(faultSamples, kind) >= SAMPLES_PER_KIND) return;
-      const sample = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...(session && { session }) };
+      const sample = { detail: detail.slice(0, DETAIL_LENGTH_MAX), ...names };
       faultSamples.push({ kind, stream, atMs: Math.round(endedMs), ...sample });
     },
   };
+}
+
+/** Adds a request to the slowest ones, if it is one of them. */
+function addSlow(
+  slowest: SlowSample[],
+  { dueMs, endedMs, deadlineMs, hasResponse, fault }: CompletedRequest,
+  names: Pick<SlowSample, 'stream' | 'session' | 'traceId'>,
+): void {
+  if (!hasResponse && fault !== 'timeout') return;
+  const responseMs = Math.round((fault === 'timeout' ? deadlineMs : endedMs - dueMs) * 100) / 100;
+  if (slowest.length === SLOWEST_MAX && responseMs <= (slowest.at(-1)?.responseMs ?? 0)) return;
+  slowest.push({ ...names, atMs: Math.round(dueMs), responseMs, ...(fault && { fault }) });
+  slowest.sort((a, b) => b.responseMs - a.responseMs);
+  slowest.length = Math.min(SLOWEST_MAX, slowest.length);
 }
 
 const countSamples = (samples: readonly FaultSample[], kind: FaultKind): number =>

@@ -1,5 +1,6 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { junitXml, type TestCase } from '../../src/report-kit/junit.ts';
+import { formatTime, traceNote } from './wording.ts';
 
 /**
  * Writes the report as JUnit XML, with a test case per target. FAIL is a `failure`; INVALID RUN is an
@@ -17,10 +18,36 @@ export function junitReport(report: LoadReport): string {
     ...(verdict === 'NOT TESTED' ? [untested] : []),
     ...targets.map((target) => caseOf(target, report)),
   ];
-  return junitXml('sandbox-kit load', [{ name: 'load', timestamp: startedAt, cases }]);
+  const examples = describeExamples(report);
+  return junitXml('sandbox-kit load', [
+    {
+      name: 'load',
+      timestamp: startedAt,
+      cases: cases.map((each) => withExamples(each, examples)),
+    },
+  ]);
 }
 
 const CLASS_NAME = 'sandbox-kit.load';
+
+/** Returns the trace ids of failed and slow requests, one per line. */
+function describeExamples({ faultSamples, slowest = [] }: LoadReport): string {
+  return [
+    ...faultSamples.map(
+      ({ stream, kind, detail, traceId }) => `${stream}, ${kind}: ${detail}${traceNote(traceId)}`,
+    ),
+    ...slowest.map(
+      ({ stream, responseMs, traceId }) =>
+        `${stream}, slow: ${formatTime(responseMs)}${traceNote(traceId)}`,
+    ),
+  ].join('\n');
+}
+
+function withExamples(each: TestCase, examples: string): TestCase {
+  const { outcome } = each;
+  if (outcome?.kind !== 'failure' || examples === '') return each;
+  return { ...each, outcome: { ...outcome, text: examples } };
+}
 
 function caseOf({ id, verdict, reason }: LoadTarget, { exitCode, sentence }: LoadReport): TestCase {
   const base = { classname: CLASS_NAME, name: id };

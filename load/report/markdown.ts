@@ -12,6 +12,7 @@ import {
   formatTime,
   hasRun,
   targetColumns,
+  traceNote,
 } from './wording.ts';
 
 const icons = {
@@ -39,6 +40,7 @@ export function markdownReport(original: LoadReport): string {
       ? []
       : [`> ${escapeMarkdown(describeSelfCheck(report))}`, '']),
     ...(hasRun(report) ? [...markdownTable(columns, targets.map(targetCells)), ''] : []),
+    ...exampleLines(report),
     ...voiceLines(report),
     ...(findMax ? [escapeMarkdown(findMax.summary), ''] : []),
     ...comparisonLines(report),
@@ -64,6 +66,28 @@ function targetCells(target: LoadTarget): string[] {
   ];
 }
 
+/** Lists failed and slow requests with the ids to look for in the monitoring of the sandbox. */
+function exampleLines({ faultSamples, slowest = [] }: LoadReport): string[] {
+  const at = (atMs: number): string => `${formatNumber(atMs / 1000, 1)} s`;
+  const rows = [
+    ...faultSamples.map(({ stream, atMs, kind, detail, traceId = '' }) => [
+      ...[stream, at(atMs), `${kind}: ${detail}`, traceId],
+    ]),
+    ...slowest.map(({ stream, atMs, responseMs, traceId }) => [
+      ...[stream, at(atMs), `slow: ${formatTime(responseMs)}`, traceId],
+    ]),
+  ];
+  if (rows.length === 0) return [];
+  return [
+    '<details><summary>Failed and slowest requests</summary>',
+    '',
+    ...markdownTable(['request', 'at', 'what', 'trace id'], rows),
+    '',
+    '</details>',
+    '',
+  ];
+}
+
 function voiceLines({ voice }: LoadReport): string[] {
   if (!voice) return [];
   const rows = callTimes.map(([key, title]) => {
@@ -78,7 +102,8 @@ function voiceLines({ voice }: LoadReport): string[] {
     escapeMarkdown(describePackets(voice)),
     '',
     ...voice.faultSamples.map(
-      ({ kind, call, detail }) => `- ${escapeMarkdown(`${kind}, call ${call + 1}: ${detail}`)}`,
+      ({ kind, call, detail, traceId }) =>
+        `- ${escapeMarkdown(`${kind}, call ${call + 1}: ${detail}${traceNote(traceId)}`)}`,
     ),
     ...(voice.faultSamples.length === 0 ? [] : ['']),
   ];

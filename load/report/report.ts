@@ -86,6 +86,7 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     heatBoundsMs: [...HEAT_BOUNDS_MS],
     curve: latencyCurve(main.response, main.service),
     faultSamples: [...record.faultSamples],
+    ...(record.slowest.length > 0 && { slowest: [...record.slowest] }),
     machine: describeMachine(run.engine, paced.cost.cpuPercent),
     notes: [
       ...streams.flatMap(([name, stream]) => streamNotes(name, stream)),

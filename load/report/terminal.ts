@@ -28,6 +28,7 @@ import {
   describeSelfCheck,
   describeStream,
   formatTime,
+  traceNote,
   hasRun,
   requestTimes,
 } from './wording.ts';
@@ -47,6 +48,7 @@ export function terminalReport(original: LoadReport, layout: TextLayout): string
     blockingLines(report, layout),
     targetLines(report, layout),
     ...streamBlocks(report, layout),
+    exampleLines(report, layout),
     voiceLines(report, layout),
     outageLines(report, layout),
     findMaxLines(report, layout),
@@ -111,6 +113,33 @@ function streamLines(name: string, stream: StreamReport, { style, width }: TextL
   ];
 }
 
+/** Lists failed and slow requests with the ids to look for in the monitoring of the sandbox. */
+function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLayout): string[] {
+  const { style, width } = layout;
+  const firstOfEach = [...Map.groupBy(faultSamples, ({ kind }) => kind).values()].flatMap(
+    ([first]) => first ?? [],
+  );
+  const failed = firstOfEach.map(({ kind, stream, atMs, detail, traceId }) =>
+    labeled('  ', `${stream} at ${seconds(atMs)}, ${kind}: ${detail}${traceNote(traceId)}`, width),
+  );
+  const slow = slowest
+    .slice(0, SLOWEST_SHOWN)
+    .map(
+      ({ stream, atMs, responseMs, traceId }) =>
+        `  ${stream} at ${seconds(atMs)}, ${formatTime(responseMs)}${traceNote(traceId)}`,
+    );
+  return [
+    ...(failed.length === 0 ? [] : [style('bold', 'Failed, first of each kind')]),
+    ...failed.flat(),
+    ...(slow.length === 0 ? [] : [style('bold', 'Slowest')]),
+    ...slow,
+  ];
+}
+
+const SLOWEST_SHOWN = 3;
+
+const seconds = (ms: number): string => `${formatNumber(ms / 1000, 1)} s`;
+
 const timeRow = (title: string, cells: readonly string[]): string =>
   `  ${title.padEnd(24)}${cells.map((cell) => cell.padStart(9)).join('')}`;
 
@@ -138,8 +167,8 @@ function voiceLines({ voice }: LoadReport, { style, width }: TextLayout): string
 
 function callErrorLines({ errors, faultSamples }: VoiceLoad, layout: TextLayout): string[] {
   const { style, width } = layout;
-  const samples = faultSamples.flatMap(({ call, detail }) =>
-    labeled(' '.repeat(11), `call ${call + 1}: ${detail}`, width),
+  const samples = faultSamples.flatMap(({ call, detail, traceId }) =>
+    labeled(' '.repeat(11), `call ${call + 1}: ${detail}${traceNote(traceId)}`, width),
   );
   return [
     ...Object.entries(errors).flatMap(([kind, count]) => {

@@ -226,14 +226,16 @@ const SAMPLES_PER_KIND = 3;
 
 function sampleFaults({ calls, windowStartMs }: VoiceRun): VoiceLoad['faultSamples'] {
   const counts = new Map<string, number>();
-  return calls.flatMap(({ nth, session, fault }) => {
+  return calls.flatMap(({ nth, session, fault, traceId }) => {
     if (!fault) return [];
     const { kind, detail } = fault;
     const times = (counts.get(kind) ?? 0) + 1;
     counts.set(kind, times);
     if (times > SAMPLES_PER_KIND) return [];
     const atMs = fault.atMs - (windowStartMs ?? fault.atMs);
-    return [{ kind, call: nth, atMs: Math.round(atMs), session, detail }];
+    return [
+      { kind, call: nth, atMs: Math.round(atMs), session, ...(traceId && { traceId }), detail },
+    ];
   });
 }
 

@@ -18,6 +18,11 @@ type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
   blockedBy: LoadReport['blockedBy'] | undefined;
 };
 
+/** Returns the trace id of an example, to append to it. */
+export function traceNote(traceId: string | undefined): string {
+  return traceId === undefined ? '' : `, trace id ${traceId}`;
+}
+
 /** States the verdict of a run in one or two sentences. */
 export function describeVerdict(report: Judged): string {
   const { verdict, targets, selfCheck, blockedBy } = report;

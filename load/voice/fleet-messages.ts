@@ -10,6 +10,8 @@ export interface CallOrder {
   /** Index in the run, starting at 0. */
   nth: number;
   session: string;
+  /** The header of the WebSocket request. */
+  traceparent: string;
   /** Since the Unix epoch. */
   dueAtMs: number;
 }
@@ -61,6 +63,7 @@ export interface CallFault {
 export interface CallOutcome {
   nth: number;
   session: string;
+  traceId?: string | undefined;
   fault?: CallFault;
   isConnected: boolean;
   isHeld: boolean;

@@ -11,6 +11,7 @@ import {
   OutgoingCall,
   type VoiceTarget,
 } from '../../src/voice/call/index.ts';
+import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
 import type { CallFault, CallOrder, CallOutcome } from './fleet-messages.ts';
 import { MediaStatistics, type MediaListener } from './media-statistics.ts';
 import { TurnLoop } from './turn-loop.ts';
@@ -52,8 +53,10 @@ export class LoadCall {
 
   constructor(options: LoadCallOptions) {
     this.#options = options;
+    const { target, order } = options;
     this.#call = new OutgoingCall({
       ...options,
+      target: { ...target, headers: { ...target.headers, [TRACEPARENT]: order.traceparent } },
       onPacket: (packet) => this.#onPacket(packet),
       onEnd: (error) => void this.#fail(error),
     });
@@ -99,7 +102,7 @@ export class LoadCall {
   }
 
   #outcome(wasHeld: boolean): CallOutcome {
-    const { nth, session } = this.#options.order;
+    const { nth, session, traceparent } = this.#options.order;
     const { turnResponsesMs, turns } = this.#turnLoop?.statistics() ?? {
       turnResponsesMs: [],
       turns: 0,
@@ -113,6 +116,7 @@ export class LoadCall {
     return {
       nth,
       session,
+      traceId: traceIdOf(traceparent),
       ...(fault && { fault }),
       isConnected: this.#times.setupMs !== undefined,
       isHeld: wasHeld && !isSilent,

@@ -2,12 +2,14 @@ import { availableParallelism } from 'node:os';
 import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { createTraceparents } from '../../src/platform/trace-context.ts';
 import {
   defaultAnswerForm,
   deriveVoiceUrl,
   type VoiceTarget,
 } from '../../src/voice/call/voice-target.ts';
 import type { LiveFigures, LoadOptions } from '../options.ts';
+import type { CallOrder } from './fleet-messages.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
 
 /** The results of the calls of a run. */
@@ -113,10 +115,12 @@ function createOrders(
   { calls = 0, callsPerSecond = 1 }: LoadPlan,
   chance: Random,
   beginAtMs: number,
-): { nth: number; session: string; dueAtMs: number }[] {
+): CallOrder[] {
+  const createTraceparent = createTraceparents(chance.fork('traces').id(16));
   return Array.from({ length: calls }, (_, nth) => ({
     nth,
     session: `sk_${chance.fork(`call ${nth}`).id(12)}`,
+    traceparent: createTraceparent(`call ${nth}`),
     dueAtMs: beginAtMs + (nth * 1_000) / callsPerSecond,
   }));
 }

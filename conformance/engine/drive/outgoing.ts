@@ -1,3 +1,4 @@
+import { TRACEPARENT } from '../../../src/platform/trace-context.ts';
 import type { Step } from '../probe.ts';
 import type { Outgoing } from './http-client.ts';
 
@@ -17,8 +18,8 @@ const VOICE_PROTOCOL = 'voice-agent';
 /** The key of requests that send a wrong one. */
 export const WRONG_KEY = 'sandbox-kit-wrong-key';
 
-/** Builds the request of a step. */
-export function toOutgoing(step: Step, settings: RequestSettings): Outgoing {
+/** Builds the request of a step. A step may set any header itself. */
+export function toOutgoing(step: Step, settings: RequestSettings, traceparent?: string): Outgoing {
   const { endpoint, body } = step;
   const content =
     body && ('bytes' in body ? body.bytes : 'json' in body ? JSON.stringify(body.json) : body.text);
@@ -26,6 +27,7 @@ export function toOutgoing(step: Step, settings: RequestSettings): Outgoing {
     ...(content === undefined ? {} : { 'content-type': 'application/json' }),
     ...(endpoint === 'voice' && { 'sec-websocket-protocol': VOICE_PROTOCOL }),
     ...authHeaders(step, settings),
+    ...(traceparent !== undefined && { [TRACEPARENT]: traceparent }),
     ...step.headers,
   };
   return {

@@ -6,6 +6,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
+import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import type { Suite } from '../area.ts';
 import type { Cost, Phase, Probe, Step } from '../probe.ts';
@@ -187,6 +188,7 @@ async function createRunSender(
       authorize: (key) => suite.authorize(key, apiKeyHeader),
       voicePath: new URL(resolveVoiceOptions(options.target, options.voice).url).pathname,
     },
+    createTraceparent: createTraceparents(options.seed),
     deadlineMs: createDeadlines(options.timeoutMs),
     onExchange: options.onExchange,
     recovery: suite.repeatsFailures

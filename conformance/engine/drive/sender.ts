@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { readRetryAfterMs, type Clock } from '../../../src/platform/clock.ts';
+import type { CreateTraceparent } from '../../../src/platform/trace-context.ts';
 import type { Probe, Step } from '../probe.ts';
 import {
   isBroken,
@@ -28,6 +29,7 @@ export interface SenderOptions {
   callLimiter: RequestLimiter;
   recorder: Recorder;
   settings: RequestSettings;
+  createTraceparent: CreateTraceparent;
   deadlineMs: (endpoint: Endpoint) => number;
   /** Returns whether a probe must send nothing more because the run was interrupted. */
   isStopped: (probe: Probe) => boolean;
@@ -181,7 +183,8 @@ function createExchangeOnce(options: SenderOptions): ExchangeOnce {
   const startedMs = clock.monotonicMs();
   const sinceStartMs = (): number => Math.round((clock.monotonicMs() - startedMs) * 100) / 100;
   return async (probe, step, { deadlineMs, repeats }) => {
-    const outgoing = toOutgoing(step, options.settings);
+    const traceparent = options.createTraceparent(`${probe.id}/${step.step}`);
+    const outgoing = toOutgoing(step, options.settings, traceparent);
     const sentMs = sinceStartMs();
     const outcome: Outcome =
       step.endpoint !== 'voice' || !caller

@@ -30,6 +30,7 @@ import {
   badge,
   comparisonTable,
   errorsTable,
+  slowestTable,
   stepsTable,
   targetsTable,
   timesTable,
@@ -199,7 +200,7 @@ function errorsSection(report: LoadReport): Html {
   }
   return html`<h2>Errors</h2>
     <p>${outages && `${describeOutages(outages)}.`}</p>
-    ${errorsTable(report)} ${violations(report)}`;
+    ${errorsTable(report)} ${violations(report)} ${slowestTable(report)}`;
 }
 
 function violations({ chat, health, users }: LoadReport): Html {

@@ -8,7 +8,7 @@ import type {
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
-import { describeStream, formatTime, requestTimes, targetColumns } from '../wording.ts';
+import { describeStream, formatTime, requestTimes, targetColumns, traceNote } from '../wording.ts';
 
 const looks: Record<LoadVerdict, { className: string; icon: string }> = {
   PASS: { className: 'pass', icon: '✓' },
@@ -150,10 +150,45 @@ export function errorsTable(report: LoadReport): Html {
 function samplesOf({ faultSamples }: LoadReport, kind: string): Html[] {
   return faultSamples
     .filter((sample) => sample.kind === kind)
-    .map(({ stream, atMs, session, detail }) => {
+    .map(({ stream, atMs, session, detail, traceId }) => {
       const where = session === undefined ? stream : `${stream}, ${session}`;
-      return html`<div>${formatNumber(atMs / 1000, 1)} s, ${where}: ${detail}</div>`;
+      return html`<div>
+        ${formatNumber(atMs / 1000, 1)} s, ${where}: ${detail}${traceNote(traceId)}
+      </div>`;
     });
+}
+
+/** Renders the slowest requests with their trace ids. */
+export function slowestTable({ slowest = [] }: LoadReport): Html {
+  if (slowest.length === 0) return html``;
+  return html`<details>
+    <summary>Slowest requests</summary>
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>due at</th>
+            <th>request</th>
+            <th class="number">response time</th>
+            <th>trace id</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${slowest.map(
+            ({ atMs, stream, session, responseMs, fault, traceId }) =>
+              html`<tr>
+                <td>${formatNumber(atMs / 1000, 1)} s</td>
+                <td>${session === undefined ? stream : `${stream}, ${session}`}</td>
+                <td class="number">
+                  ${formatTime(responseMs, '')}${fault === undefined ? '' : ` (${fault})`}
+                </td>
+                <td><code>${traceId}</code></td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+  </details>`;
 }
 
 /** Renders the comparison with an earlier run. */

@@ -403,6 +403,10 @@ export interface EvidenceItem {
   step: string;
   request: string;
   outcome: string;
+  /**
+   * Trace id of the `traceparent` that the request carried. Absent if the request could not be sent.
+   */
+  traceId?: string;
   [k: string]: unknown;
 }
 /**
@@ -1194,6 +1198,10 @@ export interface LoadReport {
    * The first error of each kind.
    */
   faultSamples: FaultSample[];
+  /**
+   * The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.
+   */
+  slowest?: SlowSample[];
   findMax?: MaxRate;
   comparison?: LoadComparison;
   machine?: GeneratorMachine;
@@ -1445,7 +1453,32 @@ export interface FaultSample {
    * The session_id of the request.
    */
   session?: string;
+  /**
+   * Trace id of the `traceparent` that the request carried.
+   */
+  traceId?: string;
   detail: string;
+  [k: string]: unknown;
+}
+export interface SlowSample {
+  stream: string;
+  /**
+   * When the request was due, in milliseconds since the steady state began.
+   */
+  atMs: number;
+  /**
+   * Time from the due time to the complete response.
+   */
+  responseMs: number;
+  fault?: FaultKind;
+  /**
+   * The session_id of the request.
+   */
+  session?: string;
+  /**
+   * Trace id of the `traceparent` that the request carried.
+   */
+  traceId: string;
   [k: string]: unknown;
 }
 /**
@@ -1683,6 +1716,10 @@ export interface CallFaultSample {
    */
   atMs: number;
   session: string;
+  /**
+   * Trace id of the `traceparent` that the request of the WebSocket carried.
+   */
+  traceId?: string;
   detail: string;
   [k: string]: unknown;
 }
@@ -2590,6 +2627,10 @@ export interface SimulatedSessionReport {
    * Id of the simulated user; null if the sandbox has no POST /users.
    */
   user_id: string | null;
+  /**
+   * Trace ids of the `traceparent` of each request to the sandbox, in order, without the deletion of the user. The last one is the request before the session ended.
+   */
+  trace_ids?: string[];
   traces: SimulatedTurnReport[];
   /**
    * Outcomes that pass or fail, as in the results endpoint.

@@ -1438,12 +1438,13 @@ return errors === 0;
 }
 
 export const CheckReport = validate16;
-const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"crashes":{"description":"Each time the sandbox stopped accepting connections during the run. Absent if it never did.","type":"array","items":{"title":"Crash","type":"object","required":["downMs","cameBack","suspects","crashedAgain"],"properties":{"downMs":{"description":"Milliseconds from the first failed connection until the sandbox responded again, or until the kit stopped waiting.","type":"integer","minimum":0},"cameBack":{"description":"Whether the sandbox responded again within the time that the kit waits.","type":"boolean"},"suspects":{"title":"CrashSuspects","description":"The requests that were in flight when the sandbox stopped. Empty if there were none.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"crashedAgain":{"description":"Numbers of those suspects whose request failed in the same way when it was sent again, alone.","type":"array","items":{"type":"integer"}}}}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","fixes","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements that were judged in only one of the runs, or that changed between pass and note.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of requirements with the same verdict in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"evidenceItem":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"crashes":[{"downMs":1200,"cameBack":true,"suspects":[{"exchange":41,"step":"content null","request":"POST /v1/chat/completions","outcome":"reset"}],"crashedAgain":[41]}],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
-const schema20 = {"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"}}};
+const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"crashes":{"description":"Each time the sandbox stopped accepting connections during the run. Absent if it never did.","type":"array","items":{"title":"Crash","type":"object","required":["downMs","cameBack","suspects","crashedAgain"],"properties":{"downMs":{"description":"Milliseconds from the first failed connection until the sandbox responded again, or until the kit stopped waiting.","type":"integer","minimum":0},"cameBack":{"description":"Whether the sandbox responded again within the time that the kit waits.","type":"boolean"},"suspects":{"title":"CrashSuspects","description":"The requests that were in flight when the sandbox stopped. Empty if there were none.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"crashedAgain":{"description":"Numbers of those suspects whose request failed in the same way when it was sent again, alone.","type":"array","items":{"type":"integer"}}}}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","fixes","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements that were judged in only one of the runs, or that changed between pass and note.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of requirements with the same verdict in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"evidenceItem":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried. Absent if the request could not be sent.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"crashes":[{"downMs":1200,"cameBack":true,"suspects":[{"exchange":41,"step":"content null","request":"POST /v1/chat/completions","outcome":"reset"}],"crashedAgain":[41]}],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema20 = {"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried. Absent if the request could not be sent.","type":"string","pattern":"^[0-9a-f]{32}$"}}};
 const schema22 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema23 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
 const formats0 = /^(?:\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|02-(?:0[1-9]|[12]\d)|W(?:0[1-9]|[1-4]\d|5[0-3])-[1-7]|(?:00[1-9]|0[1-9]\d|[12]\d\d|3[0-5]\d|36[0-6]))(?:[Tt](?:[01]\d|2[0-4])(?::[0-5]\d(?::(?:[0-5]\d|60))?)?(?:[.,]\d+)?(?:[Zz]|[+\-\u2212](?:[01]\d|2[0-4])(?::?[0-5]\d)?)?)?|\d{4}(?:(?:0[13578]|1[02])(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)(?:0[1-9]|[12]\d|30)|02(?:0[1-9]|[12]\d)|(?:00[1-9]|0[1-9]\d|[12]\d\d|3[0-5]\d|36[0-6]))(?:[Tt](?:[01]\d|2[0-4])(?:[0-5]\d(?:(?:[0-5]\d|60))?)?(?:[.,]\d+)?(?:[Zz]|[+\-\u2212](?:[01]\d|2[0-4])(?::?[0-5]\d)?)?)?)$/;
 const schema19 = {"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}};
+const pattern0 = new RegExp("^[0-9a-f]{32}$", "u");
 
 function validate17(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -1542,9 +1543,11 @@ vErrors.push(err7);
 errors++;
 }
 }
-}
-else {
-const err8 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data0.traceId !== undefined){
+let data5 = data0.traceId;
+if(typeof data5 === "string"){
+if(!pattern0.test(data5)){
+const err8 = {instancePath:instancePath+"/" + i0+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -1554,14 +1557,37 @@ vErrors.push(err8);
 errors++;
 }
 }
-}
 else {
-const err9 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err9 = {instancePath:instancePath+"/" + i0+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err9];
 }
 else {
 vErrors.push(err9);
+}
+errors++;
+}
+}
+}
+else {
+const err10 = {instancePath:instancePath+"/" + i0,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err10];
+}
+else {
+vErrors.push(err10);
+}
+errors++;
+}
+}
+}
+else {
+const err11 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err11];
+}
+else {
+vErrors.push(err11);
 }
 errors++;
 }
@@ -2237,9 +2263,11 @@ vErrors.push(err55);
 errors++;
 }
 }
-}
-else {
-const err56 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data26.traceId !== undefined){
+let data31 = data26.traceId;
+if(typeof data31 === "string"){
+if(!pattern0.test(data31)){
+const err56 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2249,9 +2277,8 @@ vErrors.push(err56);
 errors++;
 }
 }
-}
 else {
-const err57 = {instancePath:instancePath+"/crashes/" + i2+"/suspects",schemaPath:"#/properties/crashes/items/properties/suspects/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err57 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2261,14 +2288,9 @@ vErrors.push(err57);
 errors++;
 }
 }
-if(data22.crashedAgain !== undefined){
-let data31 = data22.crashedAgain;
-if(Array.isArray(data31)){
-const len4 = data31.length;
-for(let i4=0; i4<len4; i4++){
-let data32 = data31[i4];
-if(!(((typeof data32 == "number") && (!(data32 % 1) && !isNaN(data32))) && (isFinite(data32)))){
-const err58 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain/" + i4,schemaPath:"#/properties/crashes/items/properties/crashedAgain/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err58 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2280,7 +2302,7 @@ errors++;
 }
 }
 else {
-const err59 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain",schemaPath:"#/properties/crashes/items/properties/crashedAgain/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err59 = {instancePath:instancePath+"/crashes/" + i2+"/suspects",schemaPath:"#/properties/crashes/items/properties/suspects/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2290,9 +2312,14 @@ vErrors.push(err59);
 errors++;
 }
 }
-}
-else {
-const err60 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data22.crashedAgain !== undefined){
+let data32 = data22.crashedAgain;
+if(Array.isArray(data32)){
+const len4 = data32.length;
+for(let i4=0; i4<len4; i4++){
+let data33 = data32[i4];
+if(!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))){
+const err60 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain/" + i4,schemaPath:"#/properties/crashes/items/properties/crashedAgain/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2304,7 +2331,7 @@ errors++;
 }
 }
 else {
-const err61 = {instancePath:instancePath+"/crashes",schemaPath:"#/properties/crashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err61 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain",schemaPath:"#/properties/crashes/items/properties/crashedAgain/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2314,13 +2341,9 @@ vErrors.push(err61);
 errors++;
 }
 }
-if(data.staleKnownFailures !== undefined){
-let data33 = data.staleKnownFailures;
-if(Array.isArray(data33)){
-const len5 = data33.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data33[i5] !== "string"){
-const err62 = {instancePath:instancePath+"/staleKnownFailures/" + i5,schemaPath:"#/properties/staleKnownFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err62 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2332,7 +2355,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/staleKnownFailures",schemaPath:"#/properties/staleKnownFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err63 = {instancePath:instancePath+"/crashes",schemaPath:"#/properties/crashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2342,11 +2365,13 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data35 = data.comparison;
-if(data35 && typeof data35 == "object" && !Array.isArray(data35)){
-if(data35.startedAt === undefined){
-const err64 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(data.staleKnownFailures !== undefined){
+let data34 = data.staleKnownFailures;
+if(Array.isArray(data34)){
+const len5 = data34.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data34[i5] !== "string"){
+const err64 = {instancePath:instancePath+"/staleKnownFailures/" + i5,schemaPath:"#/properties/staleKnownFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2355,8 +2380,10 @@ vErrors.push(err64);
 }
 errors++;
 }
-if(data35.differences === undefined){
-const err65 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+}
+else {
+const err65 = {instancePath:instancePath+"/staleKnownFailures",schemaPath:"#/properties/staleKnownFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2365,8 +2392,12 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data35.regressions === undefined){
-const err66 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
+}
+if(data.comparison !== undefined){
+let data36 = data.comparison;
+if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
+if(data36.startedAt === undefined){
+const err66 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2375,8 +2406,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data35.fixes === undefined){
-const err67 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
+if(data36.differences === undefined){
+const err67 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2385,8 +2416,8 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(data35.otherChanges === undefined){
-const err68 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
+if(data36.regressions === undefined){
+const err68 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2395,8 +2426,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data35.unchanged === undefined){
-const err69 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
+if(data36.fixes === undefined){
+const err69 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2405,9 +2436,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-for(const key2 in data35){
-if(!((((((key2 === "startedAt") || (key2 === "differences")) || (key2 === "regressions")) || (key2 === "fixes")) || (key2 === "otherChanges")) || (key2 === "unchanged"))){
-const err70 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data36.otherChanges === undefined){
+const err70 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2416,12 +2446,8 @@ vErrors.push(err70);
 }
 errors++;
 }
-}
-if(data35.startedAt !== undefined){
-let data36 = data35.startedAt;
-if(typeof data36 === "string"){
-if(!(formats0.test(data36))){
-const err71 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data36.unchanged === undefined){
+const err71 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2430,9 +2456,9 @@ vErrors.push(err71);
 }
 errors++;
 }
-}
-else {
-const err72 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key2 in data36){
+if(!((((((key2 === "startedAt") || (key2 === "differences")) || (key2 === "regressions")) || (key2 === "fixes")) || (key2 === "otherChanges")) || (key2 === "unchanged"))){
+const err72 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2442,13 +2468,11 @@ vErrors.push(err72);
 errors++;
 }
 }
-if(data35.differences !== undefined){
-let data37 = data35.differences;
-if(Array.isArray(data37)){
-const len6 = data37.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data37[i6] !== "string"){
-const err73 = {instancePath:instancePath+"/comparison/differences/" + i6,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data36.startedAt !== undefined){
+let data37 = data36.startedAt;
+if(typeof data37 === "string"){
+if(!(formats0.test(data37))){
+const err73 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2458,9 +2482,8 @@ vErrors.push(err73);
 errors++;
 }
 }
-}
 else {
-const err74 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err74 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2470,13 +2493,13 @@ vErrors.push(err74);
 errors++;
 }
 }
-if(data35.regressions !== undefined){
-let data39 = data35.regressions;
-if(Array.isArray(data39)){
-const len7 = data39.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data39[i7] !== "string"){
-const err75 = {instancePath:instancePath+"/comparison/regressions/" + i7,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data36.differences !== undefined){
+let data38 = data36.differences;
+if(Array.isArray(data38)){
+const len6 = data38.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data38[i6] !== "string"){
+const err75 = {instancePath:instancePath+"/comparison/differences/" + i6,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2488,7 +2511,7 @@ errors++;
 }
 }
 else {
-const err76 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err76 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2498,13 +2521,13 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data35.fixes !== undefined){
-let data41 = data35.fixes;
-if(Array.isArray(data41)){
-const len8 = data41.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data41[i8] !== "string"){
-const err77 = {instancePath:instancePath+"/comparison/fixes/" + i8,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data36.regressions !== undefined){
+let data40 = data36.regressions;
+if(Array.isArray(data40)){
+const len7 = data40.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data40[i7] !== "string"){
+const err77 = {instancePath:instancePath+"/comparison/regressions/" + i7,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2516,7 +2539,7 @@ errors++;
 }
 }
 else {
-const err78 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err78 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2526,13 +2549,13 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data35.otherChanges !== undefined){
-let data43 = data35.otherChanges;
-if(Array.isArray(data43)){
-const len9 = data43.length;
-for(let i9=0; i9<len9; i9++){
-if(typeof data43[i9] !== "string"){
-const err79 = {instancePath:instancePath+"/comparison/otherChanges/" + i9,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data36.fixes !== undefined){
+let data42 = data36.fixes;
+if(Array.isArray(data42)){
+const len8 = data42.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data42[i8] !== "string"){
+const err79 = {instancePath:instancePath+"/comparison/fixes/" + i8,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2544,7 +2567,7 @@ errors++;
 }
 }
 else {
-const err80 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err80 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2554,13 +2577,13 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data35.unchanged !== undefined){
-let data45 = data35.unchanged;
-if(Array.isArray(data45)){
-const len10 = data45.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data45[i10] !== "string"){
-const err81 = {instancePath:instancePath+"/comparison/unchanged/" + i10,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data36.otherChanges !== undefined){
+let data44 = data36.otherChanges;
+if(Array.isArray(data44)){
+const len9 = data44.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data44[i9] !== "string"){
+const err81 = {instancePath:instancePath+"/comparison/otherChanges/" + i9,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2572,7 +2595,7 @@ errors++;
 }
 }
 else {
-const err82 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err82 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2582,9 +2605,13 @@ vErrors.push(err82);
 errors++;
 }
 }
-}
-else {
-const err83 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data36.unchanged !== undefined){
+let data46 = data36.unchanged;
+if(Array.isArray(data46)){
+const len10 = data46.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data46[i10] !== "string"){
+const err83 = {instancePath:instancePath+"/comparison/unchanged/" + i10,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2594,15 +2621,9 @@ vErrors.push(err83);
 errors++;
 }
 }
-if(data.requirements !== undefined){
-let data47 = data.requirements;
-if(Array.isArray(data47)){
-const len11 = data47.length;
-for(let i11=0; i11<len11; i11++){
-let data48 = data47[i11];
-if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
-if(data48.id === undefined){
-const err84 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+}
+else {
+const err84 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2611,8 +2632,10 @@ vErrors.push(err84);
 }
 errors++;
 }
-if(data48.area === undefined){
-const err85 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
+}
+}
+else {
+const err85 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2621,8 +2644,16 @@ vErrors.push(err85);
 }
 errors++;
 }
-if(data48.level === undefined){
-const err86 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+}
+if(data.requirements !== undefined){
+let data48 = data.requirements;
+if(Array.isArray(data48)){
+const len11 = data48.length;
+for(let i11=0; i11<len11; i11++){
+let data49 = data48[i11];
+if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
+if(data49.id === undefined){
+const err86 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2631,8 +2662,8 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(data48.section === undefined){
-const err87 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+if(data49.area === undefined){
+const err87 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2641,8 +2672,8 @@ vErrors.push(err87);
 }
 errors++;
 }
-if(data48.statements === undefined){
-const err88 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
+if(data49.level === undefined){
+const err88 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2651,8 +2682,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(data48.verdict === undefined){
-const err89 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data49.section === undefined){
+const err89 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2661,8 +2692,8 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data48.rule === undefined){
-const err90 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+if(data49.statements === undefined){
+const err90 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2671,8 +2702,8 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data48.evidence === undefined){
-const err91 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+if(data49.verdict === undefined){
+const err91 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2681,9 +2712,8 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data48.id !== undefined){
-if(typeof data48.id !== "string"){
-const err92 = {instancePath:instancePath+"/requirements/" + i11+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.rule === undefined){
+const err92 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2692,10 +2722,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-}
-if(data48.area !== undefined){
-if(typeof data48.area !== "string"){
-const err93 = {instancePath:instancePath+"/requirements/" + i11+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.evidence === undefined){
+const err93 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2704,11 +2732,9 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-if(data48.level !== undefined){
-let data51 = data48.level;
-if(typeof data51 !== "string"){
-const err94 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.id !== undefined){
+if(typeof data49.id !== "string"){
+const err94 = {instancePath:instancePath+"/requirements/" + i11+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2717,8 +2743,10 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(!(((((data51 === "must") || (data51 === "should")) || (data51 === "target")) || (data51 === "may")) || (data51 === "extension"))){
-const err95 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema22.enum},message:"must be equal to one of the allowed values"};
+}
+if(data49.area !== undefined){
+if(typeof data49.area !== "string"){
+const err95 = {instancePath:instancePath+"/requirements/" + i11+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2728,9 +2756,10 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data48.section !== undefined){
-if(typeof data48.section !== "string"){
-const err96 = {instancePath:instancePath+"/requirements/" + i11+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.level !== undefined){
+let data52 = data49.level;
+if(typeof data52 !== "string"){
+const err96 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2739,14 +2768,8 @@ vErrors.push(err96);
 }
 errors++;
 }
-}
-if(data48.statements !== undefined){
-let data53 = data48.statements;
-if(Array.isArray(data53)){
-const len12 = data53.length;
-for(let i12=0; i12<len12; i12++){
-if(typeof data53[i12] !== "string"){
-const err97 = {instancePath:instancePath+"/requirements/" + i11+"/statements/" + i12,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data52 === "must") || (data52 === "should")) || (data52 === "target")) || (data52 === "may")) || (data52 === "extension"))){
+const err97 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema22.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2756,9 +2779,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-}
-else {
-const err98 = {instancePath:instancePath+"/requirements/" + i11+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data49.section !== undefined){
+if(typeof data49.section !== "string"){
+const err98 = {instancePath:instancePath+"/requirements/" + i11+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2768,10 +2791,13 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data48.verdict !== undefined){
-let data55 = data48.verdict;
-if(typeof data55 !== "string"){
-const err99 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.statements !== undefined){
+let data54 = data49.statements;
+if(Array.isArray(data54)){
+const len12 = data54.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data54[i12] !== "string"){
+const err99 = {instancePath:instancePath+"/requirements/" + i11+"/statements/" + i12,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2780,8 +2806,10 @@ vErrors.push(err99);
 }
 errors++;
 }
-if(!(((((((((data55 === "pass") || (data55 === "fail")) || (data55 === "warn")) || (data55 === "note")) || (data55 === "not_applicable")) || (data55 === "not_observed")) || (data55 === "not_selected")) || (data55 === "blocked")) || (data55 === "error"))){
-const err100 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema23.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err100 = {instancePath:instancePath+"/requirements/" + i11+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2791,9 +2819,10 @@ vErrors.push(err100);
 errors++;
 }
 }
-if(data48.rule !== undefined){
-if(typeof data48.rule !== "string"){
-const err101 = {instancePath:instancePath+"/requirements/" + i11+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.verdict !== undefined){
+let data56 = data49.verdict;
+if(typeof data56 !== "string"){
+const err101 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2802,10 +2831,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-}
-if(data48.accepted !== undefined){
-if(typeof data48.accepted !== "string"){
-const err102 = {instancePath:instancePath+"/requirements/" + i11+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((data56 === "pass") || (data56 === "fail")) || (data56 === "warn")) || (data56 === "note")) || (data56 === "not_applicable")) || (data56 === "not_observed")) || (data56 === "not_selected")) || (data56 === "blocked")) || (data56 === "error"))){
+const err102 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema23.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2815,9 +2842,9 @@ vErrors.push(err102);
 errors++;
 }
 }
-if(data48.reason !== undefined){
-if(typeof data48.reason !== "string"){
-const err103 = {instancePath:instancePath+"/requirements/" + i11+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.rule !== undefined){
+if(typeof data49.rule !== "string"){
+const err103 = {instancePath:instancePath+"/requirements/" + i11+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2827,9 +2854,9 @@ vErrors.push(err103);
 errors++;
 }
 }
-if(data48.expected !== undefined){
-if(typeof data48.expected !== "string"){
-const err104 = {instancePath:instancePath+"/requirements/" + i11+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.accepted !== undefined){
+if(typeof data49.accepted !== "string"){
+const err104 = {instancePath:instancePath+"/requirements/" + i11+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2839,9 +2866,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data48.received !== undefined){
-if(typeof data48.received !== "string"){
-const err105 = {instancePath:instancePath+"/requirements/" + i11+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.reason !== undefined){
+if(typeof data49.reason !== "string"){
+const err105 = {instancePath:instancePath+"/requirements/" + i11+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2851,9 +2878,9 @@ vErrors.push(err105);
 errors++;
 }
 }
-if(data48.pointer !== undefined){
-if(typeof data48.pointer !== "string"){
-const err106 = {instancePath:instancePath+"/requirements/" + i11+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.expected !== undefined){
+if(typeof data49.expected !== "string"){
+const err106 = {instancePath:instancePath+"/requirements/" + i11+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2863,9 +2890,9 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data48.hint !== undefined){
-if(typeof data48.hint !== "string"){
-const err107 = {instancePath:instancePath+"/requirements/" + i11+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.received !== undefined){
+if(typeof data49.received !== "string"){
+const err107 = {instancePath:instancePath+"/requirements/" + i11+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2875,9 +2902,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data48.curl !== undefined){
-if(typeof data48.curl !== "string"){
-const err108 = {instancePath:instancePath+"/requirements/" + i11+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data49.pointer !== undefined){
+if(typeof data49.pointer !== "string"){
+const err108 = {instancePath:instancePath+"/requirements/" + i11+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2887,10 +2914,9 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data48.findings !== undefined){
-let data64 = data48.findings;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err109 = {instancePath:instancePath+"/requirements/" + i11+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data49.hint !== undefined){
+if(typeof data49.hint !== "string"){
+const err109 = {instancePath:instancePath+"/requirements/" + i11+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2900,15 +2926,9 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data48.evidence !== undefined){
-if(!(validate17(data48.evidence, {instancePath:instancePath+"/requirements/" + i11+"/evidence",parentData:data48,parentDataProperty:"evidence",rootData}))){
-vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err110 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data49.curl !== undefined){
+if(typeof data49.curl !== "string"){
+const err110 = {instancePath:instancePath+"/requirements/" + i11+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2918,9 +2938,10 @@ vErrors.push(err110);
 errors++;
 }
 }
-}
-else {
-const err111 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data49.findings !== undefined){
+let data65 = data49.findings;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err111 = {instancePath:instancePath+"/requirements/" + i11+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2930,15 +2951,15 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data.calls !== undefined){
-let data66 = data.calls;
-if(Array.isArray(data66)){
-const len13 = data66.length;
-for(let i13=0; i13<len13; i13++){
-let data67 = data66[i13];
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(data67.exchange === undefined){
-const err112 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data49.evidence !== undefined){
+if(!(validate17(data49.evidence, {instancePath:instancePath+"/requirements/" + i11+"/evidence",parentData:data49,parentDataProperty:"evidence",rootData}))){
+vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err112 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2947,8 +2968,10 @@ vErrors.push(err112);
 }
 errors++;
 }
-if(data67.step === undefined){
-const err113 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+}
+else {
+const err113 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2957,8 +2980,16 @@ vErrors.push(err113);
 }
 errors++;
 }
-if(data67.outcome === undefined){
-const err114 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data.calls !== undefined){
+let data67 = data.calls;
+if(Array.isArray(data67)){
+const len13 = data67.length;
+for(let i13=0; i13<len13; i13++){
+let data68 = data67[i13];
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.exchange === undefined){
+const err114 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2967,8 +2998,8 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data67.turns === undefined){
-const err115 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data68.step === undefined){
+const err115 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -2977,8 +3008,8 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data67.packets === undefined){
-const err116 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(data68.outcome === undefined){
+const err116 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -2987,8 +3018,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data67.lost === undefined){
-const err117 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data68.turns === undefined){
+const err117 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -2997,8 +3028,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data67.soundMs === undefined){
-const err118 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
+if(data68.packets === undefined){
+const err118 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -3007,10 +3038,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data67.exchange !== undefined){
-let data68 = data67.exchange;
-if(!(((typeof data68 == "number") && (!(data68 % 1) && !isNaN(data68))) && (isFinite(data68)))){
-const err119 = {instancePath:instancePath+"/calls/" + i13+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data68.lost === undefined){
+const err119 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -3019,10 +3048,8 @@ vErrors.push(err119);
 }
 errors++;
 }
-}
-if(data67.step !== undefined){
-if(typeof data67.step !== "string"){
-const err120 = {instancePath:instancePath+"/calls/" + i13+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data68.soundMs === undefined){
+const err120 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -3031,10 +3058,10 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-if(data67.outcome !== undefined){
-if(typeof data67.outcome !== "string"){
-const err121 = {instancePath:instancePath+"/calls/" + i13+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data68.exchange !== undefined){
+let data69 = data68.exchange;
+if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
+const err121 = {instancePath:instancePath+"/calls/" + i13+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -3044,10 +3071,9 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data67.readyMs !== undefined){
-let data71 = data67.readyMs;
-if(!((typeof data71 == "number") && (isFinite(data71)))){
-const err122 = {instancePath:instancePath+"/calls/" + i13+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.step !== undefined){
+if(typeof data68.step !== "string"){
+const err122 = {instancePath:instancePath+"/calls/" + i13+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -3057,10 +3083,9 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data67.connectedMs !== undefined){
-let data72 = data67.connectedMs;
-if(!((typeof data72 == "number") && (isFinite(data72)))){
-const err123 = {instancePath:instancePath+"/calls/" + i13+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.outcome !== undefined){
+if(typeof data68.outcome !== "string"){
+const err123 = {instancePath:instancePath+"/calls/" + i13+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -3070,10 +3095,10 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data67.firstPacketMs !== undefined){
-let data73 = data67.firstPacketMs;
-if(!((typeof data73 == "number") && (isFinite(data73)))){
-const err124 = {instancePath:instancePath+"/calls/" + i13+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.readyMs !== undefined){
+let data72 = data68.readyMs;
+if(!((typeof data72 == "number") && (isFinite(data72)))){
+const err124 = {instancePath:instancePath+"/calls/" + i13+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -3083,10 +3108,10 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data67.firstSoundMs !== undefined){
-let data74 = data67.firstSoundMs;
-if(!((typeof data74 == "number") && (isFinite(data74)))){
-const err125 = {instancePath:instancePath+"/calls/" + i13+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.connectedMs !== undefined){
+let data73 = data68.connectedMs;
+if(!((typeof data73 == "number") && (isFinite(data73)))){
+const err125 = {instancePath:instancePath+"/calls/" + i13+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3096,10 +3121,10 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data67.turns !== undefined){
-let data75 = data67.turns;
-if(!(((typeof data75 == "number") && (!(data75 % 1) && !isNaN(data75))) && (isFinite(data75)))){
-const err126 = {instancePath:instancePath+"/calls/" + i13+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data68.firstPacketMs !== undefined){
+let data74 = data68.firstPacketMs;
+if(!((typeof data74 == "number") && (isFinite(data74)))){
+const err126 = {instancePath:instancePath+"/calls/" + i13+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3109,14 +3134,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data67.turnResponsesMs !== undefined){
-let data76 = data67.turnResponsesMs;
-if(Array.isArray(data76)){
-const len14 = data76.length;
-for(let i14=0; i14<len14; i14++){
-let data77 = data76[i14];
-if(!((typeof data77 == "number") && (isFinite(data77)))){
-const err127 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs/" + i14,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.firstSoundMs !== undefined){
+let data75 = data68.firstSoundMs;
+if(!((typeof data75 == "number") && (isFinite(data75)))){
+const err127 = {instancePath:instancePath+"/calls/" + i13+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3126,9 +3147,10 @@ vErrors.push(err127);
 errors++;
 }
 }
-}
-else {
-const err128 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data68.turns !== undefined){
+let data76 = data68.turns;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err128 = {instancePath:instancePath+"/calls/" + i13+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3138,14 +3160,14 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data67.statedResponsesMs !== undefined){
-let data78 = data67.statedResponsesMs;
-if(Array.isArray(data78)){
-const len15 = data78.length;
-for(let i15=0; i15<len15; i15++){
-let data79 = data78[i15];
-if(!((typeof data79 == "number") && (isFinite(data79)))){
-const err129 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs/" + i15,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.turnResponsesMs !== undefined){
+let data77 = data68.turnResponsesMs;
+if(Array.isArray(data77)){
+const len14 = data77.length;
+for(let i14=0; i14<len14; i14++){
+let data78 = data77[i14];
+if(!((typeof data78 == "number") && (isFinite(data78)))){
+const err129 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs/" + i14,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3157,7 +3179,7 @@ errors++;
 }
 }
 else {
-const err130 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err130 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3167,10 +3189,14 @@ vErrors.push(err130);
 errors++;
 }
 }
-if(data67.packets !== undefined){
-let data80 = data67.packets;
-if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
-const err131 = {instancePath:instancePath+"/calls/" + i13+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data68.statedResponsesMs !== undefined){
+let data79 = data68.statedResponsesMs;
+if(Array.isArray(data79)){
+const len15 = data79.length;
+for(let i15=0; i15<len15; i15++){
+let data80 = data79[i15];
+if(!((typeof data80 == "number") && (isFinite(data80)))){
+const err131 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs/" + i15,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3180,10 +3206,9 @@ vErrors.push(err131);
 errors++;
 }
 }
-if(data67.lost !== undefined){
-let data81 = data67.lost;
-if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
-const err132 = {instancePath:instancePath+"/calls/" + i13+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err132 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3193,10 +3218,10 @@ vErrors.push(err132);
 errors++;
 }
 }
-if(data67.gapMaxMs !== undefined){
-let data82 = data67.gapMaxMs;
-if(!((typeof data82 == "number") && (isFinite(data82)))){
-const err133 = {instancePath:instancePath+"/calls/" + i13+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.packets !== undefined){
+let data81 = data68.packets;
+if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
+const err133 = {instancePath:instancePath+"/calls/" + i13+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3206,10 +3231,10 @@ vErrors.push(err133);
 errors++;
 }
 }
-if(data67.transitP99Ms !== undefined){
-let data83 = data67.transitP99Ms;
-if(!((typeof data83 == "number") && (isFinite(data83)))){
-const err134 = {instancePath:instancePath+"/calls/" + i13+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.lost !== undefined){
+let data82 = data68.lost;
+if(!(((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82))) && (isFinite(data82)))){
+const err134 = {instancePath:instancePath+"/calls/" + i13+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3219,10 +3244,10 @@ vErrors.push(err134);
 errors++;
 }
 }
-if(data67.roundTripP95Ms !== undefined){
-let data84 = data67.roundTripP95Ms;
-if(!((typeof data84 == "number") && (isFinite(data84)))){
-const err135 = {instancePath:instancePath+"/calls/" + i13+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.gapMaxMs !== undefined){
+let data83 = data68.gapMaxMs;
+if(!((typeof data83 == "number") && (isFinite(data83)))){
+const err135 = {instancePath:instancePath+"/calls/" + i13+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3232,10 +3257,10 @@ vErrors.push(err135);
 errors++;
 }
 }
-if(data67.soundMs !== undefined){
-let data85 = data67.soundMs;
-if(!((typeof data85 == "number") && (isFinite(data85)))){
-const err136 = {instancePath:instancePath+"/calls/" + i13+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.transitP99Ms !== undefined){
+let data84 = data68.transitP99Ms;
+if(!((typeof data84 == "number") && (isFinite(data84)))){
+const err136 = {instancePath:instancePath+"/calls/" + i13+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3245,10 +3270,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-if(data67.kitLateMs !== undefined){
-let data86 = data67.kitLateMs;
-if(!((typeof data86 == "number") && (isFinite(data86)))){
-const err137 = {instancePath:instancePath+"/calls/" + i13+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.roundTripP95Ms !== undefined){
+let data85 = data68.roundTripP95Ms;
+if(!((typeof data85 == "number") && (isFinite(data85)))){
+const err137 = {instancePath:instancePath+"/calls/" + i13+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3258,10 +3283,10 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data67.closeCode !== undefined){
-let data87 = data67.closeCode;
-if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
-const err138 = {instancePath:instancePath+"/calls/" + i13+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data68.soundMs !== undefined){
+let data86 = data68.soundMs;
+if(!((typeof data86 == "number") && (isFinite(data86)))){
+const err138 = {instancePath:instancePath+"/calls/" + i13+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3271,9 +3296,10 @@ vErrors.push(err138);
 errors++;
 }
 }
-}
-else {
-const err139 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data68.kitLateMs !== undefined){
+let data87 = data68.kitLateMs;
+if(!((typeof data87 == "number") && (isFinite(data87)))){
+const err139 = {instancePath:instancePath+"/calls/" + i13+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3283,9 +3309,10 @@ vErrors.push(err139);
 errors++;
 }
 }
-}
-else {
-const err140 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data68.closeCode !== undefined){
+let data88 = data68.closeCode;
+if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
+const err140 = {instancePath:instancePath+"/calls/" + i13+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3295,11 +3322,9 @@ vErrors.push(err140);
 errors++;
 }
 }
-if(data.audioLatency !== undefined){
-let data88 = data.audioLatency;
-if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
-if(data88.verdict === undefined){
-const err141 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+else {
+const err141 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3308,8 +3333,10 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data88.reason === undefined){
-const err142 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3318,10 +3345,12 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data88.verdict !== undefined){
-let data89 = data88.verdict;
-if(typeof data89 !== "string"){
-const err143 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data.audioLatency !== undefined){
+let data89 = data.audioLatency;
+if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
+if(data89.verdict === undefined){
+const err143 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3330,8 +3359,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(!(((data89 === "met") || (data89 === "missed")) || (data89 === "not_proven"))){
-const err144 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+if(data89.reason === undefined){
+const err144 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3340,10 +3369,10 @@ vErrors.push(err144);
 }
 errors++;
 }
-}
-if(data88.reason !== undefined){
-if(typeof data88.reason !== "string"){
-const err145 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data89.verdict !== undefined){
+let data90 = data89.verdict;
+if(typeof data90 !== "string"){
+const err145 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3352,11 +3381,8 @@ vErrors.push(err145);
 }
 errors++;
 }
-}
-if(data88.audioPathLatencyMs !== undefined){
-let data91 = data88.audioPathLatencyMs;
-if(!((typeof data91 == "number") && (isFinite(data91)))){
-const err146 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!(((data90 === "met") || (data90 === "missed")) || (data90 === "not_proven"))){
+const err146 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3366,11 +3392,9 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data88.turnResponseMs !== undefined){
-let data92 = data88.turnResponseMs;
-if(data92 && typeof data92 == "object" && !Array.isArray(data92)){
-if(data92.turns === undefined){
-const err147 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data89.reason !== undefined){
+if(typeof data89.reason !== "string"){
+const err147 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3379,8 +3403,11 @@ vErrors.push(err147);
 }
 errors++;
 }
-if(data92.p50 === undefined){
-const err148 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+if(data89.audioPathLatencyMs !== undefined){
+let data92 = data89.audioPathLatencyMs;
+if(!((typeof data92 == "number") && (isFinite(data92)))){
+const err148 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3389,8 +3416,12 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(data92.p95 === undefined){
-const err149 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+if(data89.turnResponseMs !== undefined){
+let data93 = data89.turnResponseMs;
+if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
+if(data93.turns === undefined){
+const err149 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3399,8 +3430,8 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(data92.max === undefined){
-const err150 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data93.p50 === undefined){
+const err150 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3409,10 +3440,8 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(data92.turns !== undefined){
-let data93 = data92.turns;
-if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
-const err151 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data93.p95 === undefined){
+const err151 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3421,11 +3450,8 @@ vErrors.push(err151);
 }
 errors++;
 }
-}
-if(data92.p50 !== undefined){
-let data94 = data92.p50;
-if(!((typeof data94 == "number") && (isFinite(data94)))){
-const err152 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data93.max === undefined){
+const err152 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3434,11 +3460,10 @@ vErrors.push(err152);
 }
 errors++;
 }
-}
-if(data92.p95 !== undefined){
-let data95 = data92.p95;
-if(!((typeof data95 == "number") && (isFinite(data95)))){
-const err153 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data93.turns !== undefined){
+let data94 = data93.turns;
+if(!(((typeof data94 == "number") && (!(data94 % 1) && !isNaN(data94))) && (isFinite(data94)))){
+const err153 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3448,10 +3473,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data92.max !== undefined){
-let data96 = data92.max;
-if(!((typeof data96 == "number") && (isFinite(data96)))){
-const err154 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data93.p50 !== undefined){
+let data95 = data93.p50;
+if(!((typeof data95 == "number") && (isFinite(data95)))){
+const err154 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3461,9 +3486,10 @@ vErrors.push(err154);
 errors++;
 }
 }
-}
-else {
-const err155 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data93.p95 !== undefined){
+let data96 = data93.p95;
+if(!((typeof data96 == "number") && (isFinite(data96)))){
+const err155 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3473,9 +3499,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data88.kitLimit !== undefined){
-if(typeof data88.kitLimit !== "string"){
-const err156 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data93.max !== undefined){
+let data97 = data93.max;
+if(!((typeof data97 == "number") && (isFinite(data97)))){
+const err156 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3487,7 +3514,7 @@ errors++;
 }
 }
 else {
-const err157 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err157 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3497,15 +3524,9 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data.causes !== undefined){
-let data98 = data.causes;
-if(Array.isArray(data98)){
-const len16 = data98.length;
-for(let i16=0; i16<len16; i16++){
-let data99 = data98[i16];
-if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
-if(data99.description === undefined){
-const err158 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(data89.kitLimit !== undefined){
+if(typeof data89.kitLimit !== "string"){
+const err158 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3514,8 +3535,10 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data99.clears === undefined){
-const err159 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+}
+}
+else {
+const err159 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3524,8 +3547,16 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data99.verified === undefined){
-const err160 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+}
+if(data.causes !== undefined){
+let data99 = data.causes;
+if(Array.isArray(data99)){
+const len16 = data99.length;
+for(let i16=0; i16<len16; i16++){
+let data100 = data99[i16];
+if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+if(data100.description === undefined){
+const err160 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3534,9 +3565,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data99.description !== undefined){
-if(typeof data99.description !== "string"){
-const err161 = {instancePath:instancePath+"/causes/" + i16+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.clears === undefined){
+const err161 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3545,14 +3575,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-}
-if(data99.clears !== undefined){
-let data101 = data99.clears;
-if(Array.isArray(data101)){
-const len17 = data101.length;
-for(let i17=0; i17<len17; i17++){
-if(typeof data101[i17] !== "string"){
-const err162 = {instancePath:instancePath+"/causes/" + i16+"/clears/" + i17,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.verified === undefined){
+const err162 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3561,10 +3585,9 @@ vErrors.push(err162);
 }
 errors++;
 }
-}
-}
-else {
-const err163 = {instancePath:instancePath+"/causes/" + i16+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data100.description !== undefined){
+if(typeof data100.description !== "string"){
+const err163 = {instancePath:instancePath+"/causes/" + i16+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3574,9 +3597,13 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data99.verified !== undefined){
-if(typeof data99.verified !== "boolean"){
-const err164 = {instancePath:instancePath+"/causes/" + i16+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data100.clears !== undefined){
+let data102 = data100.clears;
+if(Array.isArray(data102)){
+const len17 = data102.length;
+for(let i17=0; i17<len17; i17++){
+if(typeof data102[i17] !== "string"){
+const err164 = {instancePath:instancePath+"/causes/" + i16+"/clears/" + i17,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3588,7 +3615,7 @@ errors++;
 }
 }
 else {
-const err165 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err165 = {instancePath:instancePath+"/causes/" + i16+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3598,9 +3625,9 @@ vErrors.push(err165);
 errors++;
 }
 }
-}
-else {
-const err166 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data100.verified !== undefined){
+if(typeof data100.verified !== "boolean"){
+const err166 = {instancePath:instancePath+"/causes/" + i16+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3612,12 +3639,36 @@ errors++;
 }
 }
 else {
-const err167 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err167 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err167];
 }
 else {
 vErrors.push(err167);
+}
+errors++;
+}
+}
+}
+else {
+const err168 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err168];
+}
+else {
+vErrors.push(err168);
+}
+errors++;
+}
+}
+}
+else {
+const err169 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err169];
+}
+else {
+vErrors.push(err169);
 }
 errors++;
 }
@@ -4245,11 +4296,11 @@ return errors === 0;
 
 export const EvalDefinition = validate24;
 const schema28 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"eval-definition.schema.json","title":"EvalDefinition","$comment":"spec 1, 2.6; ours","description":"An eval: one scoring criterion and how to score it.","x-extension":true,"type":"object","required":["id","name","kind"],"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as eval_name."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text, shown as eval_category. Default: general."},"type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"kind":{"type":"string","enum":["contains","regex","tool_called","tool_args","tool_order","max_turns","max_latency","json_path","evaluation_metadata","judge"]},"params":{"type":"object","description":"Parameters of the kind; see the rules below."},"required":{"type":"boolean","description":"If false, a failure counts as an outcome but does not fail the session. Default: true."}},"additionalProperties":false,"allOf":[{"if":{"properties":{"kind":{"const":"contains"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["text"],"properties":{"text":{"type":"string"},"in":{"type":"string","enum":["agent","user","any"]},"case_sensitive":{"type":"boolean"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"regex"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["pattern"],"properties":{"pattern":{"type":"string"},"flags":{"type":"string","pattern":"^[imsu]*$"},"in":{"type":"string","enum":["agent","user","any"]}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_called"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name"],"properties":{"name":{"type":"string"}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_args"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["name","arguments"],"properties":{"name":{"type":"string"},"arguments":{"type":"object","description":"Arguments that at least one call must include."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"tool_order"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["names"],"properties":{"names":{"type":"array","items":{"type":"string"},"minItems":1}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_turns"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["max"],"properties":{"max":{"type":"integer","minimum":0}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"max_latency"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["ms"],"properties":{"ms":{"type":"number","minimum":0,"description":"Maximum latency of each turn in milliseconds."}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"json_path"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["path","equals"],"properties":{"path":{"type":"string","description":"Path into the session: $ followed by .key, [\"key\"], [0], [-1], or [*], e.g. $.turns[0].agent_response."},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"evaluation_metadata"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["key","equals"],"properties":{"key":{"type":"string"},"equals":{}},"additionalProperties":false}}}},{"if":{"properties":{"kind":{"const":"judge"}},"required":["kind"]},"then":{"required":["params"],"properties":{"params":{"type":"object","required":["criteria"],"properties":{"criteria":{"type":"string","pattern":"\\S","description":"What a passing session does, as a positive statement."},"model":{"type":"string"}},"additionalProperties":false}}}}],"examples":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"shipped"}},{"id":"looked-up","name":"Looked up the order","kind":"tool_args","params":{"name":"look_up_order","arguments":{"order_id":"A-1001"}},"required":false}],"x-near-misses":[{"breaks":"/params","value":{"id":"a","name":"A","kind":"contains"}},{"breaks":"/params/text","value":{"id":"a","name":"A","kind":"contains","params":{"in":"agent"}}},{"breaks":"/kind","value":{"id":"a","name":"A","kind":"magic","params":{}}}]};
-const pattern0 = new RegExp("^[imsu]*$", "u");
-const pattern1 = new RegExp("\\S", "u");
-const pattern2 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
-const pattern3 = new RegExp("^[^\\r\\n]{1,200}$", "u");
-const pattern4 = new RegExp("^[^\\r\\n]{1,100}$", "u");
+const pattern2 = new RegExp("^[imsu]*$", "u");
+const pattern3 = new RegExp("\\S", "u");
+const pattern4 = new RegExp("^[A-Za-z0-9_.-]{1,64}$", "u");
+const pattern5 = new RegExp("^[^\\r\\n]{1,200}$", "u");
+const pattern6 = new RegExp("^[^\\r\\n]{1,100}$", "u");
 
 function validate24(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="eval-definition.schema.json" */;
@@ -4499,7 +4550,7 @@ errors++;
 if(data6.flags !== undefined){
 let data8 = data6.flags;
 if(typeof data8 === "string"){
-if(!pattern0.test(data8)){
+if(!pattern2.test(data8)){
 const err17 = {instancePath:instancePath+"/params/flags",schemaPath:"#/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -5558,7 +5609,7 @@ errors++;
 if(data34.criteria !== undefined){
 let data35 = data34.criteria;
 if(typeof data35 === "string"){
-if(!pattern1.test(data35)){
+if(!pattern3.test(data35)){
 const err92 = {instancePath:instancePath+"/params/criteria",schemaPath:"#/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err92];
@@ -5664,7 +5715,7 @@ errors++;
 if(data.id !== undefined){
 let data37 = data.id;
 if(typeof data37 === "string"){
-if(!pattern2.test(data37)){
+if(!pattern4.test(data37)){
 const err101 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err101];
@@ -5689,7 +5740,7 @@ errors++;
 if(data.name !== undefined){
 let data38 = data.name;
 if(typeof data38 === "string"){
-if(!pattern3.test(data38)){
+if(!pattern5.test(data38)){
 const err103 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err103];
@@ -5714,7 +5765,7 @@ errors++;
 if(data.category !== undefined){
 let data39 = data.category;
 if(typeof data39 === "string"){
-if(!pattern4.test(data39)){
+if(!pattern6.test(data39)){
 const err105 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err105];
@@ -7973,7 +8024,7 @@ return errors === 0;
 
 export const KeyGrant = validate31;
 const schema44 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"key-grant.schema.json","title":"KeyGrant","$comment":"our extension; /__admin/keys and the seed document of the service","description":"An API key and its owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"key":{"type":"string","pattern":"^[\\x21-\\x7e]{8,256}$","description":"Visible ASCII characters. Default: generated."},"owner":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of the owner; created if it does not exist. Default: the owner of the request."}},"examples":[{"key":"team-a-test-key","owner":"team-a"},{}],"x-near-misses":[{"breaks":"/key","value":{"key":"short"}},{"breaks":"/owner","value":{"owner":""}}]};
-const pattern5 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
+const pattern7 = new RegExp("^[\\x21-\\x7e]{8,256}$", "u");
 
 function validate31(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="key-grant.schema.json" */;
@@ -7995,7 +8046,7 @@ errors++;
 if(data.key !== undefined){
 let data0 = data.key;
 if(typeof data0 === "string"){
-if(!pattern5.test(data0)){
+if(!pattern7.test(data0)){
 const err1 = {instancePath:instancePath+"/key",schemaPath:"#/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -8020,7 +8071,7 @@ errors++;
 if(data.owner !== undefined){
 let data1 = data.owner;
 if(typeof data1 === "string"){
-if(!pattern3.test(data1)){
+if(!pattern5.test(data1)){
 const err3 = {instancePath:instancePath+"/owner",schemaPath:"#/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -8118,7 +8169,7 @@ errors++;
 if(data.run_name !== undefined){
 let data2 = data.run_name;
 if(typeof data2 === "string"){
-if(!pattern3.test(data2)){
+if(!pattern5.test(data2)){
 const err4 = {instancePath:instancePath+"/run_name",schemaPath:"#/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -8156,13 +8207,13 @@ return errors === 0;
 }
 
 export const LoadReport = validate33;
-const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"detail":{"type":"string"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
 const schema47 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
 const schema50 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
 const schema56 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","local"]};
-const schema59 = {"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
-const schema60 = {"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
-const schema68 = {"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
+const schema60 = {"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
+const schema61 = {"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
+const schema69 = {"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]};
 const schema49 = {"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}};
 const schema51 = {"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}};
 
@@ -11625,9 +11676,11 @@ vErrors.push(err209);
 errors++;
 }
 }
-if(data99.detail !== undefined){
-if(typeof data99.detail !== "string"){
-const err210 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data99.traceId !== undefined){
+let data104 = data99.traceId;
+if(typeof data104 === "string"){
+if(!pattern0.test(data104)){
+const err210 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -11637,9 +11690,8 @@ vErrors.push(err210);
 errors++;
 }
 }
-}
 else {
-const err211 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err211 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -11649,9 +11701,9 @@ vErrors.push(err211);
 errors++;
 }
 }
-}
-else {
-const err212 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data99.detail !== undefined){
+if(typeof data99.detail !== "string"){
+const err212 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -11661,11 +11713,9 @@ vErrors.push(err212);
 errors++;
 }
 }
-if(data.findMax !== undefined){
-let data105 = data.findMax;
-if(data105 && typeof data105 == "object" && !Array.isArray(data105)){
-if(data105.sustains === undefined){
-const err213 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
+}
+else {
+const err213 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -11674,8 +11724,10 @@ vErrors.push(err213);
 }
 errors++;
 }
-if(data105.fails === undefined){
-const err214 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
+}
+}
+else {
+const err214 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -11684,8 +11736,16 @@ vErrors.push(err214);
 }
 errors++;
 }
-if(data105.confirmed === undefined){
-const err215 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
+}
+if(data.slowest !== undefined){
+let data106 = data.slowest;
+if(Array.isArray(data106)){
+const len11 = data106.length;
+for(let i11=0; i11<len11; i11++){
+let data107 = data106[i11];
+if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
+if(data107.stream === undefined){
+const err215 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -11694,8 +11754,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(data105.summary === undefined){
-const err216 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"},message:"must have required property '"+"summary"+"'"};
+if(data107.atMs === undefined){
+const err216 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -11704,8 +11764,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(data105.steps === undefined){
-const err217 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(data107.responseMs === undefined){
+const err217 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -11714,10 +11774,8 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(data105.probePerSecond !== undefined){
-let data106 = data105.probePerSecond;
-if(!((typeof data106 == "number") && (isFinite(data106)))){
-const err218 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data107.traceId === undefined){
+const err218 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"},message:"must have required property '"+"traceId"+"'"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -11726,11 +11784,9 @@ vErrors.push(err218);
 }
 errors++;
 }
-}
-if(data105.sustains !== undefined){
-let data107 = data105.sustains;
-if((!((typeof data107 == "number") && (isFinite(data107)))) && (data107 !== null)){
-const err219 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type},message:"must be number,null"};
+if(data107.stream !== undefined){
+if(typeof data107.stream !== "string"){
+const err219 = {instancePath:instancePath+"/slowest/" + i11+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -11740,10 +11796,10 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data105.fails !== undefined){
-let data108 = data105.fails;
-if((!((typeof data108 == "number") && (isFinite(data108)))) && (data108 !== null)){
-const err220 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type},message:"must be number,null"};
+if(data107.atMs !== undefined){
+let data109 = data107.atMs;
+if(!((typeof data109 == "number") && (isFinite(data109)))){
+const err220 = {instancePath:instancePath+"/slowest/" + i11+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -11753,9 +11809,10 @@ vErrors.push(err220);
 errors++;
 }
 }
-if(data105.confirmed !== undefined){
-if(typeof data105.confirmed !== "boolean"){
-const err221 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data107.responseMs !== undefined){
+let data110 = data107.responseMs;
+if(!((typeof data110 == "number") && (isFinite(data110)))){
+const err221 = {instancePath:instancePath+"/slowest/" + i11+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -11765,9 +11822,10 @@ vErrors.push(err221);
 errors++;
 }
 }
-if(data105.summary !== undefined){
-if(typeof data105.summary !== "string"){
-const err222 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data107.fault !== undefined){
+let data111 = data107.fault;
+if(typeof data111 !== "string"){
+const err222 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -11776,16 +11834,8 @@ vErrors.push(err222);
 }
 errors++;
 }
-}
-if(data105.steps !== undefined){
-let data111 = data105.steps;
-if(Array.isArray(data111)){
-const len11 = data111.length;
-for(let i11=0; i11<len11; i11++){
-let data112 = data111[i11];
-if(data112 && typeof data112 == "object" && !Array.isArray(data112)){
-if(data112.ratePerSecond === undefined){
-const err223 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
+if(!(((((((((((((((((data111 === "timeout") || (data111 === "refused")) || (data111 === "unresolved")) || (data111 === "tls")) || (data111 === "reset")) || (data111 === "stale_connection")) || (data111 === "cut_off")) || (data111 === "protocol")) || (data111 === "too_large")) || (data111 === "rate_limited")) || (data111 === "unauthorized")) || (data111 === "client_error")) || (data111 === "server_error")) || (data111 === "other_status")) || (data111 === "nonconforming")) || (data111 === "mixed_up")) || (data111 === "local"))){
+const err223 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -11794,8 +11844,10 @@ vErrors.push(err223);
 }
 errors++;
 }
-if(data112.durationMs === undefined){
-const err224 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
+}
+if(data107.session !== undefined){
+if(typeof data107.session !== "string"){
+const err224 = {instancePath:instancePath+"/slowest/" + i11+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -11804,8 +11856,12 @@ vErrors.push(err224);
 }
 errors++;
 }
-if(data112.holds === undefined){
-const err225 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+}
+if(data107.traceId !== undefined){
+let data113 = data107.traceId;
+if(typeof data113 === "string"){
+if(!pattern0.test(data113)){
+const err225 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -11814,8 +11870,9 @@ vErrors.push(err225);
 }
 errors++;
 }
-if(data112.donePerSecond === undefined){
-const err226 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
+}
+else {
+const err226 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -11824,8 +11881,10 @@ vErrors.push(err226);
 }
 errors++;
 }
-if(data112.p99Ms === undefined){
-const err227 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
+}
+}
+else {
+const err227 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -11834,8 +11893,10 @@ vErrors.push(err227);
 }
 errors++;
 }
-if(data112.failedShare === undefined){
-const err228 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
+}
+}
+else {
+const err228 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -11844,8 +11905,12 @@ vErrors.push(err228);
 }
 errors++;
 }
-if(data112.reason === undefined){
-const err229 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+}
+if(data.findMax !== undefined){
+let data114 = data.findMax;
+if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
+if(data114.sustains === undefined){
+const err229 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -11854,10 +11919,8 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(data112.ratePerSecond !== undefined){
-let data113 = data112.ratePerSecond;
-if(!((typeof data113 == "number") && (isFinite(data113)))){
-const err230 = {instancePath:instancePath+"/findMax/steps/" + i11+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data114.fails === undefined){
+const err230 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -11866,11 +11929,8 @@ vErrors.push(err230);
 }
 errors++;
 }
-}
-if(data112.durationMs !== undefined){
-let data114 = data112.durationMs;
-if(!((typeof data114 == "number") && (isFinite(data114)))){
-const err231 = {instancePath:instancePath+"/findMax/steps/" + i11+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data114.confirmed === undefined){
+const err231 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -11879,10 +11939,8 @@ vErrors.push(err231);
 }
 errors++;
 }
-}
-if(data112.holds !== undefined){
-if(typeof data112.holds !== "boolean"){
-const err232 = {instancePath:instancePath+"/findMax/steps/" + i11+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data114.summary === undefined){
+const err232 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"},message:"must have required property '"+"summary"+"'"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -11891,11 +11949,8 @@ vErrors.push(err232);
 }
 errors++;
 }
-}
-if(data112.donePerSecond !== undefined){
-let data116 = data112.donePerSecond;
-if(!((typeof data116 == "number") && (isFinite(data116)))){
-const err233 = {instancePath:instancePath+"/findMax/steps/" + i11+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data114.steps === undefined){
+const err233 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -11904,11 +11959,10 @@ vErrors.push(err233);
 }
 errors++;
 }
-}
-if(data112.p99Ms !== undefined){
-let data117 = data112.p99Ms;
-if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
-const err234 = {instancePath:instancePath+"/findMax/steps/" + i11+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+if(data114.probePerSecond !== undefined){
+let data115 = data114.probePerSecond;
+if(!((typeof data115 == "number") && (isFinite(data115)))){
+const err234 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -11918,10 +11972,10 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data112.failedShare !== undefined){
-let data118 = data112.failedShare;
-if(!((typeof data118 == "number") && (isFinite(data118)))){
-const err235 = {instancePath:instancePath+"/findMax/steps/" + i11+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data114.sustains !== undefined){
+let data116 = data114.sustains;
+if((!((typeof data116 == "number") && (isFinite(data116)))) && (data116 !== null)){
+const err235 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -11931,9 +11985,10 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data112.reason !== undefined){
-if(typeof data112.reason !== "string"){
-const err236 = {instancePath:instancePath+"/findMax/steps/" + i11+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data114.fails !== undefined){
+let data117 = data114.fails;
+if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
+const err236 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -11943,9 +11998,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-}
-else {
-const err237 = {instancePath:instancePath+"/findMax/steps/" + i11,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data114.confirmed !== undefined){
+if(typeof data114.confirmed !== "boolean"){
+const err237 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -11955,9 +12010,9 @@ vErrors.push(err237);
 errors++;
 }
 }
-}
-else {
-const err238 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data114.summary !== undefined){
+if(typeof data114.summary !== "string"){
+const err238 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -11967,9 +12022,15 @@ vErrors.push(err238);
 errors++;
 }
 }
-}
-else {
-const err239 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data114.steps !== undefined){
+let data120 = data114.steps;
+if(Array.isArray(data120)){
+const len12 = data120.length;
+for(let i12=0; i12<len12; i12++){
+let data121 = data120[i12];
+if(data121 && typeof data121 == "object" && !Array.isArray(data121)){
+if(data121.ratePerSecond === undefined){
+const err239 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -11978,12 +12039,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-}
-if(data.comparison !== undefined){
-let data120 = data.comparison;
-if(data120 && typeof data120 == "object" && !Array.isArray(data120)){
-if(data120.startedAt === undefined){
-const err240 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(data121.durationMs === undefined){
+const err240 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -11992,8 +12049,8 @@ vErrors.push(err240);
 }
 errors++;
 }
-if(data120.differences === undefined){
-const err241 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+if(data121.holds === undefined){
+const err241 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -12002,8 +12059,8 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(data120.rows === undefined){
-const err242 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+if(data121.donePerSecond === undefined){
+const err242 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -12012,9 +12069,8 @@ vErrors.push(err242);
 }
 errors++;
 }
-if(data120.startedAt !== undefined){
-if(typeof data120.startedAt !== "string"){
-const err243 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data121.p99Ms === undefined){
+const err243 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -12023,14 +12079,8 @@ vErrors.push(err243);
 }
 errors++;
 }
-}
-if(data120.differences !== undefined){
-let data122 = data120.differences;
-if(Array.isArray(data122)){
-const len12 = data122.length;
-for(let i12=0; i12<len12; i12++){
-if(typeof data122[i12] !== "string"){
-const err244 = {instancePath:instancePath+"/comparison/differences/" + i12,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data121.failedShare === undefined){
+const err244 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -12039,10 +12089,8 @@ vErrors.push(err244);
 }
 errors++;
 }
-}
-}
-else {
-const err245 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data121.reason === undefined){
+const err245 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -12051,16 +12099,10 @@ vErrors.push(err245);
 }
 errors++;
 }
-}
-if(data120.rows !== undefined){
-let data124 = data120.rows;
-if(Array.isArray(data124)){
-const len13 = data124.length;
-for(let i13=0; i13<len13; i13++){
-let data125 = data124[i13];
-if(data125 && typeof data125 == "object" && !Array.isArray(data125)){
-if(data125.id === undefined){
-const err246 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data121.ratePerSecond !== undefined){
+let data122 = data121.ratePerSecond;
+if(!((typeof data122 == "number") && (isFinite(data122)))){
+const err246 = {instancePath:instancePath+"/findMax/steps/" + i12+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -12069,8 +12111,11 @@ vErrors.push(err246);
 }
 errors++;
 }
-if(data125.unit === undefined){
-const err247 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+}
+if(data121.durationMs !== undefined){
+let data123 = data121.durationMs;
+if(!((typeof data123 == "number") && (isFinite(data123)))){
+const err247 = {instancePath:instancePath+"/findMax/steps/" + i12+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -12079,8 +12124,10 @@ vErrors.push(err247);
 }
 errors++;
 }
-if(data125.before === undefined){
-const err248 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+}
+if(data121.holds !== undefined){
+if(typeof data121.holds !== "boolean"){
+const err248 = {instancePath:instancePath+"/findMax/steps/" + i12+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -12089,8 +12136,11 @@ vErrors.push(err248);
 }
 errors++;
 }
-if(data125.now === undefined){
-const err249 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+}
+if(data121.donePerSecond !== undefined){
+let data125 = data121.donePerSecond;
+if(!((typeof data125 == "number") && (isFinite(data125)))){
+const err249 = {instancePath:instancePath+"/findMax/steps/" + i12+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -12099,8 +12149,11 @@ vErrors.push(err249);
 }
 errors++;
 }
-if(data125.change === undefined){
-const err250 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+}
+if(data121.p99Ms !== undefined){
+let data126 = data121.p99Ms;
+if((!((typeof data126 == "number") && (isFinite(data126)))) && (data126 !== null)){
+const err250 = {instancePath:instancePath+"/findMax/steps/" + i12+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -12109,8 +12162,11 @@ vErrors.push(err250);
 }
 errors++;
 }
-if(data125.verdictBefore === undefined){
-const err251 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
+}
+if(data121.failedShare !== undefined){
+let data127 = data121.failedShare;
+if(!((typeof data127 == "number") && (isFinite(data127)))){
+const err251 = {instancePath:instancePath+"/findMax/steps/" + i12+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -12119,8 +12175,10 @@ vErrors.push(err251);
 }
 errors++;
 }
-if(data125.verdictNow === undefined){
-const err252 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
+}
+if(data121.reason !== undefined){
+if(typeof data121.reason !== "string"){
+const err252 = {instancePath:instancePath+"/findMax/steps/" + i12+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -12129,9 +12187,10 @@ vErrors.push(err252);
 }
 errors++;
 }
-if(data125.id !== undefined){
-if(typeof data125.id !== "string"){
-const err253 = {instancePath:instancePath+"/comparison/rows/" + i13+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+}
+else {
+const err253 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -12141,9 +12200,9 @@ vErrors.push(err253);
 errors++;
 }
 }
-if(data125.unit !== undefined){
-if(typeof data125.unit !== "string"){
-const err254 = {instancePath:instancePath+"/comparison/rows/" + i13+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err254 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -12153,10 +12212,9 @@ vErrors.push(err254);
 errors++;
 }
 }
-if(data125.before !== undefined){
-let data128 = data125.before;
-if((!((typeof data128 == "number") && (isFinite(data128)))) && (data128 !== null)){
-const err255 = {instancePath:instancePath+"/comparison/rows/" + i13+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+}
+else {
+const err255 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -12166,10 +12224,11 @@ vErrors.push(err255);
 errors++;
 }
 }
-if(data125.now !== undefined){
-let data129 = data125.now;
-if((!((typeof data129 == "number") && (isFinite(data129)))) && (data129 !== null)){
-const err256 = {instancePath:instancePath+"/comparison/rows/" + i13+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+if(data.comparison !== undefined){
+let data129 = data.comparison;
+if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
+if(data129.startedAt === undefined){
+const err256 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -12178,11 +12237,8 @@ vErrors.push(err256);
 }
 errors++;
 }
-}
-if(data125.change !== undefined){
-let data130 = data125.change;
-if(typeof data130 !== "string"){
-const err257 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data129.differences === undefined){
+const err257 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -12191,8 +12247,8 @@ vErrors.push(err257);
 }
 errors++;
 }
-if(!((((data130 === "better") || (data130 === "worse")) || (data130 === "unchanged")) || (data130 === "unknown"))){
-const err258 = {instancePath:instancePath+"/comparison/rows/" + i13+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+if(data129.rows === undefined){
+const err258 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -12201,11 +12257,9 @@ vErrors.push(err258);
 }
 errors++;
 }
-}
-if(data125.verdictBefore !== undefined){
-let data131 = data125.verdictBefore;
-if(typeof data131 !== "string"){
-const err259 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data129.startedAt !== undefined){
+if(typeof data129.startedAt !== "string"){
+const err259 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -12214,8 +12268,14 @@ vErrors.push(err259);
 }
 errors++;
 }
-if(!(((((data131 === "PASS") || (data131 === "FAIL")) || (data131 === "NOT PROVEN")) || (data131 === "INVALID RUN")) || (data131 === "NOT TESTED"))){
-const err260 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+}
+if(data129.differences !== undefined){
+let data131 = data129.differences;
+if(Array.isArray(data131)){
+const len13 = data131.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data131[i13] !== "string"){
+const err260 = {instancePath:instancePath+"/comparison/differences/" + i13,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -12225,10 +12285,9 @@ vErrors.push(err260);
 errors++;
 }
 }
-if(data125.verdictNow !== undefined){
-let data132 = data125.verdictNow;
-if(typeof data132 !== "string"){
-const err261 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err261 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -12237,8 +12296,16 @@ vErrors.push(err261);
 }
 errors++;
 }
-if(!(((((data132 === "PASS") || (data132 === "FAIL")) || (data132 === "NOT PROVEN")) || (data132 === "INVALID RUN")) || (data132 === "NOT TESTED"))){
-const err262 = {instancePath:instancePath+"/comparison/rows/" + i13+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+}
+if(data129.rows !== undefined){
+let data133 = data129.rows;
+if(Array.isArray(data133)){
+const len14 = data133.length;
+for(let i14=0; i14<len14; i14++){
+let data134 = data133[i14];
+if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
+if(data134.id === undefined){
+const err262 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -12247,10 +12314,8 @@ vErrors.push(err262);
 }
 errors++;
 }
-}
-}
-else {
-const err263 = {instancePath:instancePath+"/comparison/rows/" + i13,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data134.unit === undefined){
+const err263 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -12259,10 +12324,8 @@ vErrors.push(err263);
 }
 errors++;
 }
-}
-}
-else {
-const err264 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data134.before === undefined){
+const err264 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -12271,10 +12334,8 @@ vErrors.push(err264);
 }
 errors++;
 }
-}
-}
-else {
-const err265 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data134.now === undefined){
+const err265 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -12283,12 +12344,8 @@ vErrors.push(err265);
 }
 errors++;
 }
-}
-if(data.machine !== undefined){
-let data133 = data.machine;
-if(data133 && typeof data133 == "object" && !Array.isArray(data133)){
-if(data133.node === undefined){
-const err266 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
+if(data134.change === undefined){
+const err266 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -12297,8 +12354,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(data133.cpus === undefined){
-const err267 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
+if(data134.verdictBefore === undefined){
+const err267 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -12307,8 +12364,8 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(data133.cpuModel === undefined){
-const err268 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
+if(data134.verdictNow === undefined){
+const err268 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -12317,8 +12374,9 @@ vErrors.push(err268);
 }
 errors++;
 }
-if(data133.cpuPercent === undefined){
-const err269 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(data134.id !== undefined){
+if(typeof data134.id !== "string"){
+const err269 = {instancePath:instancePath+"/comparison/rows/" + i14+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -12327,8 +12385,10 @@ vErrors.push(err269);
 }
 errors++;
 }
-if(data133.engineVersion === undefined){
-const err270 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
+}
+if(data134.unit !== undefined){
+if(typeof data134.unit !== "string"){
+const err270 = {instancePath:instancePath+"/comparison/rows/" + i14+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -12337,9 +12397,11 @@ vErrors.push(err270);
 }
 errors++;
 }
-if(data133.node !== undefined){
-if(typeof data133.node !== "string"){
-const err271 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data134.before !== undefined){
+let data137 = data134.before;
+if((!((typeof data137 == "number") && (isFinite(data137)))) && (data137 !== null)){
+const err271 = {instancePath:instancePath+"/comparison/rows/" + i14+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -12349,10 +12411,10 @@ vErrors.push(err271);
 errors++;
 }
 }
-if(data133.cpus !== undefined){
-let data135 = data133.cpus;
-if(!(((typeof data135 == "number") && (!(data135 % 1) && !isNaN(data135))) && (isFinite(data135)))){
-const err272 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data134.now !== undefined){
+let data138 = data134.now;
+if((!((typeof data138 == "number") && (isFinite(data138)))) && (data138 !== null)){
+const err272 = {instancePath:instancePath+"/comparison/rows/" + i14+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -12362,9 +12424,10 @@ vErrors.push(err272);
 errors++;
 }
 }
-if(data133.cpuModel !== undefined){
-if(typeof data133.cpuModel !== "string"){
-const err273 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data134.change !== undefined){
+let data139 = data134.change;
+if(typeof data139 !== "string"){
+const err273 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -12373,11 +12436,8 @@ vErrors.push(err273);
 }
 errors++;
 }
-}
-if(data133.cpuPercent !== undefined){
-let data137 = data133.cpuPercent;
-if(!((typeof data137 == "number") && (isFinite(data137)))){
-const err274 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(!((((data139 === "better") || (data139 === "worse")) || (data139 === "unchanged")) || (data139 === "unknown"))){
+const err274 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -12387,9 +12447,10 @@ vErrors.push(err274);
 errors++;
 }
 }
-if(data133.engineVersion !== undefined){
-if(typeof data133.engineVersion !== "string"){
-const err275 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data134.verdictBefore !== undefined){
+let data140 = data134.verdictBefore;
+if(typeof data140 !== "string"){
+const err275 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -12398,10 +12459,8 @@ vErrors.push(err275);
 }
 errors++;
 }
-}
-}
-else {
-const err276 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!(((((data140 === "PASS") || (data140 === "FAIL")) || (data140 === "NOT PROVEN")) || (data140 === "INVALID RUN")) || (data140 === "NOT TESTED"))){
+const err276 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -12411,13 +12470,10 @@ vErrors.push(err276);
 errors++;
 }
 }
-if(data.notes !== undefined){
-let data139 = data.notes;
-if(Array.isArray(data139)){
-const len14 = data139.length;
-for(let i14=0; i14<len14; i14++){
-if(typeof data139[i14] !== "string"){
-const err277 = {instancePath:instancePath+"/notes/" + i14,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data134.verdictNow !== undefined){
+let data141 = data134.verdictNow;
+if(typeof data141 !== "string"){
+const err277 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -12426,10 +12482,8 @@ vErrors.push(err277);
 }
 errors++;
 }
-}
-}
-else {
-const err278 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(!(((((data141 === "PASS") || (data141 === "FAIL")) || (data141 === "NOT PROVEN")) || (data141 === "INVALID RUN")) || (data141 === "NOT TESTED"))){
+const err278 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -12439,11 +12493,9 @@ vErrors.push(err278);
 errors++;
 }
 }
-if(data.voice !== undefined){
-let data141 = data.voice;
-if(data141 && typeof data141 == "object" && !Array.isArray(data141)){
-if(data141.calls === undefined){
-const err279 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
+}
+else {
+const err279 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -12452,8 +12504,10 @@ vErrors.push(err279);
 }
 errors++;
 }
-if(data141.connected === undefined){
-const err280 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
+}
+}
+else {
+const err280 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -12462,8 +12516,10 @@ vErrors.push(err280);
 }
 errors++;
 }
-if(data141.held === undefined){
-const err281 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
+}
+}
+else {
+const err281 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -12472,8 +12528,12 @@ vErrors.push(err281);
 }
 errors++;
 }
-if(data141.lost === undefined){
-const err282 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+}
+if(data.machine !== undefined){
+let data142 = data.machine;
+if(data142 && typeof data142 == "object" && !Array.isArray(data142)){
+if(data142.node === undefined){
+const err282 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -12482,8 +12542,8 @@ vErrors.push(err282);
 }
 errors++;
 }
-if(data141.errors === undefined){
-const err283 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data142.cpus === undefined){
+const err283 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -12492,8 +12552,8 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(data141.latencyVerdicts === undefined){
-const err284 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
+if(data142.cpuModel === undefined){
+const err284 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -12502,8 +12562,8 @@ vErrors.push(err284);
 }
 errors++;
 }
-if(data141.readyMs === undefined){
-const err285 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
+if(data142.cpuPercent === undefined){
+const err285 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -12512,8 +12572,8 @@ vErrors.push(err285);
 }
 errors++;
 }
-if(data141.setupMs === undefined){
-const err286 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(data142.engineVersion === undefined){
+const err286 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -12522,8 +12582,9 @@ vErrors.push(err286);
 }
 errors++;
 }
-if(data141.firstPacketMs === undefined){
-const err287 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
+if(data142.node !== undefined){
+if(typeof data142.node !== "string"){
+const err287 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -12532,8 +12593,11 @@ vErrors.push(err287);
 }
 errors++;
 }
-if(data141.audioPathLatencyMs === undefined){
-const err288 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+}
+if(data142.cpus !== undefined){
+let data144 = data142.cpus;
+if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
+const err288 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -12542,8 +12606,10 @@ vErrors.push(err288);
 }
 errors++;
 }
-if(data141.roundTripMs === undefined){
-const err289 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
+}
+if(data142.cpuModel !== undefined){
+if(typeof data142.cpuModel !== "string"){
+const err289 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -12552,8 +12618,11 @@ vErrors.push(err289);
 }
 errors++;
 }
-if(data141.jitterMs === undefined){
-const err290 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
+}
+if(data142.cpuPercent !== undefined){
+let data146 = data142.cpuPercent;
+if(!((typeof data146 == "number") && (isFinite(data146)))){
+const err290 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -12562,8 +12631,10 @@ vErrors.push(err290);
 }
 errors++;
 }
-if(data141.turnResponseMs === undefined){
-const err291 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+}
+if(data142.engineVersion !== undefined){
+if(typeof data142.engineVersion !== "string"){
+const err291 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -12572,8 +12643,10 @@ vErrors.push(err291);
 }
 errors++;
 }
-if(data141.turns === undefined){
-const err292 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+}
+}
+else {
+const err292 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -12582,8 +12655,14 @@ vErrors.push(err292);
 }
 errors++;
 }
-if(data141.unansweredTurns === undefined){
-const err293 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
+}
+if(data.notes !== undefined){
+let data148 = data.notes;
+if(Array.isArray(data148)){
+const len15 = data148.length;
+for(let i15=0; i15<len15; i15++){
+if(typeof data148[i15] !== "string"){
+const err293 = {instancePath:instancePath+"/notes/" + i15,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -12592,8 +12671,10 @@ vErrors.push(err293);
 }
 errors++;
 }
-if(data141.packets === undefined){
-const err294 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+}
+}
+else {
+const err294 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -12602,8 +12683,12 @@ vErrors.push(err294);
 }
 errors++;
 }
-if(data141.callers === undefined){
-const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
+}
+if(data.voice !== undefined){
+let data150 = data.voice;
+if(data150 && typeof data150 == "object" && !Array.isArray(data150)){
+if(data150.calls === undefined){
+const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -12612,8 +12697,8 @@ vErrors.push(err295);
 }
 errors++;
 }
-if(data141.perCall === undefined){
-const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
+if(data150.connected === undefined){
+const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -12622,8 +12707,8 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(data141.faultSamples === undefined){
-const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
+if(data150.held === undefined){
+const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -12632,8 +12717,8 @@ vErrors.push(err297);
 }
 errors++;
 }
-if(data141.timeline === undefined){
-const err298 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
+if(data150.lost === undefined){
+const err298 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -12642,10 +12727,8 @@ vErrors.push(err298);
 }
 errors++;
 }
-if(data141.calls !== undefined){
-let data142 = data141.calls;
-if(!(((typeof data142 == "number") && (!(data142 % 1) && !isNaN(data142))) && (isFinite(data142)))){
-const err299 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.errors === undefined){
+const err299 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -12654,9 +12737,8 @@ vErrors.push(err299);
 }
 errors++;
 }
-if((typeof data142 == "number") && (isFinite(data142))){
-if(data142 < 0 || isNaN(data142)){
-const err300 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data150.latencyVerdicts === undefined){
+const err300 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -12665,12 +12747,8 @@ vErrors.push(err300);
 }
 errors++;
 }
-}
-}
-if(data141.connected !== undefined){
-let data143 = data141.connected;
-if(!(((typeof data143 == "number") && (!(data143 % 1) && !isNaN(data143))) && (isFinite(data143)))){
-const err301 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.readyMs === undefined){
+const err301 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -12679,9 +12757,8 @@ vErrors.push(err301);
 }
 errors++;
 }
-if((typeof data143 == "number") && (isFinite(data143))){
-if(data143 < 0 || isNaN(data143)){
-const err302 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data150.setupMs === undefined){
+const err302 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -12690,12 +12767,8 @@ vErrors.push(err302);
 }
 errors++;
 }
-}
-}
-if(data141.held !== undefined){
-let data144 = data141.held;
-if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
-const err303 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.firstPacketMs === undefined){
+const err303 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -12704,9 +12777,8 @@ vErrors.push(err303);
 }
 errors++;
 }
-if((typeof data144 == "number") && (isFinite(data144))){
-if(data144 < 0 || isNaN(data144)){
-const err304 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data150.audioPathLatencyMs === undefined){
+const err304 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -12715,12 +12787,8 @@ vErrors.push(err304);
 }
 errors++;
 }
-}
-}
-if(data141.lost !== undefined){
-let data145 = data141.lost;
-if(!(((typeof data145 == "number") && (!(data145 % 1) && !isNaN(data145))) && (isFinite(data145)))){
-const err305 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.roundTripMs === undefined){
+const err305 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -12729,9 +12797,8 @@ vErrors.push(err305);
 }
 errors++;
 }
-if((typeof data145 == "number") && (isFinite(data145))){
-if(data145 < 0 || isNaN(data145)){
-const err306 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data150.jitterMs === undefined){
+const err306 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -12740,15 +12807,8 @@ vErrors.push(err306);
 }
 errors++;
 }
-}
-}
-if(data141.errors !== undefined){
-let data146 = data141.errors;
-if(data146 && typeof data146 == "object" && !Array.isArray(data146)){
-for(const key1 in data146){
-let data147 = data146[key1];
-if(!(((typeof data147 == "number") && (!(data147 % 1) && !isNaN(data147))) && (isFinite(data147)))){
-const err307 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.turnResponseMs === undefined){
+const err307 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -12757,9 +12817,8 @@ vErrors.push(err307);
 }
 errors++;
 }
-if((typeof data147 == "number") && (isFinite(data147))){
-if(data147 < 1 || isNaN(data147)){
-const err308 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data150.turns === undefined){
+const err308 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -12768,11 +12827,8 @@ vErrors.push(err308);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err309 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data150.unansweredTurns === undefined){
+const err309 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -12781,12 +12837,8 @@ vErrors.push(err309);
 }
 errors++;
 }
-}
-if(data141.latencyVerdicts !== undefined){
-let data148 = data141.latencyVerdicts;
-if(data148 && typeof data148 == "object" && !Array.isArray(data148)){
-if(data148.met === undefined){
-const err310 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
+if(data150.packets === undefined){
+const err310 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -12795,8 +12847,8 @@ vErrors.push(err310);
 }
 errors++;
 }
-if(data148.missed === undefined){
-const err311 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
+if(data150.callers === undefined){
+const err311 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -12805,8 +12857,8 @@ vErrors.push(err311);
 }
 errors++;
 }
-if(data148.notProven === undefined){
-const err312 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
+if(data150.perCall === undefined){
+const err312 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -12815,10 +12867,8 @@ vErrors.push(err312);
 }
 errors++;
 }
-if(data148.met !== undefined){
-let data149 = data148.met;
-if(!(((typeof data149 == "number") && (!(data149 % 1) && !isNaN(data149))) && (isFinite(data149)))){
-const err313 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.faultSamples === undefined){
+const err313 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -12827,9 +12877,8 @@ vErrors.push(err313);
 }
 errors++;
 }
-if((typeof data149 == "number") && (isFinite(data149))){
-if(data149 < 0 || isNaN(data149)){
-const err314 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data150.timeline === undefined){
+const err314 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -12838,12 +12887,10 @@ vErrors.push(err314);
 }
 errors++;
 }
-}
-}
-if(data148.missed !== undefined){
-let data150 = data148.missed;
-if(!(((typeof data150 == "number") && (!(data150 % 1) && !isNaN(data150))) && (isFinite(data150)))){
-const err315 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.calls !== undefined){
+let data151 = data150.calls;
+if(!(((typeof data151 == "number") && (!(data151 % 1) && !isNaN(data151))) && (isFinite(data151)))){
+const err315 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -12852,9 +12899,9 @@ vErrors.push(err315);
 }
 errors++;
 }
-if((typeof data150 == "number") && (isFinite(data150))){
-if(data150 < 0 || isNaN(data150)){
-const err316 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data151 == "number") && (isFinite(data151))){
+if(data151 < 0 || isNaN(data151)){
+const err316 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -12865,10 +12912,10 @@ errors++;
 }
 }
 }
-if(data148.notProven !== undefined){
-let data151 = data148.notProven;
-if(!(((typeof data151 == "number") && (!(data151 % 1) && !isNaN(data151))) && (isFinite(data151)))){
-const err317 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.connected !== undefined){
+let data152 = data150.connected;
+if(!(((typeof data152 == "number") && (!(data152 % 1) && !isNaN(data152))) && (isFinite(data152)))){
+const err317 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -12877,9 +12924,9 @@ vErrors.push(err317);
 }
 errors++;
 }
-if((typeof data151 == "number") && (isFinite(data151))){
-if(data151 < 0 || isNaN(data151)){
-const err318 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data152 == "number") && (isFinite(data152))){
+if(data152 < 0 || isNaN(data152)){
+const err318 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -12890,9 +12937,10 @@ errors++;
 }
 }
 }
-}
-else {
-const err319 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data150.held !== undefined){
+let data153 = data150.held;
+if(!(((typeof data153 == "number") && (!(data153 % 1) && !isNaN(data153))) && (isFinite(data153)))){
+const err319 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -12901,12 +12949,9 @@ vErrors.push(err319);
 }
 errors++;
 }
-}
-if(data141.readyMs !== undefined){
-let data152 = data141.readyMs;
-if(data152 && typeof data152 == "object" && !Array.isArray(data152)){
-if(data152.p50 === undefined){
-const err320 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if((typeof data153 == "number") && (isFinite(data153))){
+if(data153 < 0 || isNaN(data153)){
+const err320 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -12915,8 +12960,12 @@ vErrors.push(err320);
 }
 errors++;
 }
-if(data152.p90 === undefined){
-const err321 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+}
+if(data150.lost !== undefined){
+let data154 = data150.lost;
+if(!(((typeof data154 == "number") && (!(data154 % 1) && !isNaN(data154))) && (isFinite(data154)))){
+const err321 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -12925,8 +12974,9 @@ vErrors.push(err321);
 }
 errors++;
 }
-if(data152.p95 === undefined){
-const err322 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if((typeof data154 == "number") && (isFinite(data154))){
+if(data154 < 0 || isNaN(data154)){
+const err322 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -12935,8 +12985,15 @@ vErrors.push(err322);
 }
 errors++;
 }
-if(data152.p99 === undefined){
-const err323 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+}
+if(data150.errors !== undefined){
+let data155 = data150.errors;
+if(data155 && typeof data155 == "object" && !Array.isArray(data155)){
+for(const key1 in data155){
+let data156 = data155[key1];
+if(!(((typeof data156 == "number") && (!(data156 % 1) && !isNaN(data156))) && (isFinite(data156)))){
+const err323 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -12945,8 +13002,9 @@ vErrors.push(err323);
 }
 errors++;
 }
-if(data152.max === undefined){
-const err324 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if((typeof data156 == "number") && (isFinite(data156))){
+if(data156 < 1 || isNaN(data156)){
+const err324 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -12955,8 +13013,11 @@ vErrors.push(err324);
 }
 errors++;
 }
-if(data152.mean === undefined){
-const err325 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+}
+}
+}
+else {
+const err325 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -12965,10 +13026,12 @@ vErrors.push(err325);
 }
 errors++;
 }
-if(data152.p50 !== undefined){
-let data153 = data152.p50;
-if((!((typeof data153 == "number") && (isFinite(data153)))) && (data153 !== null)){
-const err326 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+}
+if(data150.latencyVerdicts !== undefined){
+let data157 = data150.latencyVerdicts;
+if(data157 && typeof data157 == "object" && !Array.isArray(data157)){
+if(data157.met === undefined){
+const err326 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -12977,11 +13040,8 @@ vErrors.push(err326);
 }
 errors++;
 }
-}
-if(data152.p90 !== undefined){
-let data154 = data152.p90;
-if((!((typeof data154 == "number") && (isFinite(data154)))) && (data154 !== null)){
-const err327 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data157.missed === undefined){
+const err327 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -12990,11 +13050,8 @@ vErrors.push(err327);
 }
 errors++;
 }
-}
-if(data152.p95 !== undefined){
-let data155 = data152.p95;
-if((!((typeof data155 == "number") && (isFinite(data155)))) && (data155 !== null)){
-const err328 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data157.notProven === undefined){
+const err328 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -13003,11 +13060,10 @@ vErrors.push(err328);
 }
 errors++;
 }
-}
-if(data152.p99 !== undefined){
-let data156 = data152.p99;
-if((!((typeof data156 == "number") && (isFinite(data156)))) && (data156 !== null)){
-const err329 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data157.met !== undefined){
+let data158 = data157.met;
+if(!(((typeof data158 == "number") && (!(data158 % 1) && !isNaN(data158))) && (isFinite(data158)))){
+const err329 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -13016,11 +13072,9 @@ vErrors.push(err329);
 }
 errors++;
 }
-}
-if(data152.max !== undefined){
-let data157 = data152.max;
-if((!((typeof data157 == "number") && (isFinite(data157)))) && (data157 !== null)){
-const err330 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if((typeof data158 == "number") && (isFinite(data158))){
+if(data158 < 0 || isNaN(data158)){
+const err330 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err330];
 }
@@ -13030,10 +13084,11 @@ vErrors.push(err330);
 errors++;
 }
 }
-if(data152.mean !== undefined){
-let data158 = data152.mean;
-if((!((typeof data158 == "number") && (isFinite(data158)))) && (data158 !== null)){
-const err331 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+}
+if(data157.missed !== undefined){
+let data159 = data157.missed;
+if(!(((typeof data159 == "number") && (!(data159 % 1) && !isNaN(data159))) && (isFinite(data159)))){
+const err331 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err331];
 }
@@ -13042,10 +13097,9 @@ vErrors.push(err331);
 }
 errors++;
 }
-}
-}
-else {
-const err332 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if((typeof data159 == "number") && (isFinite(data159))){
+if(data159 < 0 || isNaN(data159)){
+const err332 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err332];
 }
@@ -13055,11 +13109,11 @@ vErrors.push(err332);
 errors++;
 }
 }
-if(data141.setupMs !== undefined){
-let data159 = data141.setupMs;
-if(data159 && typeof data159 == "object" && !Array.isArray(data159)){
-if(data159.p50 === undefined){
-const err333 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+if(data157.notProven !== undefined){
+let data160 = data157.notProven;
+if(!(((typeof data160 == "number") && (!(data160 % 1) && !isNaN(data160))) && (isFinite(data160)))){
+const err333 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err333];
 }
@@ -13068,8 +13122,9 @@ vErrors.push(err333);
 }
 errors++;
 }
-if(data159.p90 === undefined){
-const err334 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if((typeof data160 == "number") && (isFinite(data160))){
+if(data160 < 0 || isNaN(data160)){
+const err334 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err334];
 }
@@ -13078,8 +13133,11 @@ vErrors.push(err334);
 }
 errors++;
 }
-if(data159.p95 === undefined){
-const err335 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+}
+}
+else {
+const err335 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err335];
 }
@@ -13088,8 +13146,12 @@ vErrors.push(err335);
 }
 errors++;
 }
-if(data159.p99 === undefined){
-const err336 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+if(data150.readyMs !== undefined){
+let data161 = data150.readyMs;
+if(data161 && typeof data161 == "object" && !Array.isArray(data161)){
+if(data161.p50 === undefined){
+const err336 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err336];
 }
@@ -13098,8 +13160,8 @@ vErrors.push(err336);
 }
 errors++;
 }
-if(data159.max === undefined){
-const err337 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data161.p90 === undefined){
+const err337 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err337];
 }
@@ -13108,8 +13170,8 @@ vErrors.push(err337);
 }
 errors++;
 }
-if(data159.mean === undefined){
-const err338 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data161.p95 === undefined){
+const err338 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err338];
 }
@@ -13118,10 +13180,8 @@ vErrors.push(err338);
 }
 errors++;
 }
-if(data159.p50 !== undefined){
-let data160 = data159.p50;
-if((!((typeof data160 == "number") && (isFinite(data160)))) && (data160 !== null)){
-const err339 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+if(data161.p99 === undefined){
+const err339 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err339];
 }
@@ -13130,11 +13190,8 @@ vErrors.push(err339);
 }
 errors++;
 }
-}
-if(data159.p90 !== undefined){
-let data161 = data159.p90;
-if((!((typeof data161 == "number") && (isFinite(data161)))) && (data161 !== null)){
-const err340 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data161.max === undefined){
+const err340 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err340];
 }
@@ -13143,11 +13200,8 @@ vErrors.push(err340);
 }
 errors++;
 }
-}
-if(data159.p95 !== undefined){
-let data162 = data159.p95;
-if((!((typeof data162 == "number") && (isFinite(data162)))) && (data162 !== null)){
-const err341 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data161.mean === undefined){
+const err341 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err341];
 }
@@ -13156,11 +13210,10 @@ vErrors.push(err341);
 }
 errors++;
 }
-}
-if(data159.p99 !== undefined){
-let data163 = data159.p99;
-if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
-const err342 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data161.p50 !== undefined){
+let data162 = data161.p50;
+if((!((typeof data162 == "number") && (isFinite(data162)))) && (data162 !== null)){
+const err342 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err342];
 }
@@ -13170,10 +13223,10 @@ vErrors.push(err342);
 errors++;
 }
 }
-if(data159.max !== undefined){
-let data164 = data159.max;
-if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
-const err343 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if(data161.p90 !== undefined){
+let data163 = data161.p90;
+if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
+const err343 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err343];
 }
@@ -13183,10 +13236,10 @@ vErrors.push(err343);
 errors++;
 }
 }
-if(data159.mean !== undefined){
-let data165 = data159.mean;
-if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
-const err344 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+if(data161.p95 !== undefined){
+let data164 = data161.p95;
+if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
+const err344 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err344];
 }
@@ -13196,9 +13249,10 @@ vErrors.push(err344);
 errors++;
 }
 }
-}
-else {
-const err345 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data161.p99 !== undefined){
+let data165 = data161.p99;
+if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
+const err345 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err345];
 }
@@ -13208,11 +13262,10 @@ vErrors.push(err345);
 errors++;
 }
 }
-if(data141.firstPacketMs !== undefined){
-let data166 = data141.firstPacketMs;
-if(data166 && typeof data166 == "object" && !Array.isArray(data166)){
-if(data166.p50 === undefined){
-const err346 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data161.max !== undefined){
+let data166 = data161.max;
+if((!((typeof data166 == "number") && (isFinite(data166)))) && (data166 !== null)){
+const err346 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err346];
 }
@@ -13221,8 +13274,11 @@ vErrors.push(err346);
 }
 errors++;
 }
-if(data166.p90 === undefined){
-const err347 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data161.mean !== undefined){
+let data167 = data161.mean;
+if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
+const err347 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err347];
 }
@@ -13231,8 +13287,10 @@ vErrors.push(err347);
 }
 errors++;
 }
-if(data166.p95 === undefined){
-const err348 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+}
+else {
+const err348 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err348];
 }
@@ -13241,8 +13299,12 @@ vErrors.push(err348);
 }
 errors++;
 }
-if(data166.p99 === undefined){
-const err349 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+if(data150.setupMs !== undefined){
+let data168 = data150.setupMs;
+if(data168 && typeof data168 == "object" && !Array.isArray(data168)){
+if(data168.p50 === undefined){
+const err349 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err349];
 }
@@ -13251,8 +13313,8 @@ vErrors.push(err349);
 }
 errors++;
 }
-if(data166.max === undefined){
-const err350 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data168.p90 === undefined){
+const err350 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err350];
 }
@@ -13261,8 +13323,8 @@ vErrors.push(err350);
 }
 errors++;
 }
-if(data166.mean === undefined){
-const err351 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data168.p95 === undefined){
+const err351 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err351];
 }
@@ -13271,10 +13333,8 @@ vErrors.push(err351);
 }
 errors++;
 }
-if(data166.p50 !== undefined){
-let data167 = data166.p50;
-if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
-const err352 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+if(data168.p99 === undefined){
+const err352 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err352];
 }
@@ -13283,11 +13343,8 @@ vErrors.push(err352);
 }
 errors++;
 }
-}
-if(data166.p90 !== undefined){
-let data168 = data166.p90;
-if((!((typeof data168 == "number") && (isFinite(data168)))) && (data168 !== null)){
-const err353 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data168.max === undefined){
+const err353 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err353];
 }
@@ -13296,11 +13353,8 @@ vErrors.push(err353);
 }
 errors++;
 }
-}
-if(data166.p95 !== undefined){
-let data169 = data166.p95;
-if((!((typeof data169 == "number") && (isFinite(data169)))) && (data169 !== null)){
-const err354 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data168.mean === undefined){
+const err354 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err354];
 }
@@ -13309,11 +13363,10 @@ vErrors.push(err354);
 }
 errors++;
 }
-}
-if(data166.p99 !== undefined){
-let data170 = data166.p99;
-if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
-const err355 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data168.p50 !== undefined){
+let data169 = data168.p50;
+if((!((typeof data169 == "number") && (isFinite(data169)))) && (data169 !== null)){
+const err355 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err355];
 }
@@ -13323,10 +13376,10 @@ vErrors.push(err355);
 errors++;
 }
 }
-if(data166.max !== undefined){
-let data171 = data166.max;
-if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
-const err356 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if(data168.p90 !== undefined){
+let data170 = data168.p90;
+if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
+const err356 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err356];
 }
@@ -13336,10 +13389,10 @@ vErrors.push(err356);
 errors++;
 }
 }
-if(data166.mean !== undefined){
-let data172 = data166.mean;
-if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
-const err357 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+if(data168.p95 !== undefined){
+let data171 = data168.p95;
+if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
+const err357 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err357];
 }
@@ -13349,9 +13402,10 @@ vErrors.push(err357);
 errors++;
 }
 }
-}
-else {
-const err358 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data168.p99 !== undefined){
+let data172 = data168.p99;
+if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
+const err358 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err358];
 }
@@ -13361,11 +13415,10 @@ vErrors.push(err358);
 errors++;
 }
 }
-if(data141.audioPathLatencyMs !== undefined){
-let data173 = data141.audioPathLatencyMs;
-if(data173 && typeof data173 == "object" && !Array.isArray(data173)){
-if(data173.p50 === undefined){
-const err359 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data168.max !== undefined){
+let data173 = data168.max;
+if((!((typeof data173 == "number") && (isFinite(data173)))) && (data173 !== null)){
+const err359 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err359];
 }
@@ -13374,8 +13427,11 @@ vErrors.push(err359);
 }
 errors++;
 }
-if(data173.p90 === undefined){
-const err360 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data168.mean !== undefined){
+let data174 = data168.mean;
+if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
+const err360 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err360];
 }
@@ -13384,8 +13440,10 @@ vErrors.push(err360);
 }
 errors++;
 }
-if(data173.p95 === undefined){
-const err361 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+}
+else {
+const err361 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err361];
 }
@@ -13394,8 +13452,12 @@ vErrors.push(err361);
 }
 errors++;
 }
-if(data173.p99 === undefined){
-const err362 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+if(data150.firstPacketMs !== undefined){
+let data175 = data150.firstPacketMs;
+if(data175 && typeof data175 == "object" && !Array.isArray(data175)){
+if(data175.p50 === undefined){
+const err362 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err362];
 }
@@ -13404,8 +13466,8 @@ vErrors.push(err362);
 }
 errors++;
 }
-if(data173.max === undefined){
-const err363 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data175.p90 === undefined){
+const err363 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err363];
 }
@@ -13414,8 +13476,8 @@ vErrors.push(err363);
 }
 errors++;
 }
-if(data173.mean === undefined){
-const err364 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data175.p95 === undefined){
+const err364 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err364];
 }
@@ -13424,10 +13486,8 @@ vErrors.push(err364);
 }
 errors++;
 }
-if(data173.p50 !== undefined){
-let data174 = data173.p50;
-if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
-const err365 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+if(data175.p99 === undefined){
+const err365 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err365];
 }
@@ -13436,11 +13496,8 @@ vErrors.push(err365);
 }
 errors++;
 }
-}
-if(data173.p90 !== undefined){
-let data175 = data173.p90;
-if((!((typeof data175 == "number") && (isFinite(data175)))) && (data175 !== null)){
-const err366 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data175.max === undefined){
+const err366 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err366];
 }
@@ -13449,11 +13506,8 @@ vErrors.push(err366);
 }
 errors++;
 }
-}
-if(data173.p95 !== undefined){
-let data176 = data173.p95;
-if((!((typeof data176 == "number") && (isFinite(data176)))) && (data176 !== null)){
-const err367 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data175.mean === undefined){
+const err367 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err367];
 }
@@ -13462,11 +13516,10 @@ vErrors.push(err367);
 }
 errors++;
 }
-}
-if(data173.p99 !== undefined){
-let data177 = data173.p99;
-if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
-const err368 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data175.p50 !== undefined){
+let data176 = data175.p50;
+if((!((typeof data176 == "number") && (isFinite(data176)))) && (data176 !== null)){
+const err368 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err368];
 }
@@ -13476,10 +13529,10 @@ vErrors.push(err368);
 errors++;
 }
 }
-if(data173.max !== undefined){
-let data178 = data173.max;
-if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
-const err369 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if(data175.p90 !== undefined){
+let data177 = data175.p90;
+if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
+const err369 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err369];
 }
@@ -13489,10 +13542,10 @@ vErrors.push(err369);
 errors++;
 }
 }
-if(data173.mean !== undefined){
-let data179 = data173.mean;
-if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
-const err370 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+if(data175.p95 !== undefined){
+let data178 = data175.p95;
+if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
+const err370 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err370];
 }
@@ -13502,9 +13555,10 @@ vErrors.push(err370);
 errors++;
 }
 }
-}
-else {
-const err371 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data175.p99 !== undefined){
+let data179 = data175.p99;
+if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
+const err371 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err371];
 }
@@ -13514,11 +13568,10 @@ vErrors.push(err371);
 errors++;
 }
 }
-if(data141.roundTripMs !== undefined){
-let data180 = data141.roundTripMs;
-if(data180 && typeof data180 == "object" && !Array.isArray(data180)){
-if(data180.p50 === undefined){
-const err372 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data175.max !== undefined){
+let data180 = data175.max;
+if((!((typeof data180 == "number") && (isFinite(data180)))) && (data180 !== null)){
+const err372 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err372];
 }
@@ -13527,8 +13580,11 @@ vErrors.push(err372);
 }
 errors++;
 }
-if(data180.p90 === undefined){
-const err373 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data175.mean !== undefined){
+let data181 = data175.mean;
+if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
+const err373 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err373];
 }
@@ -13537,8 +13593,10 @@ vErrors.push(err373);
 }
 errors++;
 }
-if(data180.p95 === undefined){
-const err374 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+}
+else {
+const err374 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err374];
 }
@@ -13547,8 +13605,12 @@ vErrors.push(err374);
 }
 errors++;
 }
-if(data180.p99 === undefined){
-const err375 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+if(data150.audioPathLatencyMs !== undefined){
+let data182 = data150.audioPathLatencyMs;
+if(data182 && typeof data182 == "object" && !Array.isArray(data182)){
+if(data182.p50 === undefined){
+const err375 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err375];
 }
@@ -13557,8 +13619,8 @@ vErrors.push(err375);
 }
 errors++;
 }
-if(data180.max === undefined){
-const err376 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data182.p90 === undefined){
+const err376 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err376];
 }
@@ -13567,8 +13629,8 @@ vErrors.push(err376);
 }
 errors++;
 }
-if(data180.mean === undefined){
-const err377 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data182.p95 === undefined){
+const err377 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err377];
 }
@@ -13577,10 +13639,8 @@ vErrors.push(err377);
 }
 errors++;
 }
-if(data180.p50 !== undefined){
-let data181 = data180.p50;
-if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
-const err378 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+if(data182.p99 === undefined){
+const err378 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err378];
 }
@@ -13589,11 +13649,8 @@ vErrors.push(err378);
 }
 errors++;
 }
-}
-if(data180.p90 !== undefined){
-let data182 = data180.p90;
-if((!((typeof data182 == "number") && (isFinite(data182)))) && (data182 !== null)){
-const err379 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data182.max === undefined){
+const err379 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err379];
 }
@@ -13602,11 +13659,8 @@ vErrors.push(err379);
 }
 errors++;
 }
-}
-if(data180.p95 !== undefined){
-let data183 = data180.p95;
-if((!((typeof data183 == "number") && (isFinite(data183)))) && (data183 !== null)){
-const err380 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data182.mean === undefined){
+const err380 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err380];
 }
@@ -13615,11 +13669,10 @@ vErrors.push(err380);
 }
 errors++;
 }
-}
-if(data180.p99 !== undefined){
-let data184 = data180.p99;
-if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
-const err381 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data182.p50 !== undefined){
+let data183 = data182.p50;
+if((!((typeof data183 == "number") && (isFinite(data183)))) && (data183 !== null)){
+const err381 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err381];
 }
@@ -13629,10 +13682,10 @@ vErrors.push(err381);
 errors++;
 }
 }
-if(data180.max !== undefined){
-let data185 = data180.max;
-if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
-const err382 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if(data182.p90 !== undefined){
+let data184 = data182.p90;
+if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
+const err382 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err382];
 }
@@ -13642,10 +13695,10 @@ vErrors.push(err382);
 errors++;
 }
 }
-if(data180.mean !== undefined){
-let data186 = data180.mean;
-if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
-const err383 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+if(data182.p95 !== undefined){
+let data185 = data182.p95;
+if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
+const err383 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err383];
 }
@@ -13655,9 +13708,10 @@ vErrors.push(err383);
 errors++;
 }
 }
-}
-else {
-const err384 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data182.p99 !== undefined){
+let data186 = data182.p99;
+if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
+const err384 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err384];
 }
@@ -13667,11 +13721,10 @@ vErrors.push(err384);
 errors++;
 }
 }
-if(data141.jitterMs !== undefined){
-let data187 = data141.jitterMs;
-if(data187 && typeof data187 == "object" && !Array.isArray(data187)){
-if(data187.p50 === undefined){
-const err385 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data182.max !== undefined){
+let data187 = data182.max;
+if((!((typeof data187 == "number") && (isFinite(data187)))) && (data187 !== null)){
+const err385 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err385];
 }
@@ -13680,8 +13733,11 @@ vErrors.push(err385);
 }
 errors++;
 }
-if(data187.p90 === undefined){
-const err386 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data182.mean !== undefined){
+let data188 = data182.mean;
+if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
+const err386 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err386];
 }
@@ -13690,8 +13746,10 @@ vErrors.push(err386);
 }
 errors++;
 }
-if(data187.p95 === undefined){
-const err387 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+}
+else {
+const err387 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err387];
 }
@@ -13700,8 +13758,12 @@ vErrors.push(err387);
 }
 errors++;
 }
-if(data187.p99 === undefined){
-const err388 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+if(data150.roundTripMs !== undefined){
+let data189 = data150.roundTripMs;
+if(data189 && typeof data189 == "object" && !Array.isArray(data189)){
+if(data189.p50 === undefined){
+const err388 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err388];
 }
@@ -13710,8 +13772,8 @@ vErrors.push(err388);
 }
 errors++;
 }
-if(data187.max === undefined){
-const err389 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data189.p90 === undefined){
+const err389 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err389];
 }
@@ -13720,8 +13782,8 @@ vErrors.push(err389);
 }
 errors++;
 }
-if(data187.mean === undefined){
-const err390 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data189.p95 === undefined){
+const err390 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err390];
 }
@@ -13730,10 +13792,8 @@ vErrors.push(err390);
 }
 errors++;
 }
-if(data187.p50 !== undefined){
-let data188 = data187.p50;
-if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
-const err391 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+if(data189.p99 === undefined){
+const err391 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err391];
 }
@@ -13742,11 +13802,8 @@ vErrors.push(err391);
 }
 errors++;
 }
-}
-if(data187.p90 !== undefined){
-let data189 = data187.p90;
-if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
-const err392 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data189.max === undefined){
+const err392 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err392];
 }
@@ -13755,11 +13812,8 @@ vErrors.push(err392);
 }
 errors++;
 }
-}
-if(data187.p95 !== undefined){
-let data190 = data187.p95;
-if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
-const err393 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data189.mean === undefined){
+const err393 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err393];
 }
@@ -13768,11 +13822,10 @@ vErrors.push(err393);
 }
 errors++;
 }
-}
-if(data187.p99 !== undefined){
-let data191 = data187.p99;
-if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
-const err394 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data189.p50 !== undefined){
+let data190 = data189.p50;
+if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
+const err394 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err394];
 }
@@ -13782,10 +13835,10 @@ vErrors.push(err394);
 errors++;
 }
 }
-if(data187.max !== undefined){
-let data192 = data187.max;
-if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
-const err395 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if(data189.p90 !== undefined){
+let data191 = data189.p90;
+if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
+const err395 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err395];
 }
@@ -13795,10 +13848,10 @@ vErrors.push(err395);
 errors++;
 }
 }
-if(data187.mean !== undefined){
-let data193 = data187.mean;
-if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
-const err396 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+if(data189.p95 !== undefined){
+let data192 = data189.p95;
+if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
+const err396 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err396];
 }
@@ -13808,9 +13861,10 @@ vErrors.push(err396);
 errors++;
 }
 }
-}
-else {
-const err397 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data189.p99 !== undefined){
+let data193 = data189.p99;
+if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
+const err397 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err397];
 }
@@ -13820,11 +13874,10 @@ vErrors.push(err397);
 errors++;
 }
 }
-if(data141.turnResponseMs !== undefined){
-let data194 = data141.turnResponseMs;
-if(data194 && typeof data194 == "object" && !Array.isArray(data194)){
-if(data194.p50 === undefined){
-const err398 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data189.max !== undefined){
+let data194 = data189.max;
+if((!((typeof data194 == "number") && (isFinite(data194)))) && (data194 !== null)){
+const err398 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err398];
 }
@@ -13833,8 +13886,11 @@ vErrors.push(err398);
 }
 errors++;
 }
-if(data194.p90 === undefined){
-const err399 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+}
+if(data189.mean !== undefined){
+let data195 = data189.mean;
+if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
+const err399 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err399];
 }
@@ -13843,8 +13899,10 @@ vErrors.push(err399);
 }
 errors++;
 }
-if(data194.p95 === undefined){
-const err400 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+}
+else {
+const err400 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err400];
 }
@@ -13853,8 +13911,12 @@ vErrors.push(err400);
 }
 errors++;
 }
-if(data194.p99 === undefined){
-const err401 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+}
+if(data150.jitterMs !== undefined){
+let data196 = data150.jitterMs;
+if(data196 && typeof data196 == "object" && !Array.isArray(data196)){
+if(data196.p50 === undefined){
+const err401 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err401];
 }
@@ -13863,8 +13925,8 @@ vErrors.push(err401);
 }
 errors++;
 }
-if(data194.max === undefined){
-const err402 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data196.p90 === undefined){
+const err402 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err402];
 }
@@ -13873,8 +13935,8 @@ vErrors.push(err402);
 }
 errors++;
 }
-if(data194.mean === undefined){
-const err403 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data196.p95 === undefined){
+const err403 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err403];
 }
@@ -13883,10 +13945,8 @@ vErrors.push(err403);
 }
 errors++;
 }
-if(data194.p50 !== undefined){
-let data195 = data194.p50;
-if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
-const err404 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema60.properties.p50.type},message:"must be number,null"};
+if(data196.p99 === undefined){
+const err404 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err404];
 }
@@ -13895,11 +13955,8 @@ vErrors.push(err404);
 }
 errors++;
 }
-}
-if(data194.p90 !== undefined){
-let data196 = data194.p90;
-if((!((typeof data196 == "number") && (isFinite(data196)))) && (data196 !== null)){
-const err405 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema60.properties.p90.type},message:"must be number,null"};
+if(data196.max === undefined){
+const err405 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err405];
 }
@@ -13908,11 +13965,8 @@ vErrors.push(err405);
 }
 errors++;
 }
-}
-if(data194.p95 !== undefined){
-let data197 = data194.p95;
-if((!((typeof data197 == "number") && (isFinite(data197)))) && (data197 !== null)){
-const err406 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema60.properties.p95.type},message:"must be number,null"};
+if(data196.mean === undefined){
+const err406 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err406];
 }
@@ -13921,11 +13975,10 @@ vErrors.push(err406);
 }
 errors++;
 }
-}
-if(data194.p99 !== undefined){
-let data198 = data194.p99;
-if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
-const err407 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema60.properties.p99.type},message:"must be number,null"};
+if(data196.p50 !== undefined){
+let data197 = data196.p50;
+if((!((typeof data197 == "number") && (isFinite(data197)))) && (data197 !== null)){
+const err407 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err407];
 }
@@ -13935,10 +13988,10 @@ vErrors.push(err407);
 errors++;
 }
 }
-if(data194.max !== undefined){
-let data199 = data194.max;
-if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
-const err408 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema60.properties.max.type},message:"must be number,null"};
+if(data196.p90 !== undefined){
+let data198 = data196.p90;
+if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
+const err408 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err408];
 }
@@ -13948,10 +14001,10 @@ vErrors.push(err408);
 errors++;
 }
 }
-if(data194.mean !== undefined){
-let data200 = data194.mean;
-if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
-const err409 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema60.properties.mean.type},message:"must be number,null"};
+if(data196.p95 !== undefined){
+let data199 = data196.p95;
+if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
+const err409 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err409];
 }
@@ -13961,9 +14014,10 @@ vErrors.push(err409);
 errors++;
 }
 }
-}
-else {
-const err410 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data196.p99 !== undefined){
+let data200 = data196.p99;
+if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
+const err410 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err410];
 }
@@ -13973,10 +14027,10 @@ vErrors.push(err410);
 errors++;
 }
 }
-if(data141.turns !== undefined){
-let data201 = data141.turns;
-if(!(((typeof data201 == "number") && (!(data201 % 1) && !isNaN(data201))) && (isFinite(data201)))){
-const err411 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data196.max !== undefined){
+let data201 = data196.max;
+if((!((typeof data201 == "number") && (isFinite(data201)))) && (data201 !== null)){
+const err411 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err411];
 }
@@ -13985,9 +14039,11 @@ vErrors.push(err411);
 }
 errors++;
 }
-if((typeof data201 == "number") && (isFinite(data201))){
-if(data201 < 0 || isNaN(data201)){
-const err412 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data196.mean !== undefined){
+let data202 = data196.mean;
+if((!((typeof data202 == "number") && (isFinite(data202)))) && (data202 !== null)){
+const err412 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err412];
 }
@@ -13998,10 +14054,8 @@ errors++;
 }
 }
 }
-if(data141.unansweredTurns !== undefined){
-let data202 = data141.unansweredTurns;
-if(!(((typeof data202 == "number") && (!(data202 % 1) && !isNaN(data202))) && (isFinite(data202)))){
-const err413 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+else {
+const err413 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err413];
 }
@@ -14010,9 +14064,12 @@ vErrors.push(err413);
 }
 errors++;
 }
-if((typeof data202 == "number") && (isFinite(data202))){
-if(data202 < 0 || isNaN(data202)){
-const err414 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data150.turnResponseMs !== undefined){
+let data203 = data150.turnResponseMs;
+if(data203 && typeof data203 == "object" && !Array.isArray(data203)){
+if(data203.p50 === undefined){
+const err414 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err414];
 }
@@ -14021,13 +14078,8 @@ vErrors.push(err414);
 }
 errors++;
 }
-}
-}
-if(data141.packets !== undefined){
-let data203 = data141.packets;
-if(data203 && typeof data203 == "object" && !Array.isArray(data203)){
-if(data203.sent === undefined){
-const err415 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(data203.p90 === undefined){
+const err415 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err415];
 }
@@ -14036,8 +14088,8 @@ vErrors.push(err415);
 }
 errors++;
 }
-if(data203.received === undefined){
-const err416 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(data203.p95 === undefined){
+const err416 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err416];
 }
@@ -14046,8 +14098,8 @@ vErrors.push(err416);
 }
 errors++;
 }
-if(data203.lost === undefined){
-const err417 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data203.p99 === undefined){
+const err417 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err417];
 }
@@ -14056,8 +14108,8 @@ vErrors.push(err417);
 }
 errors++;
 }
-if(data203.reordered === undefined){
-const err418 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
+if(data203.max === undefined){
+const err418 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err418];
 }
@@ -14066,8 +14118,8 @@ vErrors.push(err418);
 }
 errors++;
 }
-if(data203.gaps === undefined){
-const err419 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(data203.mean === undefined){
+const err419 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err419];
 }
@@ -14076,8 +14128,10 @@ vErrors.push(err419);
 }
 errors++;
 }
-if(data203.longestGapMs === undefined){
-const err420 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
+if(data203.p50 !== undefined){
+let data204 = data203.p50;
+if((!((typeof data204 == "number") && (isFinite(data204)))) && (data204 !== null)){
+const err420 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err420];
 }
@@ -14086,10 +14140,11 @@ vErrors.push(err420);
 }
 errors++;
 }
-if(data203.sent !== undefined){
-let data204 = data203.sent;
-if(!(((typeof data204 == "number") && (!(data204 % 1) && !isNaN(data204))) && (isFinite(data204)))){
-const err421 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data203.p90 !== undefined){
+let data205 = data203.p90;
+if((!((typeof data205 == "number") && (isFinite(data205)))) && (data205 !== null)){
+const err421 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err421];
 }
@@ -14098,9 +14153,11 @@ vErrors.push(err421);
 }
 errors++;
 }
-if((typeof data204 == "number") && (isFinite(data204))){
-if(data204 < 0 || isNaN(data204)){
-const err422 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data203.p95 !== undefined){
+let data206 = data203.p95;
+if((!((typeof data206 == "number") && (isFinite(data206)))) && (data206 !== null)){
+const err422 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err422];
 }
@@ -14110,11 +14167,10 @@ vErrors.push(err422);
 errors++;
 }
 }
-}
-if(data203.received !== undefined){
-let data205 = data203.received;
-if(!(((typeof data205 == "number") && (!(data205 % 1) && !isNaN(data205))) && (isFinite(data205)))){
-const err423 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data203.p99 !== undefined){
+let data207 = data203.p99;
+if((!((typeof data207 == "number") && (isFinite(data207)))) && (data207 !== null)){
+const err423 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err423];
 }
@@ -14123,9 +14179,11 @@ vErrors.push(err423);
 }
 errors++;
 }
-if((typeof data205 == "number") && (isFinite(data205))){
-if(data205 < 0 || isNaN(data205)){
-const err424 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data203.max !== undefined){
+let data208 = data203.max;
+if((!((typeof data208 == "number") && (isFinite(data208)))) && (data208 !== null)){
+const err424 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err424];
 }
@@ -14135,11 +14193,10 @@ vErrors.push(err424);
 errors++;
 }
 }
-}
-if(data203.lost !== undefined){
-let data206 = data203.lost;
-if(!(((typeof data206 == "number") && (!(data206 % 1) && !isNaN(data206))) && (isFinite(data206)))){
-const err425 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data203.mean !== undefined){
+let data209 = data203.mean;
+if((!((typeof data209 == "number") && (isFinite(data209)))) && (data209 !== null)){
+const err425 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err425];
 }
@@ -14148,9 +14205,10 @@ vErrors.push(err425);
 }
 errors++;
 }
-if((typeof data206 == "number") && (isFinite(data206))){
-if(data206 < 0 || isNaN(data206)){
-const err426 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+else {
+const err426 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err426];
 }
@@ -14160,11 +14218,10 @@ vErrors.push(err426);
 errors++;
 }
 }
-}
-if(data203.reordered !== undefined){
-let data207 = data203.reordered;
-if(!(((typeof data207 == "number") && (!(data207 % 1) && !isNaN(data207))) && (isFinite(data207)))){
-const err427 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.turns !== undefined){
+let data210 = data150.turns;
+if(!(((typeof data210 == "number") && (!(data210 % 1) && !isNaN(data210))) && (isFinite(data210)))){
+const err427 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err427];
 }
@@ -14173,9 +14230,9 @@ vErrors.push(err427);
 }
 errors++;
 }
-if((typeof data207 == "number") && (isFinite(data207))){
-if(data207 < 0 || isNaN(data207)){
-const err428 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data210 == "number") && (isFinite(data210))){
+if(data210 < 0 || isNaN(data210)){
+const err428 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err428];
 }
@@ -14186,10 +14243,10 @@ errors++;
 }
 }
 }
-if(data203.gaps !== undefined){
-let data208 = data203.gaps;
-if(!(((typeof data208 == "number") && (!(data208 % 1) && !isNaN(data208))) && (isFinite(data208)))){
-const err429 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data150.unansweredTurns !== undefined){
+let data211 = data150.unansweredTurns;
+if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
+const err429 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err429];
 }
@@ -14198,9 +14255,9 @@ vErrors.push(err429);
 }
 errors++;
 }
-if((typeof data208 == "number") && (isFinite(data208))){
-if(data208 < 0 || isNaN(data208)){
-const err430 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data211 == "number") && (isFinite(data211))){
+if(data211 < 0 || isNaN(data211)){
+const err430 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err430];
 }
@@ -14211,10 +14268,11 @@ errors++;
 }
 }
 }
-if(data203.longestGapMs !== undefined){
-let data209 = data203.longestGapMs;
-if(!((typeof data209 == "number") && (isFinite(data209)))){
-const err431 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data150.packets !== undefined){
+let data212 = data150.packets;
+if(data212 && typeof data212 == "object" && !Array.isArray(data212)){
+if(data212.sent === undefined){
+const err431 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err431];
 }
@@ -14223,10 +14281,8 @@ vErrors.push(err431);
 }
 errors++;
 }
-}
-}
-else {
-const err432 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data212.received === undefined){
+const err432 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
 if(vErrors === null){
 vErrors = [err432];
 }
@@ -14235,12 +14291,8 @@ vErrors.push(err432);
 }
 errors++;
 }
-}
-if(data141.callers !== undefined){
-let data210 = data141.callers;
-if(data210 && typeof data210 == "object" && !Array.isArray(data210)){
-if(data210.processes === undefined){
-const err433 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
+if(data212.lost === undefined){
+const err433 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err433];
 }
@@ -14249,8 +14301,8 @@ vErrors.push(err433);
 }
 errors++;
 }
-if(data210.ended === undefined){
-const err434 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
+if(data212.reordered === undefined){
+const err434 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
 if(vErrors === null){
 vErrors = [err434];
 }
@@ -14259,8 +14311,8 @@ vErrors.push(err434);
 }
 errors++;
 }
-if(data210.cpuPercent === undefined){
-const err435 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(data212.gaps === undefined){
+const err435 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
 if(vErrors === null){
 vErrors = [err435];
 }
@@ -14269,8 +14321,8 @@ vErrors.push(err435);
 }
 errors++;
 }
-if(data210.loopLateP99Ms === undefined){
-const err436 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
+if(data212.longestGapMs === undefined){
+const err436 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
 if(vErrors === null){
 vErrors = [err436];
 }
@@ -14279,8 +14331,10 @@ vErrors.push(err436);
 }
 errors++;
 }
-if(data210.sendLateP99Ms === undefined){
-const err437 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
+if(data212.sent !== undefined){
+let data213 = data212.sent;
+if(!(((typeof data213 == "number") && (!(data213 % 1) && !isNaN(data213))) && (isFinite(data213)))){
+const err437 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err437];
 }
@@ -14289,8 +14343,9 @@ vErrors.push(err437);
 }
 errors++;
 }
-if(data210.sendLateMaxMs === undefined){
-const err438 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if((typeof data213 == "number") && (isFinite(data213))){
+if(data213 < 0 || isNaN(data213)){
+const err438 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err438];
 }
@@ -14299,10 +14354,12 @@ vErrors.push(err438);
 }
 errors++;
 }
-if(data210.processes !== undefined){
-let data211 = data210.processes;
-if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
-const err439 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+}
+if(data212.received !== undefined){
+let data214 = data212.received;
+if(!(((typeof data214 == "number") && (!(data214 % 1) && !isNaN(data214))) && (isFinite(data214)))){
+const err439 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err439];
 }
@@ -14311,9 +14368,9 @@ vErrors.push(err439);
 }
 errors++;
 }
-if((typeof data211 == "number") && (isFinite(data211))){
-if(data211 < 0 || isNaN(data211)){
-const err440 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data214 == "number") && (isFinite(data214))){
+if(data214 < 0 || isNaN(data214)){
+const err440 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err440];
 }
@@ -14324,10 +14381,10 @@ errors++;
 }
 }
 }
-if(data210.ended !== undefined){
-let data212 = data210.ended;
-if(!(((typeof data212 == "number") && (!(data212 % 1) && !isNaN(data212))) && (isFinite(data212)))){
-const err441 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data212.lost !== undefined){
+let data215 = data212.lost;
+if(!(((typeof data215 == "number") && (!(data215 % 1) && !isNaN(data215))) && (isFinite(data215)))){
+const err441 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err441];
 }
@@ -14336,9 +14393,9 @@ vErrors.push(err441);
 }
 errors++;
 }
-if((typeof data212 == "number") && (isFinite(data212))){
-if(data212 < 0 || isNaN(data212)){
-const err442 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data215 == "number") && (isFinite(data215))){
+if(data215 < 0 || isNaN(data215)){
+const err442 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err442];
 }
@@ -14349,10 +14406,10 @@ errors++;
 }
 }
 }
-if(data210.cpuPercent !== undefined){
-let data213 = data210.cpuPercent;
-if(!((typeof data213 == "number") && (isFinite(data213)))){
-const err443 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data212.reordered !== undefined){
+let data216 = data212.reordered;
+if(!(((typeof data216 == "number") && (!(data216 % 1) && !isNaN(data216))) && (isFinite(data216)))){
+const err443 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err443];
 }
@@ -14361,11 +14418,9 @@ vErrors.push(err443);
 }
 errors++;
 }
-}
-if(data210.loopLateP99Ms !== undefined){
-let data214 = data210.loopLateP99Ms;
-if(!((typeof data214 == "number") && (isFinite(data214)))){
-const err444 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data216 == "number") && (isFinite(data216))){
+if(data216 < 0 || isNaN(data216)){
+const err444 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err444];
 }
@@ -14375,10 +14430,11 @@ vErrors.push(err444);
 errors++;
 }
 }
-if(data210.sendLateP99Ms !== undefined){
-let data215 = data210.sendLateP99Ms;
-if(!((typeof data215 == "number") && (isFinite(data215)))){
-const err445 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data212.gaps !== undefined){
+let data217 = data212.gaps;
+if(!(((typeof data217 == "number") && (!(data217 % 1) && !isNaN(data217))) && (isFinite(data217)))){
+const err445 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err445];
 }
@@ -14387,11 +14443,9 @@ vErrors.push(err445);
 }
 errors++;
 }
-}
-if(data210.sendLateMaxMs !== undefined){
-let data216 = data210.sendLateMaxMs;
-if(!((typeof data216 == "number") && (isFinite(data216)))){
-const err446 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data217 == "number") && (isFinite(data217))){
+if(data217 < 0 || isNaN(data217)){
+const err446 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err446];
 }
@@ -14402,8 +14456,10 @@ errors++;
 }
 }
 }
-else {
-const err447 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data212.longestGapMs !== undefined){
+let data218 = data212.longestGapMs;
+if(!((typeof data218 == "number") && (isFinite(data218)))){
+const err447 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err447];
 }
@@ -14413,15 +14469,9 @@ vErrors.push(err447);
 errors++;
 }
 }
-if(data141.perCall !== undefined){
-let data217 = data141.perCall;
-if(Array.isArray(data217)){
-const len15 = data217.length;
-for(let i15=0; i15<len15; i15++){
-let data218 = data217[i15];
-if(data218 && typeof data218 == "object" && !Array.isArray(data218)){
-if(data218.call === undefined){
-const err448 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+}
+else {
+const err448 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err448];
 }
@@ -14430,8 +14480,12 @@ vErrors.push(err448);
 }
 errors++;
 }
-if(data218.verdict === undefined){
-const err449 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+if(data150.callers !== undefined){
+let data219 = data150.callers;
+if(data219 && typeof data219 == "object" && !Array.isArray(data219)){
+if(data219.processes === undefined){
+const err449 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
 if(vErrors === null){
 vErrors = [err449];
 }
@@ -14440,8 +14494,8 @@ vErrors.push(err449);
 }
 errors++;
 }
-if(data218.reason === undefined){
-const err450 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data219.ended === undefined){
+const err450 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
 if(vErrors === null){
 vErrors = [err450];
 }
@@ -14450,8 +14504,8 @@ vErrors.push(err450);
 }
 errors++;
 }
-if(data218.setupMs === undefined){
-const err451 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(data219.cpuPercent === undefined){
+const err451 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err451];
 }
@@ -14460,8 +14514,8 @@ vErrors.push(err451);
 }
 errors++;
 }
-if(data218.audioPathLatencyMs === undefined){
-const err452 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(data219.loopLateP99Ms === undefined){
+const err452 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err452];
 }
@@ -14470,8 +14524,8 @@ vErrors.push(err452);
 }
 errors++;
 }
-if(data218.turnResponseMs === undefined){
-const err453 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(data219.sendLateP99Ms === undefined){
+const err453 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err453];
 }
@@ -14480,8 +14534,8 @@ vErrors.push(err453);
 }
 errors++;
 }
-if(data218.lostPackets === undefined){
-const err454 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
+if(data219.sendLateMaxMs === undefined){
+const err454 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
 if(vErrors === null){
 vErrors = [err454];
 }
@@ -14490,10 +14544,10 @@ vErrors.push(err454);
 }
 errors++;
 }
-if(data218.call !== undefined){
-let data219 = data218.call;
-if(!(((typeof data219 == "number") && (!(data219 % 1) && !isNaN(data219))) && (isFinite(data219)))){
-const err455 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data219.processes !== undefined){
+let data220 = data219.processes;
+if(!(((typeof data220 == "number") && (!(data220 % 1) && !isNaN(data220))) && (isFinite(data220)))){
+const err455 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err455];
 }
@@ -14502,9 +14556,9 @@ vErrors.push(err455);
 }
 errors++;
 }
-if((typeof data219 == "number") && (isFinite(data219))){
-if(data219 < 0 || isNaN(data219)){
-const err456 = {instancePath:instancePath+"/voice/perCall/" + i15+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data220 == "number") && (isFinite(data220))){
+if(data220 < 0 || isNaN(data220)){
+const err456 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err456];
 }
@@ -14515,10 +14569,10 @@ errors++;
 }
 }
 }
-if(data218.verdict !== undefined){
-let data220 = data218.verdict;
-if(typeof data220 !== "string"){
-const err457 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data219.ended !== undefined){
+let data221 = data219.ended;
+if(!(((typeof data221 == "number") && (!(data221 % 1) && !isNaN(data221))) && (isFinite(data221)))){
+const err457 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err457];
 }
@@ -14527,8 +14581,9 @@ vErrors.push(err457);
 }
 errors++;
 }
-if(!(((((data220 === "PASS") || (data220 === "FAIL")) || (data220 === "NOT PROVEN")) || (data220 === "INVALID RUN")) || (data220 === "NOT TESTED"))){
-const err458 = {instancePath:instancePath+"/voice/perCall/" + i15+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+if((typeof data221 == "number") && (isFinite(data221))){
+if(data221 < 0 || isNaN(data221)){
+const err458 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err458];
 }
@@ -14538,9 +14593,11 @@ vErrors.push(err458);
 errors++;
 }
 }
-if(data218.reason !== undefined){
-if(typeof data218.reason !== "string"){
-const err459 = {instancePath:instancePath+"/voice/perCall/" + i15+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data219.cpuPercent !== undefined){
+let data222 = data219.cpuPercent;
+if(!((typeof data222 == "number") && (isFinite(data222)))){
+const err459 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err459];
 }
@@ -14550,10 +14607,10 @@ vErrors.push(err459);
 errors++;
 }
 }
-if(data218.fault !== undefined){
-let data222 = data218.fault;
-if(typeof data222 !== "string"){
-const err460 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data219.loopLateP99Ms !== undefined){
+let data223 = data219.loopLateP99Ms;
+if(!((typeof data223 == "number") && (isFinite(data223)))){
+const err460 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err460];
 }
@@ -14562,8 +14619,11 @@ vErrors.push(err460);
 }
 errors++;
 }
-if(!(((((((((((((data222 === "unreachable") || (data222 === "refused")) || (data222 === "unauthorized")) || (data222 === "too_many_calls")) || (data222 === "no_offer")) || (data222 === "call_error")) || (data222 === "bad_offer")) || (data222 === "no_path")) || (data222 === "no_media")) || (data222 === "dropped")) || (data222 === "path_lost")) || (data222 === "media_stopped")) || (data222 === "local"))){
-const err461 = {instancePath:instancePath+"/voice/perCall/" + i15+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values"};
+}
+if(data219.sendLateP99Ms !== undefined){
+let data224 = data219.sendLateP99Ms;
+if(!((typeof data224 == "number") && (isFinite(data224)))){
+const err461 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err461];
 }
@@ -14573,10 +14633,10 @@ vErrors.push(err461);
 errors++;
 }
 }
-if(data218.setupMs !== undefined){
-let data223 = data218.setupMs;
-if((!((typeof data223 == "number") && (isFinite(data223)))) && (data223 !== null)){
-const err462 = {instancePath:instancePath+"/voice/perCall/" + i15+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
+if(data219.sendLateMaxMs !== undefined){
+let data225 = data219.sendLateMaxMs;
+if(!((typeof data225 == "number") && (isFinite(data225)))){
+const err462 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err462];
 }
@@ -14586,10 +14646,9 @@ vErrors.push(err462);
 errors++;
 }
 }
-if(data218.audioPathLatencyMs !== undefined){
-let data224 = data218.audioPathLatencyMs;
-if((!((typeof data224 == "number") && (isFinite(data224)))) && (data224 !== null)){
-const err463 = {instancePath:instancePath+"/voice/perCall/" + i15+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
+}
+else {
+const err463 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err463];
 }
@@ -14599,10 +14658,15 @@ vErrors.push(err463);
 errors++;
 }
 }
-if(data218.turnResponseMs !== undefined){
-let data225 = data218.turnResponseMs;
-if((!((typeof data225 == "number") && (isFinite(data225)))) && (data225 !== null)){
-const err464 = {instancePath:instancePath+"/voice/perCall/" + i15+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
+if(data150.perCall !== undefined){
+let data226 = data150.perCall;
+if(Array.isArray(data226)){
+const len16 = data226.length;
+for(let i16=0; i16<len16; i16++){
+let data227 = data226[i16];
+if(data227 && typeof data227 == "object" && !Array.isArray(data227)){
+if(data227.call === undefined){
+const err464 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
 if(vErrors === null){
 vErrors = [err464];
 }
@@ -14611,11 +14675,8 @@ vErrors.push(err464);
 }
 errors++;
 }
-}
-if(data218.lostPackets !== undefined){
-let data226 = data218.lostPackets;
-if(!(((typeof data226 == "number") && (!(data226 % 1) && !isNaN(data226))) && (isFinite(data226)))){
-const err465 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data227.verdict === undefined){
+const err465 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err465];
 }
@@ -14624,9 +14685,8 @@ vErrors.push(err465);
 }
 errors++;
 }
-if((typeof data226 == "number") && (isFinite(data226))){
-if(data226 < 0 || isNaN(data226)){
-const err466 = {instancePath:instancePath+"/voice/perCall/" + i15+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data227.reason === undefined){
+const err466 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err466];
 }
@@ -14635,11 +14695,8 @@ vErrors.push(err466);
 }
 errors++;
 }
-}
-}
-}
-else {
-const err467 = {instancePath:instancePath+"/voice/perCall/" + i15,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data227.setupMs === undefined){
+const err467 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
 if(vErrors === null){
 vErrors = [err467];
 }
@@ -14648,10 +14705,8 @@ vErrors.push(err467);
 }
 errors++;
 }
-}
-}
-else {
-const err468 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data227.audioPathLatencyMs === undefined){
+const err468 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
 if(vErrors === null){
 vErrors = [err468];
 }
@@ -14660,16 +14715,8 @@ vErrors.push(err468);
 }
 errors++;
 }
-}
-if(data141.faultSamples !== undefined){
-let data227 = data141.faultSamples;
-if(Array.isArray(data227)){
-const len16 = data227.length;
-for(let i16=0; i16<len16; i16++){
-let data228 = data227[i16];
-if(data228 && typeof data228 == "object" && !Array.isArray(data228)){
-if(data228.kind === undefined){
-const err469 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data227.turnResponseMs === undefined){
+const err469 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
 if(vErrors === null){
 vErrors = [err469];
 }
@@ -14678,8 +14725,8 @@ vErrors.push(err469);
 }
 errors++;
 }
-if(data228.call === undefined){
-const err470 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+if(data227.lostPackets === undefined){
+const err470 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
 if(vErrors === null){
 vErrors = [err470];
 }
@@ -14688,8 +14735,10 @@ vErrors.push(err470);
 }
 errors++;
 }
-if(data228.atMs === undefined){
-const err471 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data227.call !== undefined){
+let data228 = data227.call;
+if(!(((typeof data228 == "number") && (!(data228 % 1) && !isNaN(data228))) && (isFinite(data228)))){
+const err471 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err471];
 }
@@ -14698,8 +14747,9 @@ vErrors.push(err471);
 }
 errors++;
 }
-if(data228.session === undefined){
-const err472 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
+if((typeof data228 == "number") && (isFinite(data228))){
+if(data228 < 0 || isNaN(data228)){
+const err472 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err472];
 }
@@ -14708,8 +14758,12 @@ vErrors.push(err472);
 }
 errors++;
 }
-if(data228.detail === undefined){
-const err473 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+}
+}
+if(data227.verdict !== undefined){
+let data229 = data227.verdict;
+if(typeof data229 !== "string"){
+const err473 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err473];
 }
@@ -14718,10 +14772,8 @@ vErrors.push(err473);
 }
 errors++;
 }
-if(data228.kind !== undefined){
-let data229 = data228.kind;
-if(typeof data229 !== "string"){
-const err474 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data229 === "PASS") || (data229 === "FAIL")) || (data229 === "NOT PROVEN")) || (data229 === "INVALID RUN")) || (data229 === "NOT TESTED"))){
+const err474 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err474];
 }
@@ -14730,8 +14782,10 @@ vErrors.push(err474);
 }
 errors++;
 }
-if(!(((((((((((((data229 === "unreachable") || (data229 === "refused")) || (data229 === "unauthorized")) || (data229 === "too_many_calls")) || (data229 === "no_offer")) || (data229 === "call_error")) || (data229 === "bad_offer")) || (data229 === "no_path")) || (data229 === "no_media")) || (data229 === "dropped")) || (data229 === "path_lost")) || (data229 === "media_stopped")) || (data229 === "local"))){
-const err475 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema68.enum},message:"must be equal to one of the allowed values"};
+}
+if(data227.reason !== undefined){
+if(typeof data227.reason !== "string"){
+const err475 = {instancePath:instancePath+"/voice/perCall/" + i16+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err475];
 }
@@ -14741,10 +14795,10 @@ vErrors.push(err475);
 errors++;
 }
 }
-if(data228.call !== undefined){
-let data230 = data228.call;
-if(!(((typeof data230 == "number") && (!(data230 % 1) && !isNaN(data230))) && (isFinite(data230)))){
-const err476 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data227.fault !== undefined){
+let data231 = data227.fault;
+if(typeof data231 !== "string"){
+const err476 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err476];
 }
@@ -14753,9 +14807,8 @@ vErrors.push(err476);
 }
 errors++;
 }
-if((typeof data230 == "number") && (isFinite(data230))){
-if(data230 < 0 || isNaN(data230)){
-const err477 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((((((((((((data231 === "unreachable") || (data231 === "refused")) || (data231 === "unauthorized")) || (data231 === "too_many_calls")) || (data231 === "no_offer")) || (data231 === "call_error")) || (data231 === "bad_offer")) || (data231 === "no_path")) || (data231 === "no_media")) || (data231 === "dropped")) || (data231 === "path_lost")) || (data231 === "media_stopped")) || (data231 === "local"))){
+const err477 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err477];
 }
@@ -14765,11 +14818,10 @@ vErrors.push(err477);
 errors++;
 }
 }
-}
-if(data228.atMs !== undefined){
-let data231 = data228.atMs;
-if(!((typeof data231 == "number") && (isFinite(data231)))){
-const err478 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data227.setupMs !== undefined){
+let data232 = data227.setupMs;
+if((!((typeof data232 == "number") && (isFinite(data232)))) && (data232 !== null)){
+const err478 = {instancePath:instancePath+"/voice/perCall/" + i16+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err478];
 }
@@ -14779,9 +14831,10 @@ vErrors.push(err478);
 errors++;
 }
 }
-if(data228.session !== undefined){
-if(typeof data228.session !== "string"){
-const err479 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data227.audioPathLatencyMs !== undefined){
+let data233 = data227.audioPathLatencyMs;
+if((!((typeof data233 == "number") && (isFinite(data233)))) && (data233 !== null)){
+const err479 = {instancePath:instancePath+"/voice/perCall/" + i16+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err479];
 }
@@ -14791,9 +14844,10 @@ vErrors.push(err479);
 errors++;
 }
 }
-if(data228.detail !== undefined){
-if(typeof data228.detail !== "string"){
-const err480 = {instancePath:instancePath+"/voice/faultSamples/" + i16+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data227.turnResponseMs !== undefined){
+let data234 = data227.turnResponseMs;
+if((!((typeof data234 == "number") && (isFinite(data234)))) && (data234 !== null)){
+const err480 = {instancePath:instancePath+"/voice/perCall/" + i16+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err480];
 }
@@ -14803,9 +14857,10 @@ vErrors.push(err480);
 errors++;
 }
 }
-}
-else {
-const err481 = {instancePath:instancePath+"/voice/faultSamples/" + i16,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data227.lostPackets !== undefined){
+let data235 = data227.lostPackets;
+if(!(((typeof data235 == "number") && (!(data235 % 1) && !isNaN(data235))) && (isFinite(data235)))){
+const err481 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err481];
 }
@@ -14814,10 +14869,9 @@ vErrors.push(err481);
 }
 errors++;
 }
-}
-}
-else {
-const err482 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if((typeof data235 == "number") && (isFinite(data235))){
+if(data235 < 0 || isNaN(data235)){
+const err482 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err482];
 }
@@ -14827,15 +14881,10 @@ vErrors.push(err482);
 errors++;
 }
 }
-if(data141.timeline !== undefined){
-let data234 = data141.timeline;
-if(Array.isArray(data234)){
-const len17 = data234.length;
-for(let i17=0; i17<len17; i17++){
-let data235 = data234[i17];
-if(data235 && typeof data235 == "object" && !Array.isArray(data235)){
-if(data235.second === undefined){
-const err483 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+}
+}
+else {
+const err483 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err483];
 }
@@ -14844,8 +14893,10 @@ vErrors.push(err483);
 }
 errors++;
 }
-if(data235.up === undefined){
-const err484 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
+}
+}
+else {
+const err484 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err484];
 }
@@ -14854,8 +14905,16 @@ vErrors.push(err484);
 }
 errors++;
 }
-if(data235.sent === undefined){
-const err485 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+}
+if(data150.faultSamples !== undefined){
+let data236 = data150.faultSamples;
+if(Array.isArray(data236)){
+const len17 = data236.length;
+for(let i17=0; i17<len17; i17++){
+let data237 = data236[i17];
+if(data237 && typeof data237 == "object" && !Array.isArray(data237)){
+if(data237.kind === undefined){
+const err485 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err485];
 }
@@ -14864,8 +14923,8 @@ vErrors.push(err485);
 }
 errors++;
 }
-if(data235.received === undefined){
-const err486 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(data237.call === undefined){
+const err486 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
 if(vErrors === null){
 vErrors = [err486];
 }
@@ -14874,8 +14933,8 @@ vErrors.push(err486);
 }
 errors++;
 }
-if(data235.gaps === undefined){
-const err487 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(data237.atMs === undefined){
+const err487 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err487];
 }
@@ -14884,8 +14943,8 @@ vErrors.push(err487);
 }
 errors++;
 }
-if(data235.sendLateMaxMs === undefined){
-const err488 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(data237.session === undefined){
+const err488 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
 if(vErrors === null){
 vErrors = [err488];
 }
@@ -14894,10 +14953,8 @@ vErrors.push(err488);
 }
 errors++;
 }
-if(data235.second !== undefined){
-let data236 = data235.second;
-if(!(((typeof data236 == "number") && (!(data236 % 1) && !isNaN(data236))) && (isFinite(data236)))){
-const err489 = {instancePath:instancePath+"/voice/timeline/" + i17+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data237.detail === undefined){
+const err489 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err489];
 }
@@ -14906,11 +14963,10 @@ vErrors.push(err489);
 }
 errors++;
 }
-}
-if(data235.up !== undefined){
-let data237 = data235.up;
-if(!(((typeof data237 == "number") && (!(data237 % 1) && !isNaN(data237))) && (isFinite(data237)))){
-const err490 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data237.kind !== undefined){
+let data238 = data237.kind;
+if(typeof data238 !== "string"){
+const err490 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err490];
 }
@@ -14919,9 +14975,8 @@ vErrors.push(err490);
 }
 errors++;
 }
-if((typeof data237 == "number") && (isFinite(data237))){
-if(data237 < 0 || isNaN(data237)){
-const err491 = {instancePath:instancePath+"/voice/timeline/" + i17+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(!(((((((((((((data238 === "unreachable") || (data238 === "refused")) || (data238 === "unauthorized")) || (data238 === "too_many_calls")) || (data238 === "no_offer")) || (data238 === "call_error")) || (data238 === "bad_offer")) || (data238 === "no_path")) || (data238 === "no_media")) || (data238 === "dropped")) || (data238 === "path_lost")) || (data238 === "media_stopped")) || (data238 === "local"))){
+const err491 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err491];
 }
@@ -14931,11 +14986,10 @@ vErrors.push(err491);
 errors++;
 }
 }
-}
-if(data235.sent !== undefined){
-let data238 = data235.sent;
-if(!(((typeof data238 == "number") && (!(data238 % 1) && !isNaN(data238))) && (isFinite(data238)))){
-const err492 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data237.call !== undefined){
+let data239 = data237.call;
+if(!(((typeof data239 == "number") && (!(data239 % 1) && !isNaN(data239))) && (isFinite(data239)))){
+const err492 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err492];
 }
@@ -14944,9 +14998,9 @@ vErrors.push(err492);
 }
 errors++;
 }
-if((typeof data238 == "number") && (isFinite(data238))){
-if(data238 < 0 || isNaN(data238)){
-const err493 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if((typeof data239 == "number") && (isFinite(data239))){
+if(data239 < 0 || isNaN(data239)){
+const err493 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err493];
 }
@@ -14957,10 +15011,10 @@ errors++;
 }
 }
 }
-if(data235.received !== undefined){
-let data239 = data235.received;
-if(!(((typeof data239 == "number") && (!(data239 % 1) && !isNaN(data239))) && (isFinite(data239)))){
-const err494 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data237.atMs !== undefined){
+let data240 = data237.atMs;
+if(!((typeof data240 == "number") && (isFinite(data240)))){
+const err494 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err494];
 }
@@ -14969,9 +15023,10 @@ vErrors.push(err494);
 }
 errors++;
 }
-if((typeof data239 == "number") && (isFinite(data239))){
-if(data239 < 0 || isNaN(data239)){
-const err495 = {instancePath:instancePath+"/voice/timeline/" + i17+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+if(data237.session !== undefined){
+if(typeof data237.session !== "string"){
+const err495 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err495];
 }
@@ -14981,11 +15036,11 @@ vErrors.push(err495);
 errors++;
 }
 }
-}
-if(data235.gaps !== undefined){
-let data240 = data235.gaps;
-if(!(((typeof data240 == "number") && (!(data240 % 1) && !isNaN(data240))) && (isFinite(data240)))){
-const err496 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data237.traceId !== undefined){
+let data242 = data237.traceId;
+if(typeof data242 === "string"){
+if(!pattern0.test(data242)){
+const err496 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err496];
 }
@@ -14994,9 +15049,9 @@ vErrors.push(err496);
 }
 errors++;
 }
-if((typeof data240 == "number") && (isFinite(data240))){
-if(data240 < 0 || isNaN(data240)){
-const err497 = {instancePath:instancePath+"/voice/timeline/" + i17+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+else {
+const err497 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err497];
 }
@@ -15006,11 +15061,9 @@ vErrors.push(err497);
 errors++;
 }
 }
-}
-if(data235.sendLateMaxMs !== undefined){
-let data241 = data235.sendLateMaxMs;
-if(!((typeof data241 == "number") && (isFinite(data241)))){
-const err498 = {instancePath:instancePath+"/voice/timeline/" + i17+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data237.detail !== undefined){
+if(typeof data237.detail !== "string"){
+const err498 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err498];
 }
@@ -15022,7 +15075,7 @@ errors++;
 }
 }
 else {
-const err499 = {instancePath:instancePath+"/voice/timeline/" + i17,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err499 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err499];
 }
@@ -15034,7 +15087,7 @@ errors++;
 }
 }
 else {
-const err500 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err500 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err500];
 }
@@ -15044,9 +15097,15 @@ vErrors.push(err500);
 errors++;
 }
 }
-}
-else {
-const err501 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data150.timeline !== undefined){
+let data244 = data150.timeline;
+if(Array.isArray(data244)){
+const len18 = data244.length;
+for(let i18=0; i18<len18; i18++){
+let data245 = data244[i18];
+if(data245 && typeof data245 == "object" && !Array.isArray(data245)){
+if(data245.second === undefined){
+const err501 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
 if(vErrors === null){
 vErrors = [err501];
 }
@@ -15055,10 +15114,8 @@ vErrors.push(err501);
 }
 errors++;
 }
-}
-}
-else {
-const err502 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data245.up === undefined){
+const err502 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
 if(vErrors === null){
 vErrors = [err502];
 }
@@ -15067,12 +15124,225 @@ vErrors.push(err502);
 }
 errors++;
 }
+if(data245.sent === undefined){
+const err503 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(vErrors === null){
+vErrors = [err503];
+}
+else {
+vErrors.push(err503);
+}
+errors++;
+}
+if(data245.received === undefined){
+const err504 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(vErrors === null){
+vErrors = [err504];
+}
+else {
+vErrors.push(err504);
+}
+errors++;
+}
+if(data245.gaps === undefined){
+const err505 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(vErrors === null){
+vErrors = [err505];
+}
+else {
+vErrors.push(err505);
+}
+errors++;
+}
+if(data245.sendLateMaxMs === undefined){
+const err506 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(vErrors === null){
+vErrors = [err506];
+}
+else {
+vErrors.push(err506);
+}
+errors++;
+}
+if(data245.second !== undefined){
+let data246 = data245.second;
+if(!(((typeof data246 == "number") && (!(data246 % 1) && !isNaN(data246))) && (isFinite(data246)))){
+const err507 = {instancePath:instancePath+"/voice/timeline/" + i18+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err507];
+}
+else {
+vErrors.push(err507);
+}
+errors++;
+}
+}
+if(data245.up !== undefined){
+let data247 = data245.up;
+if(!(((typeof data247 == "number") && (!(data247 % 1) && !isNaN(data247))) && (isFinite(data247)))){
+const err508 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err508];
+}
+else {
+vErrors.push(err508);
+}
+errors++;
+}
+if((typeof data247 == "number") && (isFinite(data247))){
+if(data247 < 0 || isNaN(data247)){
+const err509 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err509];
+}
+else {
+vErrors.push(err509);
+}
+errors++;
+}
+}
+}
+if(data245.sent !== undefined){
+let data248 = data245.sent;
+if(!(((typeof data248 == "number") && (!(data248 % 1) && !isNaN(data248))) && (isFinite(data248)))){
+const err510 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err510];
+}
+else {
+vErrors.push(err510);
+}
+errors++;
+}
+if((typeof data248 == "number") && (isFinite(data248))){
+if(data248 < 0 || isNaN(data248)){
+const err511 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err511];
+}
+else {
+vErrors.push(err511);
+}
+errors++;
+}
+}
+}
+if(data245.received !== undefined){
+let data249 = data245.received;
+if(!(((typeof data249 == "number") && (!(data249 % 1) && !isNaN(data249))) && (isFinite(data249)))){
+const err512 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err512];
+}
+else {
+vErrors.push(err512);
+}
+errors++;
+}
+if((typeof data249 == "number") && (isFinite(data249))){
+if(data249 < 0 || isNaN(data249)){
+const err513 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err513];
+}
+else {
+vErrors.push(err513);
+}
+errors++;
+}
+}
+}
+if(data245.gaps !== undefined){
+let data250 = data245.gaps;
+if(!(((typeof data250 == "number") && (!(data250 % 1) && !isNaN(data250))) && (isFinite(data250)))){
+const err514 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(vErrors === null){
+vErrors = [err514];
+}
+else {
+vErrors.push(err514);
+}
+errors++;
+}
+if((typeof data250 == "number") && (isFinite(data250))){
+if(data250 < 0 || isNaN(data250)){
+const err515 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(vErrors === null){
+vErrors = [err515];
+}
+else {
+vErrors.push(err515);
+}
+errors++;
+}
+}
+}
+if(data245.sendLateMaxMs !== undefined){
+let data251 = data245.sendLateMaxMs;
+if(!((typeof data251 == "number") && (isFinite(data251)))){
+const err516 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err516];
+}
+else {
+vErrors.push(err516);
+}
+errors++;
+}
+}
+}
+else {
+const err517 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err517];
+}
+else {
+vErrors.push(err517);
+}
+errors++;
+}
+}
+}
+else {
+const err518 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err518];
+}
+else {
+vErrors.push(err518);
+}
+errors++;
+}
+}
+}
+else {
+const err519 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err519];
+}
+else {
+vErrors.push(err519);
+}
+errors++;
+}
+}
+}
+else {
+const err520 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err520];
+}
+else {
+vErrors.push(err520);
+}
+errors++;
+}
 validate33.errors = vErrors;
 return errors === 0;
 }
 
 export const OutcomeSummary = validate38;
-const schema70 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"Summary of the eval outcomes of a session. It always covers the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Number of evals that passed or failed. An eval that errored counts as neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 if there are no outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
+const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"outcome-summary.schema.json","title":"OutcomeSummary","$comment":"spec 2.6","description":"Summary of the eval outcomes of a session. It always covers the whole session.","type":"object","required":["total_evaluations","passed_count","failed_count","pass_rate"],"properties":{"total_evaluations":{"type":"integer","minimum":0,"description":"Number of evals that passed or failed. An eval that errored counts as neither."},"passed_count":{"type":"integer","minimum":0},"failed_count":{"type":"integer","minimum":0},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction, 0 to 1; 0 if there are no outcomes."}},"examples":[{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":0.75}],"x-near-misses":[{"breaks":"/pass_rate","value":{"total_evaluations":4,"passed_count":3,"failed_count":1,"pass_rate":75}}]};
 
 function validate38(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="outcome-summary.schema.json" */;
@@ -15245,10 +15515,10 @@ return errors === 0;
 }
 
 export const Persona = validate39;
-const schema71 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
-const pattern8 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
-const pattern10 = new RegExp("^[\\s\\S]{1,10000}$", "u");
-const pattern11 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
+const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"persona.schema.json","title":"Persona","$comment":"ours; *.persona.yaml and /__admin/personas; the name is sent: spec 2.7, 2.9","description":"A persona: who a simulated user is. A scenario says what the user wants.","x-extension":true,"type":"object","required":["id","name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id by which scenarios refer to the persona."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as persona in results (spec 2.4), and sent as metadata.persona."},"characteristics":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Who the user is and how the user speaks; instructions for the language model that plays the user."},"language":{"type":"string","pattern":"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$","description":"Language tag, e.g. en or de-CH. Default: en."},"verbosity":{"type":"string","enum":["minimal","standard","chatty"],"description":"How much the user says. Default: standard."},"patience_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of consecutive unhelpful replies after which the user gives up (end reason user_stop). Default: never."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting personas.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}}},"examples":[{"id":"impatient","name":"Impatient","characteristics":"In a hurry, short sentences, wants a date and no small talk.","language":"en","verbosity":"minimal","patience_turns":3,"tags":["stress"]},{"id":"plain","name":"Plain"}],"x-near-misses":[{"breaks":"/name","value":{"id":"impatient"}},{"breaks":"/id","value":{"id":"very impatient","name":"Impatient"}},{"breaks":"/patience_turns","value":{"id":"a","name":"A","patience_turns":0}},{"breaks":"/voice","value":{"id":"a","name":"A","voice":{"speed":1.2}}},{"breaks":"/language","value":{"id":"a","name":"A","language":"English, please"}},{"breaks":"/goal","value":{"id":"a","name":"A","goal":"Know when the parcel arrives."}}]};
+const pattern13 = new RegExp("^[A-Za-z0-9_.-]{1,128}$", "u");
+const pattern15 = new RegExp("^[\\s\\S]{1,10000}$", "u");
+const pattern16 = new RegExp("^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$", "u");
 
 function validate39(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="persona.schema.json" */;
@@ -15290,7 +15560,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern13.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -15315,7 +15585,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern3.test(data1)){
+if(!pattern5.test(data1)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -15340,7 +15610,7 @@ errors++;
 if(data.characteristics !== undefined){
 let data2 = data.characteristics;
 if(typeof data2 === "string"){
-if(!pattern10.test(data2)){
+if(!pattern15.test(data2)){
 const err7 = {instancePath:instancePath+"/characteristics",schemaPath:"#/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -15365,7 +15635,7 @@ errors++;
 if(data.language !== undefined){
 let data3 = data.language;
 if(typeof data3 === "string"){
-if(!pattern11.test(data3)){
+if(!pattern16.test(data3)){
 const err9 = {instancePath:instancePath+"/language",schemaPath:"#/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -15400,7 +15670,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data4 === "minimal") || (data4 === "standard")) || (data4 === "chatty"))){
-const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema71.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verbosity",schemaPath:"#/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -15462,7 +15732,7 @@ const len0 = data6.length;
 for(let i0=0; i0<len0; i0++){
 let data7 = data6[i0];
 if(typeof data7 === "string"){
-if(!pattern4.test(data7)){
+if(!pattern6.test(data7)){
 const err17 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -15512,8 +15782,8 @@ return errors === 0;
 }
 
 export const ProductionSessionPage = validate40;
-const schema72 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: the id of the transcript or the gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+const schema73 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session-page.schema.json","title":"ProductionSessionPage","$comment":"spec 2.6, 4.4","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"production-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema74 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"production-session.schema.json","title":"ProductionSession","$comment":"spec 2.5","description":"An item of GET /api/prod-evaluations/sessions/. Has no agent, scenario or persona: the keys are absent, not null.","type":"object","required":["url","run","source_session_id","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":"string","description":"Deep link {app_url}/production-eval/ID?sessionId=ID."},"run":{"type":"string","description":"Name of the evaluation run."},"source_session_id":{"type":"string","description":"The caller's own id: the id of the transcript or the gen_ai.conversation.id."},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"agent":false,"scenario":false,"persona":false,"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"ProductionTurn","type":"object","required":["session_sequence","user_input","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/agent","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","source_session_id":"conv-1","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"agent":null}},{"breaks":"/source_session_id","value":{"url":"http://127.0.0.1:9090/production-eval/run-1?sessionId=ses-2","run":"Live traces 2026-11-20","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
 function validate41(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="production-session.schema.json" */;
@@ -16330,7 +16600,7 @@ return errors === 0;
 export const ProductionSession = validate41;
 
 export const ResetRequest = validate43;
-const schema76 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Deletes everything of an owner except its keys, then optionally inserts the seed data again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
+const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"reset-request.schema.json","title":"ResetRequest","$comment":"our extension; POST /__admin/reset of the service","description":"Deletes everything of an owner except its keys, then optionally inserts the seed data again.","x-extension":true,"type":"object","required":["to"],"additionalProperties":false,"properties":{"to":{"type":"string","enum":["seed","empty"]}},"examples":[{"to":"seed"},{"to":"empty"}],"x-near-misses":[{"breaks":"/to","value":{}},{"breaks":"/to","value":{"to":"start"}}]};
 
 function validate43(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="reset-request.schema.json" */;
@@ -16372,7 +16642,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((data0 === "seed") || (data0 === "empty"))){
-const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema76.properties.to.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/to",schemaPath:"#/properties/to/enum",keyword:"enum",params:{allowedValues: schema77.properties.to.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -16398,7 +16668,7 @@ return errors === 0;
 }
 
 export const RunRecord = validate44;
-const schema77 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
@@ -16506,7 +16776,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema77.properties, key0))){
+if(!(func2.call(schema78.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -16630,7 +16900,7 @@ vErrors.push(err19);
 errors++;
 }
 if(!(((((data7 === "chat") || (data7 === "health")) || (data7 === "users")) || (data7 === "voice")) || (data7 === "service"))){
-const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema77.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
+const err20 = {instancePath:instancePath+"/areas/" + i0,schemaPath:"#/properties/areas/items/enum",keyword:"enum",params:{allowedValues: schema78.properties.areas.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -16765,7 +17035,7 @@ return errors === 0;
 }
 
 export const SandboxError = validate45;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"Message for people.","type":"string"},"type":{"description":"Category of the error.","type":"string"},"code":{"description":"Code of the error.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
+const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"sandbox-error.schema.json","title":"SandboxError","$comment":"spec 7","description":"The sandbox's response when it refuses a request or fails. The interface defines these pairs of code and type: bad_request and invalid_request_error (400), rate_limit_exceeded and rate_limit_error (429), server_error and internal_error (500), user_exists and duplicate_user_error, health_check_failed and internal_error (500).","type":"object","required":["error"],"properties":{"error":{"title":"SandboxErrorDetail","type":"object","required":["message","type","code"],"properties":{"message":{"description":"Message for people.","type":"string"},"type":{"description":"Category of the error.","type":"string"},"code":{"description":"Code of the error.","type":"string"}}}},"examples":[{"error":{"message":"messages is missing","type":"invalid_request_error","code":"bad_request"}},{"error":{"message":"a user with this id exists","type":"duplicate_user_error","code":"user_exists"}}],"x-near-misses":[{"breaks":"/error","value":{"message":"messages is missing"}},{"breaks":"/error","value":{"error":"messages is missing"}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error"}}},{"breaks":"/error/code","value":{"error":{"message":"wrong","type":"invalid_request_error","code":400}}}]};
 
 function validate45(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="sandbox-error.schema.json" */;
@@ -16879,9 +17149,9 @@ return errors === 0;
 }
 
 export const Scenario = validate46;
-const schema79 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
-const schema82 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
-const pattern40 = new RegExp("^[\\s\\S]{1,1000}$", "u");
+const schema80 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"scenario.schema.json","title":"Scenario","$comment":"ours; *.scenario.yaml and /__admin/scenarios; fields that are sent: spec 2.7, 2.9","description":"A scenario: what a simulated user wants and says, and how the conversation is scored. A persona says who the user is.","x-extension":true,"type":"object","required":["id","name","user"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Sent as metadata.scenario_id."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as scenario in results (spec 2.4)."},"category":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Free text for selecting and grouping, e.g. happy_path, edge_case, adversarial. Default: general."},"tags":{"type":"array","maxItems":50,"description":"Tags for selecting scenarios.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"channel":{"type":"string","enum":["chat","voice"],"description":"How the user talks to the sandbox. Default: chat."},"persona":{"description":"Who the user is: the id of a persona or an inline persona. Default: a polite customer.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"persona.schema.json"}},"initial_messages":{"type":"array","maxItems":1000,"description":"Messages before the user's first line, oldest first; sent in every chat request (spec 2.7).","items":{"title":"ScenarioMessage","type":"object","required":["role","content"],"additionalProperties":false,"properties":{"role":{"type":"string","enum":["system","user","assistant"],"description":"Author of the message."},"content":{"type":"string","description":"Text of the message."}}}},"seed":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Random seed of the scenario. Default: the random seed of the run."},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Number of sessions per run. Default: 1."},"pass_rate":{"type":"number","minimum":0,"maximum":1,"description":"Fraction of the samples, 0 to 1, that must pass. Default: 1."},"evals":{"type":"array","maxItems":100,"description":"The evals that score each session: ids or inline evals.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$"},"else":{"$ref":"eval-definition.schema.json"}}},"user":{"title":"ScenarioUser","type":"object","description":"What the simulated user wants and says.","required":[],"additionalProperties":false,"properties":{"mode":{"type":"string","enum":["scripted","graph","llm"],"description":"scripted: says the opening and then each step in order, regardless of the replies. graph: says the opening, then chooses reactions, facts, and steps by the agent's replies; deterministic. llm: a language model plays the user. Default: graph."},"opening":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's first line. Required except in mode llm."},"goal":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"What the user wants. Required in mode llm; shown with the results in every mode."},"speaks_first":{"type":"boolean","description":"Whether the user opens the conversation. If false, the agent speaks first and opening responds to it. Default: true."},"facts":{"type":"array","maxItems":100,"description":"Facts that the user states only when asked.","items":{"title":"ScenarioFact","type":"object","required":["name","value"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,100}$","description":"Name of the fact, e.g. order number. The agent asks for it with these words (case-insensitive) unless asked_by lists others."},"value":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"Value that the user states when the agent asks."},"asked_by":{"type":"array","minItems":1,"maxItems":100,"description":"Phrases with which the agent asks for the fact (case-insensitive); one of them is enough.","items":{"type":"string","pattern":"^[^\\r\\n]{1,100}$"}},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line; {value} is replaced with the value. Default: the value alone."}}}},"steps":{"type":"array","maxItems":1000,"description":"The user's lines in order. After the last one the user is done (end reason goal_achieved).","items":{"title":"ScenarioStep","type":"object","required":["say"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the step, for use in next."},"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line, said when the condition in when is true. Without when, it is said immediately."},"otherwise":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line while when is not true. Default: the user repeats the previous line."},"next":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Id of the next step. Default: the step below."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"reactions":{"type":"array","maxItems":100,"description":"Lines with which the user reacts to certain replies before the steps continue; the first matching reaction is used.","items":{"title":"ScenarioReaction","type":"object","required":["when","say"],"additionalProperties":false,"properties":{"when":{"$ref":"#/definitions/condition"},"say":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The user's line."},"times":{"type":"integer","minimum":1,"maximum":1000,"description":"How often the reaction may be used in a session. Default: 1."},"stop":{"type":"boolean","description":"Whether the user ends the conversation with this line (end reason user_stop). Default: false."},"reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Why the user says the line; shown as user_reason."}}}},"stop_when":{"type":"array","maxItems":100,"description":"The user is done (end reason goal_achieved) when a reply meets one of these conditions.","items":{"$ref":"#/definitions/condition"}}},"allOf":[{"if":{"properties":{"mode":{"const":"llm"}},"required":["mode"]},"then":{"required":["goal"],"properties":{"goal":{"type":"string"}}},"else":{"required":["opening"],"properties":{"opening":{"type":"string"}}}},{"if":{"properties":{"mode":{"const":"scripted"}},"required":["mode"]},"then":{"properties":{"steps":{"type":"array","items":{"type":"object","properties":{"when":false,"otherwise":false,"next":false}}},"reactions":false,"facts":false}}}]},"metadata":{"title":"ScenarioContext","type":"object","description":"Sent unchanged as metadata of every chat request (spec 2.7), in addition to scenario_id and persona.","properties":{"time_of_day":{"type":"string","description":"e.g. evening"}}},"profile":{"title":"ScenarioProfile","type":"object","description":"Sent as profile of POST /users (spec 2.9).","required":[],"additionalProperties":false,"properties":{"name":{"type":"string","description":"Full name."},"email":{"type":"string","description":"e.g. ada@example.com"},"tier":{"type":"string","description":"e.g. gold"},"location":{"type":"string","description":"e.g. Zurich"}}},"preferences":{"type":"object","description":"Sent as metadata.preferences of POST /users (spec 2.9)."},"history":{"type":"object","description":"Sent as metadata.history of POST /users (spec 2.9)."},"limits":{"title":"ScenarioLimits","type":"object","description":"Limits at which a session ends.","required":[],"additionalProperties":false,"properties":{"max_turns":{"type":"integer","minimum":1,"maximum":1000,"description":"Maximum number of turns; a turn is a line of the user and the reply. Default: 10."},"turn_timeout_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Maximum milliseconds for one reply. By voice, the reply includes the agent's speech until it ends. Default: 30000, by voice 60000."},"max_duration_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Maximum milliseconds for the whole session. Default: 600000."}}}},"definitions":{"condition":{"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1}},"examples":[{"id":"late-parcel","name":"Asks after a late parcel","category":"happy_path","tags":["orders"],"persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?","goal":"Know when the parcel arrives.","facts":[{"name":"order number","value":"A-1001","asked_by":["order number","which order"],"say":"It is {value}."}],"steps":[{"when":{"contains_any":["on its way","shipped"]},"say":"When does it arrive?","otherwise":"I only want to know where it is.","reason":"wants a date"},{"say":"Thank you, that is all."}],"reactions":[{"when":{"contains":"refund"},"say":"I want no refund, I want the parcel."}],"stop_when":[{"contains":"anything else"}]},"metadata":{"time_of_day":"evening","stress_level":4},"profile":{"name":"Ada Example","tier":"gold"},"preferences":{"language":"en"},"history":{"orders":3},"limits":{"max_turns":6,"turn_timeout_ms":5000}},{"id":"hours","name":"Asks for opening hours","samples":3,"pass_rate":0.66,"user":{"mode":"scripted","opening":"Hello","steps":[{"say":"When do you open?"}]}},{"id":"angry-return","name":"Returns a broken kettle","channel":"voice","seed":"kettle-1","initial_messages":[{"role":"system","content":"The customer has called before."}],"user":{"mode":"llm","goal":"Return the kettle and be paid back.","speaks_first":false},"limits":{"max_duration_ms":120000}},{"id":"all-in-one","name":"Brings its persona and its evals along","persona":{"id":"hurried","name":"Hurried","patience_turns":2},"evals":["order-found",{"id":"short","name":"Is short","kind":"max_turns","params":{"max":3}}],"user":{"opening":"Where is A-1001?","steps":[{"say":"Thanks."}]}}],"x-near-misses":[{"breaks":"/user","value":{"id":"a","name":"A"}},{"breaks":"/user/opening","value":{"id":"a","name":"A","user":{"steps":[{"say":"Hello"}]}}},{"breaks":"/user/goal","value":{"id":"a","name":"A","user":{"mode":"llm","opening":"Hello"}}},{"breaks":"/user/steps/0/when","value":{"id":"a","name":"A","user":{"mode":"scripted","opening":"Hello","steps":[{"say":"Bye","when":{"contains":"x"}}]}}},{"breaks":"/user/facts","value":{"id":"a","name":"A","user":{"opening":"Hello","facts":{"order":"A-1001"}}}},{"breaks":"/user/stop_when/0","value":{"id":"a","name":"A","user":{"opening":"Hello","stop_when":[{}]}}},{"breaks":"/limits/timeout_s","value":{"id":"a","name":"A","user":{"opening":"Hello"},"limits":{"timeout_s":5}}},{"breaks":"/pass_rate","value":{"id":"a","name":"A","user":{"opening":"Hello"},"pass_rate":95}},{"breaks":"/channel","value":{"id":"a","name":"A","user":{"opening":"Hello"},"channel":"both"}},{"breaks":"/evals/0/params","value":{"id":"a","name":"A","evals":[{"id":"e","name":"E","kind":"contains"}],"user":{"opening":"Hello"}}},{"breaks":"/evals/0","value":{"id":"a","name":"A","evals":["order found"],"user":{"opening":"Hello"}}},{"breaks":"/persona/name","value":{"id":"a","name":"A","persona":{"id":"p"},"user":{"opening":"Hello"}}}]};
+const schema83 = {"title":"ReplyCondition","type":"object","description":"True when every listed condition is true for the agent's last reply.","required":[],"additionalProperties":false,"properties":{"contains":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply contains this text (case-insensitive)."},"contains_any":{"type":"array","minItems":1,"maxItems":100,"description":"The reply contains one of these texts (case-insensitive).","items":{"type":"string","pattern":"^[\\s\\S]{1,10000}$"}},"lacks":{"type":"string","pattern":"^[\\s\\S]{1,10000}$","description":"The reply does not contain this text (case-insensitive)."},"matches":{"type":"string","pattern":"^[\\s\\S]{1,1000}$","description":"A JavaScript regular expression that matches part of the reply (case-insensitive)."},"tool_called":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name of a tool that the agent called in this reply."},"turn":{"type":"integer","minimum":1,"maximum":1000,"description":"The reply belongs to this turn, starting at 1."}},"minProperties":1};
+const pattern45 = new RegExp("^[\\s\\S]{1,1000}$", "u");
 
 function validate46(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="scenario.schema.json" */;
@@ -16919,7 +17189,7 @@ vErrors.push(err2);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema79.properties, key0))){
+if(!(func2.call(schema80.properties, key0))){
 const err3 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err3];
@@ -16933,7 +17203,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern13.test(data0)){
 const err4 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -16958,7 +17228,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern3.test(data1)){
+if(!pattern5.test(data1)){
 const err6 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -16983,7 +17253,7 @@ errors++;
 if(data.category !== undefined){
 let data2 = data.category;
 if(typeof data2 === "string"){
-if(!pattern4.test(data2)){
+if(!pattern6.test(data2)){
 const err8 = {instancePath:instancePath+"/category",schemaPath:"#/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err8];
@@ -17022,7 +17292,7 @@ const len0 = data3.length;
 for(let i0=0; i0<len0; i0++){
 let data4 = data3[i0];
 if(typeof data4 === "string"){
-if(!pattern4.test(data4)){
+if(!pattern6.test(data4)){
 const err11 = {instancePath:instancePath+"/tags/" + i0,schemaPath:"#/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -17069,7 +17339,7 @@ vErrors.push(err14);
 errors++;
 }
 if(!((data5 === "chat") || (data5 === "voice"))){
-const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema79.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err15 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema80.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err15];
 }
@@ -17108,7 +17378,7 @@ let ifClause0;
 if(_valid0){
 const _errs19 = errors;
 if(typeof data6 === "string"){
-if(!pattern8.test(data6)){
+if(!pattern13.test(data6)){
 const err17 = {instancePath:instancePath+"/persona",schemaPath:"#/properties/persona/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -17171,7 +17441,7 @@ errors++;
 if(data6.id !== undefined){
 let data7 = data6.id;
 if(typeof data7 === "string"){
-if(!pattern8.test(data7)){
+if(!pattern13.test(data7)){
 const err22 = {instancePath:instancePath+"/persona/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err22];
@@ -17196,7 +17466,7 @@ errors++;
 if(data6.name !== undefined){
 let data8 = data6.name;
 if(typeof data8 === "string"){
-if(!pattern3.test(data8)){
+if(!pattern5.test(data8)){
 const err24 = {instancePath:instancePath+"/persona/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err24];
@@ -17221,7 +17491,7 @@ errors++;
 if(data6.characteristics !== undefined){
 let data9 = data6.characteristics;
 if(typeof data9 === "string"){
-if(!pattern10.test(data9)){
+if(!pattern15.test(data9)){
 const err26 = {instancePath:instancePath+"/persona/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -17246,7 +17516,7 @@ errors++;
 if(data6.language !== undefined){
 let data10 = data6.language;
 if(typeof data10 === "string"){
-if(!pattern11.test(data10)){
+if(!pattern16.test(data10)){
 const err28 = {instancePath:instancePath+"/persona/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err28];
@@ -17281,7 +17551,7 @@ vErrors.push(err30);
 errors++;
 }
 if(!(((data11 === "minimal") || (data11 === "standard")) || (data11 === "chatty"))){
-const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema71.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err31 = {instancePath:instancePath+"/persona/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -17343,7 +17613,7 @@ const len1 = data13.length;
 for(let i1=0; i1<len1; i1++){
 let data14 = data13[i1];
 if(typeof data14 === "string"){
-if(!pattern4.test(data14)){
+if(!pattern6.test(data14)){
 const err36 = {instancePath:instancePath+"/persona/tags/" + i1,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err36];
@@ -17465,7 +17735,7 @@ vErrors.push(err45);
 errors++;
 }
 if(!(((data17 === "system") || (data17 === "user")) || (data17 === "assistant"))){
-const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema79.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
+const err46 = {instancePath:instancePath+"/initial_messages/" + i2+"/role",schemaPath:"#/properties/initial_messages/items/properties/role/enum",keyword:"enum",params:{allowedValues: schema80.properties.initial_messages.items.properties.role.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -17514,7 +17784,7 @@ errors++;
 if(data.seed !== undefined){
 let data19 = data.seed;
 if(typeof data19 === "string"){
-if(!pattern3.test(data19)){
+if(!pattern5.test(data19)){
 const err50 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err50];
@@ -17649,7 +17919,7 @@ let ifClause1;
 if(_valid1){
 const _errs63 = errors;
 if(typeof data23 === "string"){
-if(!pattern2.test(data23)){
+if(!pattern4.test(data23)){
 const err60 = {instancePath:instancePath+"/evals/" + i3,schemaPath:"#/properties/evals/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err60];
@@ -17920,7 +18190,7 @@ errors++;
 if(data30.flags !== undefined){
 let data32 = data30.flags;
 if(typeof data32 === "string"){
-if(!pattern0.test(data32)){
+if(!pattern2.test(data32)){
 const err79 = {instancePath:instancePath+"/evals/" + i3+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
 if(vErrors === null){
 vErrors = [err79];
@@ -18979,7 +19249,7 @@ errors++;
 if(data58.criteria !== undefined){
 let data59 = data58.criteria;
 if(typeof data59 === "string"){
-if(!pattern1.test(data59)){
+if(!pattern3.test(data59)){
 const err154 = {instancePath:instancePath+"/evals/" + i3+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err154];
@@ -19085,7 +19355,7 @@ errors++;
 if(data23.id !== undefined){
 let data61 = data23.id;
 if(typeof data61 === "string"){
-if(!pattern2.test(data61)){
+if(!pattern4.test(data61)){
 const err163 = {instancePath:instancePath+"/evals/" + i3+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err163];
@@ -19110,7 +19380,7 @@ errors++;
 if(data23.name !== undefined){
 let data62 = data23.name;
 if(typeof data62 === "string"){
-if(!pattern3.test(data62)){
+if(!pattern5.test(data62)){
 const err165 = {instancePath:instancePath+"/evals/" + i3+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err165];
@@ -19135,7 +19405,7 @@ errors++;
 if(data23.category !== undefined){
 let data63 = data23.category;
 if(typeof data63 === "string"){
-if(!pattern4.test(data63)){
+if(!pattern6.test(data63)){
 const err167 = {instancePath:instancePath+"/evals/" + i3+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err167];
@@ -19543,7 +19813,7 @@ vErrors.push(err196);
 errors++;
 }
 if(!(((data80 === "scripted") || (data80 === "graph")) || (data80 === "llm"))){
-const err197 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema79.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
+const err197 = {instancePath:instancePath+"/user/mode",schemaPath:"#/properties/user/properties/mode/enum",keyword:"enum",params:{allowedValues: schema80.properties.user.properties.mode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -19556,7 +19826,7 @@ errors++;
 if(data68.opening !== undefined){
 let data81 = data68.opening;
 if(typeof data81 === "string"){
-if(!pattern10.test(data81)){
+if(!pattern15.test(data81)){
 const err198 = {instancePath:instancePath+"/user/opening",schemaPath:"#/properties/user/properties/opening/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err198];
@@ -19581,7 +19851,7 @@ errors++;
 if(data68.goal !== undefined){
 let data82 = data68.goal;
 if(typeof data82 === "string"){
-if(!pattern10.test(data82)){
+if(!pattern15.test(data82)){
 const err200 = {instancePath:instancePath+"/user/goal",schemaPath:"#/properties/user/properties/goal/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err200];
@@ -19667,7 +19937,7 @@ errors++;
 if(data85.name !== undefined){
 let data86 = data85.name;
 if(typeof data86 === "string"){
-if(!pattern4.test(data86)){
+if(!pattern6.test(data86)){
 const err207 = {instancePath:instancePath+"/user/facts/" + i6+"/name",schemaPath:"#/properties/user/properties/facts/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err207];
@@ -19692,7 +19962,7 @@ errors++;
 if(data85.value !== undefined){
 let data87 = data85.value;
 if(typeof data87 === "string"){
-if(!pattern10.test(data87)){
+if(!pattern15.test(data87)){
 const err209 = {instancePath:instancePath+"/user/facts/" + i6+"/value",schemaPath:"#/properties/user/properties/facts/items/properties/value/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err209];
@@ -19741,7 +20011,7 @@ const len7 = data88.length;
 for(let i7=0; i7<len7; i7++){
 let data89 = data88[i7];
 if(typeof data89 === "string"){
-if(!pattern4.test(data89)){
+if(!pattern6.test(data89)){
 const err213 = {instancePath:instancePath+"/user/facts/" + i6+"/asked_by/" + i7,schemaPath:"#/properties/user/properties/facts/items/properties/asked_by/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err213];
@@ -19778,7 +20048,7 @@ errors++;
 if(data85.say !== undefined){
 let data90 = data85.say;
 if(typeof data90 === "string"){
-if(!pattern10.test(data90)){
+if(!pattern15.test(data90)){
 const err216 = {instancePath:instancePath+"/user/facts/" + i6+"/say",schemaPath:"#/properties/user/properties/facts/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err216];
@@ -19866,7 +20136,7 @@ errors++;
 if(data92.id !== undefined){
 let data93 = data92.id;
 if(typeof data93 === "string"){
-if(!pattern2.test(data93)){
+if(!pattern4.test(data93)){
 const err223 = {instancePath:instancePath+"/user/steps/" + i8+"/id",schemaPath:"#/properties/user/properties/steps/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err223];
@@ -19916,7 +20186,7 @@ errors++;
 if(data94.contains !== undefined){
 let data95 = data94.contains;
 if(typeof data95 === "string"){
-if(!pattern10.test(data95)){
+if(!pattern15.test(data95)){
 const err227 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err227];
@@ -19965,7 +20235,7 @@ const len9 = data96.length;
 for(let i9=0; i9<len9; i9++){
 let data97 = data96[i9];
 if(typeof data97 === "string"){
-if(!pattern10.test(data97)){
+if(!pattern15.test(data97)){
 const err231 = {instancePath:instancePath+"/user/steps/" + i8+"/when/contains_any/" + i9,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err231];
@@ -20002,7 +20272,7 @@ errors++;
 if(data94.lacks !== undefined){
 let data98 = data94.lacks;
 if(typeof data98 === "string"){
-if(!pattern10.test(data98)){
+if(!pattern15.test(data98)){
 const err234 = {instancePath:instancePath+"/user/steps/" + i8+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err234];
@@ -20027,7 +20297,7 @@ errors++;
 if(data94.matches !== undefined){
 let data99 = data94.matches;
 if(typeof data99 === "string"){
-if(!pattern40.test(data99)){
+if(!pattern45.test(data99)){
 const err236 = {instancePath:instancePath+"/user/steps/" + i8+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err236];
@@ -20052,7 +20322,7 @@ errors++;
 if(data94.tool_called !== undefined){
 let data100 = data94.tool_called;
 if(typeof data100 === "string"){
-if(!pattern3.test(data100)){
+if(!pattern5.test(data100)){
 const err238 = {instancePath:instancePath+"/user/steps/" + i8+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err238];
@@ -20124,7 +20394,7 @@ errors++;
 if(data92.say !== undefined){
 let data102 = data92.say;
 if(typeof data102 === "string"){
-if(!pattern10.test(data102)){
+if(!pattern15.test(data102)){
 const err244 = {instancePath:instancePath+"/user/steps/" + i8+"/say",schemaPath:"#/properties/user/properties/steps/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err244];
@@ -20149,7 +20419,7 @@ errors++;
 if(data92.otherwise !== undefined){
 let data103 = data92.otherwise;
 if(typeof data103 === "string"){
-if(!pattern10.test(data103)){
+if(!pattern15.test(data103)){
 const err246 = {instancePath:instancePath+"/user/steps/" + i8+"/otherwise",schemaPath:"#/properties/user/properties/steps/items/properties/otherwise/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err246];
@@ -20174,7 +20444,7 @@ errors++;
 if(data92.next !== undefined){
 let data104 = data92.next;
 if(typeof data104 === "string"){
-if(!pattern2.test(data104)){
+if(!pattern4.test(data104)){
 const err248 = {instancePath:instancePath+"/user/steps/" + i8+"/next",schemaPath:"#/properties/user/properties/steps/items/properties/next/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err248];
@@ -20199,7 +20469,7 @@ errors++;
 if(data92.reason !== undefined){
 let data105 = data92.reason;
 if(typeof data105 === "string"){
-if(!pattern3.test(data105)){
+if(!pattern5.test(data105)){
 const err250 = {instancePath:instancePath+"/user/steps/" + i8+"/reason",schemaPath:"#/properties/user/properties/steps/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err250];
@@ -20322,7 +20592,7 @@ errors++;
 if(data108.contains !== undefined){
 let data109 = data108.contains;
 if(typeof data109 === "string"){
-if(!pattern10.test(data109)){
+if(!pattern15.test(data109)){
 const err260 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err260];
@@ -20371,7 +20641,7 @@ const len11 = data110.length;
 for(let i11=0; i11<len11; i11++){
 let data111 = data110[i11];
 if(typeof data111 === "string"){
-if(!pattern10.test(data111)){
+if(!pattern15.test(data111)){
 const err264 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/contains_any/" + i11,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
@@ -20408,7 +20678,7 @@ errors++;
 if(data108.lacks !== undefined){
 let data112 = data108.lacks;
 if(typeof data112 === "string"){
-if(!pattern10.test(data112)){
+if(!pattern15.test(data112)){
 const err267 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err267];
@@ -20433,7 +20703,7 @@ errors++;
 if(data108.matches !== undefined){
 let data113 = data108.matches;
 if(typeof data113 === "string"){
-if(!pattern40.test(data113)){
+if(!pattern45.test(data113)){
 const err269 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err269];
@@ -20458,7 +20728,7 @@ errors++;
 if(data108.tool_called !== undefined){
 let data114 = data108.tool_called;
 if(typeof data114 === "string"){
-if(!pattern3.test(data114)){
+if(!pattern5.test(data114)){
 const err271 = {instancePath:instancePath+"/user/reactions/" + i10+"/when/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err271];
@@ -20530,7 +20800,7 @@ errors++;
 if(data107.say !== undefined){
 let data116 = data107.say;
 if(typeof data116 === "string"){
-if(!pattern10.test(data116)){
+if(!pattern15.test(data116)){
 const err277 = {instancePath:instancePath+"/user/reactions/" + i10+"/say",schemaPath:"#/properties/user/properties/reactions/items/properties/say/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err277];
@@ -20602,7 +20872,7 @@ errors++;
 if(data107.reason !== undefined){
 let data119 = data107.reason;
 if(typeof data119 === "string"){
-if(!pattern3.test(data119)){
+if(!pattern5.test(data119)){
 const err283 = {instancePath:instancePath+"/user/reactions/" + i10+"/reason",schemaPath:"#/properties/user/properties/reactions/items/properties/reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err283];
@@ -20690,7 +20960,7 @@ errors++;
 if(data121.contains !== undefined){
 let data122 = data121.contains;
 if(typeof data122 === "string"){
-if(!pattern10.test(data122)){
+if(!pattern15.test(data122)){
 const err290 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains",schemaPath:"#/definitions/condition/properties/contains/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err290];
@@ -20739,7 +21009,7 @@ const len13 = data123.length;
 for(let i13=0; i13<len13; i13++){
 let data124 = data123[i13];
 if(typeof data124 === "string"){
-if(!pattern10.test(data124)){
+if(!pattern15.test(data124)){
 const err294 = {instancePath:instancePath+"/user/stop_when/" + i12+"/contains_any/" + i13,schemaPath:"#/definitions/condition/properties/contains_any/items/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err294];
@@ -20776,7 +21046,7 @@ errors++;
 if(data121.lacks !== undefined){
 let data125 = data121.lacks;
 if(typeof data125 === "string"){
-if(!pattern10.test(data125)){
+if(!pattern15.test(data125)){
 const err297 = {instancePath:instancePath+"/user/stop_when/" + i12+"/lacks",schemaPath:"#/definitions/condition/properties/lacks/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err297];
@@ -20801,7 +21071,7 @@ errors++;
 if(data121.matches !== undefined){
 let data126 = data121.matches;
 if(typeof data126 === "string"){
-if(!pattern40.test(data126)){
+if(!pattern45.test(data126)){
 const err299 = {instancePath:instancePath+"/user/stop_when/" + i12+"/matches",schemaPath:"#/definitions/condition/properties/matches/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,1000}$"},message:"must match pattern \""+"^[\\s\\S]{1,1000}$"+"\""};
 if(vErrors === null){
 vErrors = [err299];
@@ -20826,7 +21096,7 @@ errors++;
 if(data121.tool_called !== undefined){
 let data127 = data121.tool_called;
 if(typeof data127 === "string"){
-if(!pattern3.test(data127)){
+if(!pattern5.test(data127)){
 const err301 = {instancePath:instancePath+"/user/stop_when/" + i12+"/tool_called",schemaPath:"#/definitions/condition/properties/tool_called/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err301];
@@ -21195,13 +21465,13 @@ return errors === 0;
 }
 
 export const SeedDocument = validate47;
-const schema85 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations refer to. An agent without url is only a name and is not stored.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Personas of simulated users.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Transcripts that are scored immediately.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent in the document, or any other name."},"deleted":{"type":"boolean","description":"Whether the simulation is deleted, so that the url of its sessions is null."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the simulation and the position in it."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the run and source_session_id."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
-const schema90 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
-const schema91 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
-const schema92 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
-const pattern62 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
-const pattern63 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
-const pattern75 = new RegExp("^[^\\r\\n]{1,256}$", "u");
+const schema86 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"seed-document.schema.json","title":"SeedDocument","$comment":"our extension; the seed file and POST /__admin/seed of the service","description":"Seed data of a service. Everything in it belongs to one owner, except keys that name another owner.","x-extension":true,"type":"object","required":[],"additionalProperties":false,"properties":{"keys":{"type":"array","maxItems":1000,"items":{"$ref":"key-grant.schema.json"}},"agents":{"type":"array","maxItems":1000,"description":"Agents that simulations refer to. An agent without url is only a name and is not stored.","items":{"title":"SeedAgent","type":"object","required":["name"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}}}},"evals":{"type":"array","maxItems":1000,"items":{"$ref":"eval-definition.schema.json"}},"settings":{"$ref":"live-settings.schema.json"},"personas":{"type":"array","maxItems":1000,"description":"Personas of simulated users.","items":{"$ref":"persona.schema.json"}},"scenarios":{"type":"array","maxItems":1000,"description":"Scenarios of simulated users. They may refer to evals and personas of the document or of the owner.","items":{"$ref":"scenario.schema.json"}},"transcripts":{"type":"array","maxItems":100000,"description":"Transcripts that are scored immediately.","items":{"$ref":"transcript-upload.schema.json"}},"simulations":{"type":"array","maxItems":10000,"items":{"title":"SeedSimulation","type":"object","required":["name","agent"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"agent":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Name or id of an agent in the document, or any other name."},"deleted":{"type":"boolean","description":"Whether the simulation is deleted, so that the url of its sessions is null."},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedSimulationSession","type":"object","required":["scenario","persona","started_at"],"additionalProperties":false,"properties":{"scenario":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"persona":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the simulation and the position in it."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}},"runs":{"type":"array","maxItems":10000,"description":"Runs of production evaluation.","items":{"title":"SeedRun","type":"object","required":["name","sessions"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"sessions":{"type":"array","maxItems":100000,"items":{"title":"SeedProductionSession","type":"object","required":["source_session_id","started_at"],"additionalProperties":false,"properties":{"source_session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: derived from the run and source_session_id."},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"Default: completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601","description":"Default: started_at."},"end_reason":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"metadata":{"type":"object","description":"Metadata of the session; evals of kind json_path read it at $.metadata."},"evals":{"type":"array","maxItems":1000,"items":{"type":"string"},"description":"Ids of evals that score the session in addition to the given outcomes."},"turns":{"type":"array","maxItems":10000,"items":{"$ref":"#/definitions/turn"}},"outcomes":{"type":"array","maxItems":1000,"items":{"$ref":"#/definitions/outcome"}}}}}}}}},"definitions":{"turn":{"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}},"outcome":{"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}}},"examples":[{"keys":[{"key":"team-a-test-key","owner":"team-a"}],"agents":[{"name":"Shop agent","url":"https://shop.example/agent"}],"evals":[{"id":"order-found","name":"Order found","category":"task_completion","kind":"contains","params":{"text":"on its way"}}],"settings":{"evals":["order-found"],"run_name":"Live traces"},"transcripts":[{"session_id":"t-1","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]}],"simulations":[{"id":"sim-1","name":"Nightly","agent":"Shop agent","sessions":[{"id":"ses-1","scenario":"late-parcel","persona":"impatient","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","turns":[{"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}],"outcomes":[{"eval":"order-found","outcome":"pass","reasoning":"It was."}]}]}],"runs":[{"name":"Live traces 2026-11-19","sessions":[{"source_session_id":"conv-1","started_at":"2026-11-19T09:30:00Z","outcomes":[{"eval_name":"Polite","outcome":"fail","reasoning":"It was not."}]}]}],"personas":[{"id":"impatient","name":"Impatient"}],"scenarios":[{"id":"late-parcel","name":"Asks after a late parcel","persona":"impatient","evals":["order-found"],"user":{"opening":"Where is my parcel?"}}]},{}],"x-near-misses":[{"breaks":"/simulations/0/agent","value":{"simulations":[{"name":"Nightly"}]}},{"breaks":"/simulations/0/sessions/0/outcomes/0/outcome","value":{"simulations":[{"name":"N","agent":"A","sessions":[{"scenario":"s","persona":"p","started_at":"2026-11-20T09:30:00Z","outcomes":[{"eval_name":"e","outcome":"passed"}]}]}]}},{"breaks":"/users","value":{"users":[]}},{"breaks":"/scenarios/0/user","value":{"scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/agents/0/url","value":{"agents":[{"name":"A","url":"shop.example"}]}}]};
+const schema91 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"transcript-upload.schema.json","title":"TranscriptUpload","$comment":"spec 1; ours","description":"A finished conversation, uploaded as text and scored immediately.","x-extension":true,"type":"object","required":["session_id","turns"],"properties":{"session_id":{"type":"string","pattern":"^[^\\r\\n]{1,256}$"},"started_at":{"type":"string","format":"iso8601"},"turns":{"type":"array","minItems":1,"maxItems":10000,"items":{"title":"UploadedTurn","type":"object","required":["user_input","agent_response"],"properties":{"user_input":{"type":"string"},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}},"additionalProperties":false}},"metadata":{"type":"object","description":"Metadata of the conversation; evals of kind json_path read it at $.metadata."},"run":{"type":"string","pattern":"^[^\\r\\n]{1,200}$"},"evals":{"type":"array","items":{"type":"string"},"description":"Ids of evals. Default: the evals of the live settings."}},"additionalProperties":false,"examples":[{"session_id":"t-1","started_at":"2026-11-20T09:30:00Z","turns":[{"user_input":"Where is my order?","agent_response":"On its way."}]},{"session_id":"t-2","metadata":{"tier":"gold"},"turns":[{"user_input":"Where is my order?","agent_response":"On its way.","evaluation_metadata":{"order_found":true,"tone":"friendly"}}]}],"x-near-misses":[{"breaks":"/turns/0/evaluation_metadata","value":{"session_id":"t-1","turns":[{"user_input":"a","agent_response":"b","evaluation_metadata":"tone: friendly"}]}},{"breaks":"/turns","value":{"session_id":"t-1","turns":[]}},{"breaks":"/session_id","value":{"turns":[{"user_input":"a","agent_response":"b"}]}}]};
+const schema92 = {"title":"SeedTurn","type":"object","required":["user_input","agent_response"],"additionalProperties":false,"properties":{"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"evaluation_metadata":{"type":"object","description":"Evaluation hints of the turn (spec 2.8); evals of kind evaluation_metadata read them."}}};
+const schema93 = {"title":"SeedOutcome","type":"object","required":["outcome"],"additionalProperties":false,"properties":{"eval":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Id of an eval of the document or of the owner; provides name, category, and type."},"eval_name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Required if eval is absent."},"eval_category":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Default: general."},"eval_type":{"type":"string","enum":["session_level","turn_level"],"description":"Default: session_level."},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"If false, a failure does not fail the session. Default: the value of the eval, otherwise true."},"reasoning":{"type":"string"}}};
+const pattern67 = new RegExp("^https?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const pattern68 = new RegExp("^[\\x21-\\x7e]{1,4096}$", "u");
+const pattern80 = new RegExp("^[^\\r\\n]{1,256}$", "u");
 
 function validate47(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="seed-document.schema.json" */;
@@ -21209,7 +21479,7 @@ let vErrors = null;
 let errors = 0;
 if(data && typeof data == "object" && !Array.isArray(data)){
 for(const key0 in data){
-if(!(func2.call(schema85.properties, key0))){
+if(!(func2.call(schema86.properties, key0))){
 const err0 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err0];
@@ -21252,7 +21522,7 @@ errors++;
 if(data1.key !== undefined){
 let data2 = data1.key;
 if(typeof data2 === "string"){
-if(!pattern5.test(data2)){
+if(!pattern7.test(data2)){
 const err3 = {instancePath:instancePath+"/keys/" + i0+"/key",schemaPath:"key-grant.schema.json/properties/key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{8,256}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{8,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -21277,7 +21547,7 @@ errors++;
 if(data1.owner !== undefined){
 let data3 = data1.owner;
 if(typeof data3 === "string"){
-if(!pattern3.test(data3)){
+if(!pattern5.test(data3)){
 const err5 = {instancePath:instancePath+"/keys/" + i0+"/owner",schemaPath:"key-grant.schema.json/properties/owner/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -21365,7 +21635,7 @@ errors++;
 if(data5.id !== undefined){
 let data6 = data5.id;
 if(typeof data6 === "string"){
-if(!pattern8.test(data6)){
+if(!pattern13.test(data6)){
 const err12 = {instancePath:instancePath+"/agents/" + i1+"/id",schemaPath:"#/properties/agents/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err12];
@@ -21390,7 +21660,7 @@ errors++;
 if(data5.name !== undefined){
 let data7 = data5.name;
 if(typeof data7 === "string"){
-if(!pattern3.test(data7)){
+if(!pattern5.test(data7)){
 const err14 = {instancePath:instancePath+"/agents/" + i1+"/name",schemaPath:"#/properties/agents/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -21415,7 +21685,7 @@ errors++;
 if(data5.url !== undefined){
 let data8 = data5.url;
 if(typeof data8 === "string"){
-if(!pattern62.test(data8)){
+if(!pattern67.test(data8)){
 const err16 = {instancePath:instancePath+"/agents/" + i1+"/url",schemaPath:"#/properties/agents/items/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err16];
@@ -21440,7 +21710,7 @@ errors++;
 if(data5.api_key !== undefined){
 let data9 = data5.api_key;
 if(typeof data9 === "string"){
-if(!pattern63.test(data9)){
+if(!pattern68.test(data9)){
 const err18 = {instancePath:instancePath+"/agents/" + i1+"/api_key",schemaPath:"#/properties/agents/items/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -21746,7 +22016,7 @@ errors++;
 if(data18.flags !== undefined){
 let data20 = data18.flags;
 if(typeof data20 === "string"){
-if(!pattern0.test(data20)){
+if(!pattern2.test(data20)){
 const err40 = {instancePath:instancePath+"/evals/" + i2+"/params/flags",schemaPath:"eval-definition.schema.json/allOf/1/then/properties/params/properties/flags/pattern",keyword:"pattern",params:{pattern: "^[imsu]*$"},message:"must match pattern \""+"^[imsu]*$"+"\""};
 if(vErrors === null){
 vErrors = [err40];
@@ -22805,7 +23075,7 @@ errors++;
 if(data46.criteria !== undefined){
 let data47 = data46.criteria;
 if(typeof data47 === "string"){
-if(!pattern1.test(data47)){
+if(!pattern3.test(data47)){
 const err115 = {instancePath:instancePath+"/evals/" + i2+"/params/criteria",schemaPath:"eval-definition.schema.json/allOf/9/then/properties/params/properties/criteria/pattern",keyword:"pattern",params:{pattern: "\\S"},message:"must match pattern \""+"\\S"+"\""};
 if(vErrors === null){
 vErrors = [err115];
@@ -22911,7 +23181,7 @@ errors++;
 if(data11.id !== undefined){
 let data49 = data11.id;
 if(typeof data49 === "string"){
-if(!pattern2.test(data49)){
+if(!pattern4.test(data49)){
 const err124 = {instancePath:instancePath+"/evals/" + i2+"/id",schemaPath:"eval-definition.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err124];
@@ -22936,7 +23206,7 @@ errors++;
 if(data11.name !== undefined){
 let data50 = data11.name;
 if(typeof data50 === "string"){
-if(!pattern3.test(data50)){
+if(!pattern5.test(data50)){
 const err126 = {instancePath:instancePath+"/evals/" + i2+"/name",schemaPath:"eval-definition.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err126];
@@ -22961,7 +23231,7 @@ errors++;
 if(data11.category !== undefined){
 let data51 = data11.category;
 if(typeof data51 === "string"){
-if(!pattern4.test(data51)){
+if(!pattern6.test(data51)){
 const err128 = {instancePath:instancePath+"/evals/" + i2+"/category",schemaPath:"eval-definition.schema.json/properties/category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err128];
@@ -23134,7 +23404,7 @@ errors++;
 if(data56.run_name !== undefined){
 let data59 = data56.run_name;
 if(typeof data59 === "string"){
-if(!pattern3.test(data59)){
+if(!pattern5.test(data59)){
 const err142 = {instancePath:instancePath+"/settings/run_name",schemaPath:"live-settings.schema.json/properties/run_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err142];
@@ -23220,7 +23490,7 @@ errors++;
 if(data61.id !== undefined){
 let data62 = data61.id;
 if(typeof data62 === "string"){
-if(!pattern8.test(data62)){
+if(!pattern13.test(data62)){
 const err149 = {instancePath:instancePath+"/personas/" + i5+"/id",schemaPath:"persona.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err149];
@@ -23245,7 +23515,7 @@ errors++;
 if(data61.name !== undefined){
 let data63 = data61.name;
 if(typeof data63 === "string"){
-if(!pattern3.test(data63)){
+if(!pattern5.test(data63)){
 const err151 = {instancePath:instancePath+"/personas/" + i5+"/name",schemaPath:"persona.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err151];
@@ -23270,7 +23540,7 @@ errors++;
 if(data61.characteristics !== undefined){
 let data64 = data61.characteristics;
 if(typeof data64 === "string"){
-if(!pattern10.test(data64)){
+if(!pattern15.test(data64)){
 const err153 = {instancePath:instancePath+"/personas/" + i5+"/characteristics",schemaPath:"persona.schema.json/properties/characteristics/pattern",keyword:"pattern",params:{pattern: "^[\\s\\S]{1,10000}$"},message:"must match pattern \""+"^[\\s\\S]{1,10000}$"+"\""};
 if(vErrors === null){
 vErrors = [err153];
@@ -23295,7 +23565,7 @@ errors++;
 if(data61.language !== undefined){
 let data65 = data61.language;
 if(typeof data65 === "string"){
-if(!pattern11.test(data65)){
+if(!pattern16.test(data65)){
 const err155 = {instancePath:instancePath+"/personas/" + i5+"/language",schemaPath:"persona.schema.json/properties/language/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"},message:"must match pattern \""+"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8}){0,4}$"+"\""};
 if(vErrors === null){
 vErrors = [err155];
@@ -23330,7 +23600,7 @@ vErrors.push(err157);
 errors++;
 }
 if(!(((data66 === "minimal") || (data66 === "standard")) || (data66 === "chatty"))){
-const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema71.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
+const err158 = {instancePath:instancePath+"/personas/" + i5+"/verbosity",schemaPath:"persona.schema.json/properties/verbosity/enum",keyword:"enum",params:{allowedValues: schema72.properties.verbosity.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -23392,7 +23662,7 @@ const len6 = data68.length;
 for(let i6=0; i6<len6; i6++){
 let data69 = data68[i6];
 if(typeof data69 === "string"){
-if(!pattern4.test(data69)){
+if(!pattern6.test(data69)){
 const err163 = {instancePath:instancePath+"/personas/" + i5+"/tags/" + i6,schemaPath:"persona.schema.json/properties/tags/items/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,100}$"},message:"must match pattern \""+"^[^\\r\\n]{1,100}$"+"\""};
 if(vErrors === null){
 vErrors = [err163];
@@ -23534,7 +23804,7 @@ errors++;
 if(data73.session_id !== undefined){
 let data74 = data73.session_id;
 if(typeof data74 === "string"){
-if(!pattern75.test(data74)){
+if(!pattern80.test(data74)){
 const err174 = {instancePath:instancePath+"/transcripts/" + i8+"/session_id",schemaPath:"transcript-upload.schema.json/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err174];
@@ -23717,7 +23987,7 @@ errors++;
 if(data73.run !== undefined){
 let data82 = data73.run;
 if(typeof data82 === "string"){
-if(!pattern3.test(data82)){
+if(!pattern5.test(data82)){
 const err189 = {instancePath:instancePath+"/transcripts/" + i8+"/run",schemaPath:"transcript-upload.schema.json/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err189];
@@ -23843,7 +24113,7 @@ errors++;
 if(data86.id !== undefined){
 let data87 = data86.id;
 if(typeof data87 === "string"){
-if(!pattern8.test(data87)){
+if(!pattern13.test(data87)){
 const err199 = {instancePath:instancePath+"/simulations/" + i11+"/id",schemaPath:"#/properties/simulations/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err199];
@@ -23868,7 +24138,7 @@ errors++;
 if(data86.name !== undefined){
 let data88 = data86.name;
 if(typeof data88 === "string"){
-if(!pattern3.test(data88)){
+if(!pattern5.test(data88)){
 const err201 = {instancePath:instancePath+"/simulations/" + i11+"/name",schemaPath:"#/properties/simulations/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err201];
@@ -23893,7 +24163,7 @@ errors++;
 if(data86.agent !== undefined){
 let data89 = data86.agent;
 if(typeof data89 === "string"){
-if(!pattern3.test(data89)){
+if(!pattern5.test(data89)){
 const err203 = {instancePath:instancePath+"/simulations/" + i11+"/agent",schemaPath:"#/properties/simulations/items/properties/agent/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err203];
@@ -23975,7 +24245,7 @@ vErrors.push(err209);
 errors++;
 }
 for(const key19 in data92){
-if(!(func2.call(schema85.properties.simulations.items.properties.sessions.items.properties, key19))){
+if(!(func2.call(schema86.properties.simulations.items.properties.sessions.items.properties, key19))){
 const err210 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12,schemaPath:"#/properties/simulations/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key19},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err210];
@@ -23989,7 +24259,7 @@ errors++;
 if(data92.scenario !== undefined){
 let data93 = data92.scenario;
 if(typeof data93 === "string"){
-if(!pattern3.test(data93)){
+if(!pattern5.test(data93)){
 const err211 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/scenario",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/scenario/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err211];
@@ -24014,7 +24284,7 @@ errors++;
 if(data92.persona !== undefined){
 let data94 = data92.persona;
 if(typeof data94 === "string"){
-if(!pattern3.test(data94)){
+if(!pattern5.test(data94)){
 const err213 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/persona",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/persona/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err213];
@@ -24039,7 +24309,7 @@ errors++;
 if(data92.id !== undefined){
 let data95 = data92.id;
 if(typeof data95 === "string"){
-if(!pattern8.test(data95)){
+if(!pattern13.test(data95)){
 const err215 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/id",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err215];
@@ -24074,7 +24344,7 @@ vErrors.push(err217);
 errors++;
 }
 if(!((((((data96 === "pending") || (data96 === "running")) || (data96 === "evaluating")) || (data96 === "completed")) || (data96 === "failed")) || (data96 === "cancelled"))){
-const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema85.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err218 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/status",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.simulations.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -24137,7 +24407,7 @@ errors++;
 if(data92.end_reason !== undefined){
 let data99 = data92.end_reason;
 if(typeof data99 === "string"){
-if(!pattern3.test(data99)){
+if(!pattern5.test(data99)){
 const err223 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/end_reason",schemaPath:"#/properties/simulations/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err223];
@@ -24374,7 +24644,7 @@ errors++;
 if(data110.eval !== undefined){
 let data111 = data110.eval;
 if(typeof data111 === "string"){
-if(!pattern8.test(data111)){
+if(!pattern13.test(data111)){
 const err242 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err242];
@@ -24399,7 +24669,7 @@ errors++;
 if(data110.eval_name !== undefined){
 let data112 = data110.eval_name;
 if(typeof data112 === "string"){
-if(!pattern3.test(data112)){
+if(!pattern5.test(data112)){
 const err244 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err244];
@@ -24424,7 +24694,7 @@ errors++;
 if(data110.eval_category !== undefined){
 let data113 = data110.eval_category;
 if(typeof data113 === "string"){
-if(!pattern3.test(data113)){
+if(!pattern5.test(data113)){
 const err246 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err246];
@@ -24459,7 +24729,7 @@ vErrors.push(err248);
 errors++;
 }
 if(!((data114 === "session_level") || (data114 === "turn_level"))){
-const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema92.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err249 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -24482,7 +24752,7 @@ vErrors.push(err250);
 errors++;
 }
 if(!(((data115 === "pass") || (data115 === "fail")) || (data115 === "error"))){
-const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema92.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err251 = {instancePath:instancePath+"/simulations/" + i11+"/sessions/" + i12+"/outcomes/" + i15+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -24640,7 +24910,7 @@ errors++;
 if(data119.name !== undefined){
 let data120 = data119.name;
 if(typeof data120 === "string"){
-if(!pattern3.test(data120)){
+if(!pattern5.test(data120)){
 const err264 = {instancePath:instancePath+"/runs/" + i16+"/name",schemaPath:"#/properties/runs/items/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err264];
@@ -24700,7 +24970,7 @@ vErrors.push(err268);
 errors++;
 }
 for(const key23 in data122){
-if(!(func2.call(schema85.properties.runs.items.properties.sessions.items.properties, key23))){
+if(!(func2.call(schema86.properties.runs.items.properties.sessions.items.properties, key23))){
 const err269 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17,schemaPath:"#/properties/runs/items/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key23},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err269];
@@ -24714,7 +24984,7 @@ errors++;
 if(data122.source_session_id !== undefined){
 let data123 = data122.source_session_id;
 if(typeof data123 === "string"){
-if(!pattern75.test(data123)){
+if(!pattern80.test(data123)){
 const err270 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/source_session_id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/source_session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err270];
@@ -24739,7 +25009,7 @@ errors++;
 if(data122.id !== undefined){
 let data124 = data122.id;
 if(typeof data124 === "string"){
-if(!pattern8.test(data124)){
+if(!pattern13.test(data124)){
 const err272 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/id",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err272];
@@ -24774,7 +25044,7 @@ vErrors.push(err274);
 errors++;
 }
 if(!((((((data125 === "pending") || (data125 === "running")) || (data125 === "evaluating")) || (data125 === "completed")) || (data125 === "failed")) || (data125 === "cancelled"))){
-const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema85.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err275 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/status",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/status/enum",keyword:"enum",params:{allowedValues: schema86.properties.runs.items.properties.sessions.items.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -24837,7 +25107,7 @@ errors++;
 if(data122.end_reason !== undefined){
 let data128 = data122.end_reason;
 if(typeof data128 === "string"){
-if(!pattern3.test(data128)){
+if(!pattern5.test(data128)){
 const err280 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/end_reason",schemaPath:"#/properties/runs/items/properties/sessions/items/properties/end_reason/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err280];
@@ -25074,7 +25344,7 @@ errors++;
 if(data139.eval !== undefined){
 let data140 = data139.eval;
 if(typeof data140 === "string"){
-if(!pattern8.test(data140)){
+if(!pattern13.test(data140)){
 const err299 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval",schemaPath:"#/definitions/outcome/properties/eval/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err299];
@@ -25099,7 +25369,7 @@ errors++;
 if(data139.eval_name !== undefined){
 let data141 = data139.eval_name;
 if(typeof data141 === "string"){
-if(!pattern3.test(data141)){
+if(!pattern5.test(data141)){
 const err301 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_name",schemaPath:"#/definitions/outcome/properties/eval_name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err301];
@@ -25124,7 +25394,7 @@ errors++;
 if(data139.eval_category !== undefined){
 let data142 = data139.eval_category;
 if(typeof data142 === "string"){
-if(!pattern3.test(data142)){
+if(!pattern5.test(data142)){
 const err303 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_category",schemaPath:"#/definitions/outcome/properties/eval_category/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err303];
@@ -25159,7 +25429,7 @@ vErrors.push(err305);
 errors++;
 }
 if(!((data143 === "session_level") || (data143 === "turn_level"))){
-const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema92.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
+const err306 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/eval_type",schemaPath:"#/definitions/outcome/properties/eval_type/enum",keyword:"enum",params:{allowedValues: schema93.properties.eval_type.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -25182,7 +25452,7 @@ vErrors.push(err307);
 errors++;
 }
 if(!(((data144 === "pass") || (data144 === "fail")) || (data144 === "error"))){
-const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema92.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err308 = {instancePath:instancePath+"/runs/" + i16+"/sessions/" + i17+"/outcomes/" + i20+"/outcome",schemaPath:"#/definitions/outcome/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema93.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -25304,7 +25574,7 @@ return errors === 0;
 }
 
 export const ServiceError = validate49;
-const schema95 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"The service's response when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What happened, what was expected, and what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
+const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-error.schema.json","title":"ServiceError","$comment":"spec 7","description":"The service's response when it refuses a request of area A.","type":"object","required":["message"],"properties":{"message":{"type":"string","description":"What happened, what was expected, and what to do."}},"examples":[{"message":"no span has gen_ai.conversation.id, and there is no X-Conversation-Id header"}],"x-near-misses":[{"breaks":"/message","value":{"error":"no conversation id"}},{"breaks":"/message","value":{"message":400}}]};
 
 function validate49(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-error.schema.json" */;
@@ -25349,7 +25619,7 @@ return errors === 0;
 }
 
 export const ServiceFault = validate50;
-const schema96 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service injects on request, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"Status 429, 500, or 503, or the correct response after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"The route that it affects. Default: all."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds by which a slow response is delayed. Default: 1000."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds in the Retry-After header of rate_limit and unavailable. Default: 1."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Number of requests that the fault affects. Default: all."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which the fault is removed."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
+const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"service-fault.schema.json","title":"ServiceFault","$comment":"our extension; /__admin/faults of the service","description":"A fault that the service injects on request, so that a client can test its retries.","x-extension":true,"type":"object","required":["kind"],"additionalProperties":false,"properties":{"kind":{"type":"string","enum":["rate_limit","server_error","unavailable","slow"],"description":"Status 429, 500, or 503, or the correct response after delay_ms."},"route":{"type":"string","enum":["traces","end","results"],"description":"The route that it affects. Default: all."},"delay_ms":{"type":"integer","minimum":1,"maximum":600000,"description":"Milliseconds by which a slow response is delayed. Default: 1000."},"retry_after_s":{"type":"integer","minimum":0,"maximum":86400,"description":"Seconds in the Retry-After header of rate_limit and unavailable. Default: 1."},"times":{"type":"integer","minimum":1,"maximum":1000000,"description":"Number of requests that the fault affects. Default: all."},"ttl_ms":{"type":"integer","minimum":1,"maximum":86400000,"description":"Milliseconds after which the fault is removed."}},"examples":[{"kind":"rate_limit","route":"traces","retry_after_s":1,"times":2},{"kind":"slow","delay_ms":500,"ttl_ms":60000}],"x-near-misses":[{"breaks":"/kind","value":{"times":3}},{"breaks":"/kind","value":{"kind":"explode"}},{"breaks":"/times","value":{"kind":"slow","times":0}},{"breaks":"/route","value":{"kind":"slow","route":"chat"}}]};
 
 function validate50(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="service-fault.schema.json" */;
@@ -25391,7 +25661,7 @@ vErrors.push(err2);
 errors++;
 }
 if(!((((data0 === "rate_limit") || (data0 === "server_error")) || (data0 === "unavailable")) || (data0 === "slow"))){
-const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema96.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err3 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema97.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err3];
 }
@@ -25414,7 +25684,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data1 === "traces") || (data1 === "end")) || (data1 === "results"))){
-const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema96.properties.route.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/route",schemaPath:"#/properties/route/enum",keyword:"enum",params:{allowedValues: schema97.properties.route.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -25580,7 +25850,7 @@ return errors === 0;
 }
 
 export const SessionVerdict = validate51;
-const schema97 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
+const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"session-verdict.schema.json","title":"SessionVerdict","$comment":"our extension; GET /__admin/sessions/{id} of the service, and each item of GET /__admin/sessions","description":"Verdict on a session with its outcomes, including evals that errored, which the interface does not show.","x-extension":true,"type":"object","required":["id","kind","status","verdict","outcomes"],"properties":{"id":{"type":"string","description":"The sessionId in the deep link."},"kind":{"type":"string","enum":["simulation","production"]},"status":{"type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"]},"verdict":{"type":"string","enum":["passed","failed","undecided"],"description":"failed: a required eval failed. passed: the session is completed, at least one eval passed, and no required eval failed or errored. undecided: everything else."},"url":{"type":"string","description":"URL of the session page; absent if the simulation was deleted."},"source_session_id":{"type":"string","description":"The caller's own id of the conversation. Only for production sessions."},"end_reason":{"type":"string"},"outcomes":{"type":"array","items":{"title":"VerdictOutcome","type":"object","required":["eval","eval_name","eval_category","eval_type","outcome","required","reasoning"],"properties":{"eval":{"type":"string","description":"Id of the eval."},"eval_name":{"type":"string"},"eval_category":{"type":"string"},"eval_type":{"type":"string"},"outcome":{"type":"string","enum":["pass","fail","error"]},"required":{"type":"boolean","description":"The setting of the eval when it was queued. If false, a failure does not fail the session."},"reasoning":{"type":"string"}},"additionalProperties":false}},"simulated":{"type":"object","description":"Details of a simulated session: scenario_id, channel, sample, user_id, error, review of the user, and notes."}},"additionalProperties":false,"examples":[{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","url":"http://127.0.0.1:9090/production-eval/1?sessionId=ses-1","source_session_id":"conv-1","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","required":true,"reasoning":"The agent named the status of the order."}]}],"x-near-misses":[{"breaks":"/verdict","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"green","outcomes":[]}},{"breaks":"/outcomes/0/required","value":{"id":"ses-1","kind":"production","status":"completed","verdict":"passed","outcomes":[{"eval":"order-found","eval_name":"Order found","eval_category":"general","eval_type":"session_level","outcome":"pass","reasoning":""}]}}]};
 
 function validate51(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="session-verdict.schema.json" */;
@@ -25638,7 +25908,7 @@ vErrors.push(err4);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema97.properties, key0))){
+if(!(func2.call(schema98.properties, key0))){
 const err5 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err5];
@@ -25674,7 +25944,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!((data1 === "simulation") || (data1 === "production"))){
-const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema97.properties.kind.enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/kind",schemaPath:"#/properties/kind/enum",keyword:"enum",params:{allowedValues: schema98.properties.kind.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -25697,7 +25967,7 @@ vErrors.push(err9);
 errors++;
 }
 if(!((((((data2 === "pending") || (data2 === "running")) || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "failed")) || (data2 === "cancelled"))){
-const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema97.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err10 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema98.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -25720,7 +25990,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema97.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema98.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -25916,7 +26186,7 @@ vErrors.push(err28);
 errors++;
 }
 if(!(((data13 === "pass") || (data13 === "fail")) || (data13 === "error"))){
-const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema97.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
+const err29 = {instancePath:instancePath+"/outcomes/" + i0+"/outcome",schemaPath:"#/properties/outcomes/items/properties/outcome/enum",keyword:"enum",params:{allowedValues: schema98.properties.outcomes.items.properties.outcome.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -26003,12 +26273,12 @@ return errors === 0;
 }
 
 export const SimulationReport = validate52;
-const schema98 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","deviated"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"deviated":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not follow its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"deviated":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"required_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"followed_scenario":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
-const schema99 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
-const schema102 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
-const schema103 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
-const schema107 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
-const schema100 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+const schema99 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-report.schema.json","title":"SimulationReport","$comment":"ours; what sandbox-kit simulate --json writes; sessions as in spec 2.4","description":"The result of a run of simulated users. Runs with the same random seed, scenarios, and replies are identical except for times. Later versions may add keys; no key is renamed or removed within a major version.","x-extension":true,"type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","counts","scenarios","sessions"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"type":"string"},"kitVersion":{"type":"string"},"sandbox":{"type":"string","description":"Base URL."},"seed":{"type":"string"},"blockedBy":{"title":"SimulationBlocker","description":"Why no session was started, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationCounts","type":"object","additionalProperties":false,"required":["sessions","passed","failed","undecided","deviated"],"properties":{"sessions":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"deviated":{"type":"integer","minimum":0,"description":"Number of sessions whose simulated user did not follow its scenario."}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","description":"Ordered by scenario and sample.","items":{"title":"SimulatedSessionReport","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","end_reason","verdict","started_at","ended_at","turn_latency_ms","user_id","traces","eval_outcomes","errored_evals","outcome_summary","review","notes"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"turn_latency_ms":{"type":"array","items":{"type":"number","minimum":0},"description":"Latency of each turn. By chat: from the request to the complete response. By voice: from the end of the user's speech to the agent's first sound."},"user_id":{"type":["string","null"],"description":"Id of the simulated user; null if the sandbox has no POST /users."},"trace_ids":{"type":"array","items":{"type":"string","pattern":"^[0-9a-f]{32}$"},"description":"Trace ids of the `traceparent` of each request to the sandbox, in order, without the deletion of the user. The last one is the request before the session ended."},"traces":{"type":"array","items":{"title":"SimulatedTurnReport","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"additionalProperties":false,"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"},"tool_calls":{"type":"array","items":{"title":"SimulatedToolCall","type":"object","required":["name"],"properties":{"name":{"type":"string"},"arguments":{},"result":{}}}}}}},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"},"description":"Outcomes that pass or fail, as in the results endpoint."},"errored_evals":{"type":"array","description":"Evals that could not be scored, with the reason.","items":{"title":"ErroredEval","type":"object","required":["eval","eval_name","reasoning"],"additionalProperties":false,"properties":{"eval":{"type":"string"},"eval_name":{"type":"string"},"reasoning":{"type":"string"}}}},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"review":{"$ref":"#/definitions/userReview"},"notes":{"type":"array","items":{"type":"string"},"description":"Other observations, e.g. that the user could not be deleted."}}}},"comparison":{"title":"SimulationComparison","type":"object","additionalProperties":false,"description":"This run compared with an earlier run.","required":["startedAt","differences","rows"],"properties":{"startedAt":{"type":"string","format":"iso8601"},"differences":{"type":"array","items":{"type":"string"}},"rows":{"type":"array","description":"Regressions first.","items":{"title":"ComparedScenario","type":"object","additionalProperties":false,"required":["scenario_id","change","before","now"],"properties":{"scenario_id":{"type":"string"},"change":{"title":"ScenarioChange","type":"string","enum":["regressed","worse","unknown","new","gone","fixed","better","same"]},"before":{"$ref":"#/definitions/scenarioStanding"},"now":{"$ref":"#/definitions/scenarioStanding"}}}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}},"scenarioStanding":{"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}}},"examples":[{"verdict":"passed","exitCode":0,"sentence":"1 of 1 scenario passed.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"sessions":1,"passed":1,"failed":0,"undecided":0,"deviated":0},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":1,"failed":0,"undecided":0,"pass_rate":1,"required_pass_rate":1,"pass_hat_k":[1],"flaky":false,"verdict":"passed"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"completed","end_reason":"goal_achieved","verdict":"passed","started_at":"2026-11-20T09:30:00.000Z","ended_at":"2026-11-20T09:30:01.000Z","turn_latency_ms":[12.5],"user_id":"sim_user_k3v9","trace_ids":["5b8aa5a2d2c872e8321cf37308d69df2"],"traces":[{"session_sequence":1,"user_input":"Where is A-1001?","user_reason":"opens the conversation","agent_response":"It is shipped.","tool_calls":[{"name":"look_up_order","arguments":{"order_id":"A-1001"},"result":{"found":true}}]}],"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"errored_evals":[],"outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"review":{"followed_scenario":true,"findings":[]},"notes":[]}],"comparison":{"startedAt":"2026-11-19T09:30:00.000Z","differences":[],"rows":[{"scenario_id":"late-parcel","change":"fixed","before":{"verdict":"failed","passed":0,"samples":1},"now":{"verdict":"passed","passed":1,"samples":1}}]}}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"green"}},{"breaks":"/sessions","value":{"verdict":"passed"}}]};
+const schema100 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
+const schema103 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
+const schema104 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
+const schema108 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
+const schema101 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
 function validate53(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -26135,7 +26405,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema100.properties, key0))){
+if(!(func2.call(schema101.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -26285,7 +26555,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema100.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema101.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -26428,7 +26698,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -26453,13 +26723,13 @@ validate53.errors = vErrors;
 return errors === 0;
 }
 
-const schema108 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
+const schema109 = {"title":"ScenarioStanding","type":["object","null"],"required":["verdict","passed","samples"],"properties":{"verdict":{"$ref":"#/definitions/simulationVerdict"},"passed":{"type":"integer"},"samples":{"type":"integer"}}};
 
 function validate55(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
 let errors = 0;
 if((!(data && typeof data == "object" && !Array.isArray(data))) && (data !== null)){
-const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema108.type},message:"must be object,null"};
+const err0 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: schema109.type},message:"must be object,null"};
 if(vErrors === null){
 vErrors = [err0];
 }
@@ -26512,7 +26782,7 @@ vErrors.push(err4);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
+const err5 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err5];
 }
@@ -26682,7 +26952,7 @@ vErrors.push(err11);
 errors++;
 }
 if(!(((data0 === "passed") || (data0 === "failed")) || (data0 === "undecided"))){
-const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
+const err12 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err12];
 }
@@ -26705,7 +26975,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!(((data1 === 0) || (data1 === 1)) || (data1 === 3))){
-const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema98.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/exitCode",schemaPath:"#/properties/exitCode/enum",keyword:"enum",params:{allowedValues: schema99.properties.exitCode.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -27294,7 +27564,7 @@ vErrors.push(err64);
 errors++;
 }
 for(const key1 in data20){
-if(!(func2.call(schema98.properties.sessions.items.properties, key1))){
+if(!(func2.call(schema99.properties.sessions.items.properties, key1))){
 const err65 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key1},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err65];
@@ -27366,7 +27636,7 @@ vErrors.push(err70);
 errors++;
 }
 if(!((data25 === "chat") || (data25 === "voice"))){
-const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema98.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err71 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema99.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -27414,7 +27684,7 @@ vErrors.push(err74);
 errors++;
 }
 if(!((((((data27 === "pending") || (data27 === "running")) || (data27 === "evaluating")) || (data27 === "completed")) || (data27 === "failed")) || (data27 === "cancelled"))){
-const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema102.enum},message:"must be equal to one of the allowed values"};
+const err75 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema103.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -27437,7 +27707,7 @@ vErrors.push(err76);
 errors++;
 }
 if(!(((((((((data28 === "goal_achieved") || (data28 === "user_stop")) || (data28 === "agent_ended")) || (data28 === "max_turns")) || (data28 === "timeout")) || (data28 === "agent_error")) || (data28 === "simulator_error")) || (data28 === "infrastructure_error")) || (data28 === "cancelled"))){
-const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema103.enum},message:"must be equal to one of the allowed values"};
+const err77 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema104.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -27472,7 +27742,7 @@ vErrors.push(err79);
 errors++;
 }
 if(!(((data30 === "passed") || (data30 === "failed")) || (data30 === "undecided"))){
-const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema99.enum},message:"must be equal to one of the allowed values"};
+const err80 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema100.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -27576,7 +27846,7 @@ errors++;
 if(data20.user_id !== undefined){
 let data35 = data20.user_id;
 if((typeof data35 !== "string") && (data35 !== null)){
-const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema98.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
+const err88 = {instancePath:instancePath+"/sessions/" + i1+"/user_id",schemaPath:"#/properties/sessions/items/properties/user_id/type",keyword:"type",params:{type: schema99.properties.sessions.items.properties.user_id.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -27586,15 +27856,15 @@ vErrors.push(err88);
 errors++;
 }
 }
-if(data20.traces !== undefined){
-let data36 = data20.traces;
+if(data20.trace_ids !== undefined){
+let data36 = data20.trace_ids;
 if(Array.isArray(data36)){
 const len3 = data36.length;
 for(let i3=0; i3<len3; i3++){
 let data37 = data36[i3];
-if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
-if(data37.session_sequence === undefined){
-const err89 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "session_sequence"},message:"must have required property '"+"session_sequence"+"'"};
+if(typeof data37 === "string"){
+if(!pattern0.test(data37)){
+const err89 = {instancePath:instancePath+"/sessions/" + i1+"/trace_ids/" + i3,schemaPath:"#/properties/sessions/items/properties/trace_ids/items/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -27603,8 +27873,9 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data37.user_input === undefined){
-const err90 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
+}
+else {
+const err90 = {instancePath:instancePath+"/sessions/" + i1+"/trace_ids/" + i3,schemaPath:"#/properties/sessions/items/properties/trace_ids/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -27613,8 +27884,10 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data37.user_reason === undefined){
-const err91 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_reason"},message:"must have required property '"+"user_reason"+"'"};
+}
+}
+else {
+const err91 = {instancePath:instancePath+"/sessions/" + i1+"/trace_ids",schemaPath:"#/properties/sessions/items/properties/trace_ids/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -27623,8 +27896,16 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data37.agent_response === undefined){
-const err92 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
+}
+if(data20.traces !== undefined){
+let data38 = data20.traces;
+if(Array.isArray(data38)){
+const len4 = data38.length;
+for(let i4=0; i4<len4; i4++){
+let data39 = data38[i4];
+if(data39 && typeof data39 == "object" && !Array.isArray(data39)){
+if(data39.session_sequence === undefined){
+const err92 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "session_sequence"},message:"must have required property '"+"session_sequence"+"'"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -27633,9 +27914,8 @@ vErrors.push(err92);
 }
 errors++;
 }
-for(const key2 in data37){
-if(!(((((key2 === "session_sequence") || (key2 === "user_input")) || (key2 === "user_reason")) || (key2 === "agent_response")) || (key2 === "tool_calls"))){
-const err93 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data39.user_input === undefined){
+const err93 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_input"},message:"must have required property '"+"user_input"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -27644,11 +27924,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-if(data37.session_sequence !== undefined){
-let data38 = data37.session_sequence;
-if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
-const err94 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data39.user_reason === undefined){
+const err94 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "user_reason"},message:"must have required property '"+"user_reason"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -27657,9 +27934,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if((typeof data38 == "number") && (isFinite(data38))){
-if(data38 < 1 || isNaN(data38)){
-const err95 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(data39.agent_response === undefined){
+const err95 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/required",keyword:"required",params:{missingProperty: "agent_response"},message:"must have required property '"+"agent_response"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -27668,11 +27944,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-}
-}
-if(data37.user_input !== undefined){
-if(typeof data37.user_input !== "string"){
-const err96 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_input",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key2 in data39){
+if(!(((((key2 === "session_sequence") || (key2 === "user_input")) || (key2 === "user_reason")) || (key2 === "agent_response")) || (key2 === "tool_calls"))){
+const err96 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -27682,9 +27956,10 @@ vErrors.push(err96);
 errors++;
 }
 }
-if(data37.user_reason !== undefined){
-if(typeof data37.user_reason !== "string"){
-const err97 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/user_reason",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data39.session_sequence !== undefined){
+let data40 = data39.session_sequence;
+if(!(((typeof data40 == "number") && (!(data40 % 1) && !isNaN(data40))) && (isFinite(data40)))){
+const err97 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -27693,10 +27968,9 @@ vErrors.push(err97);
 }
 errors++;
 }
-}
-if(data37.agent_response !== undefined){
-if(typeof data37.agent_response !== "string"){
-const err98 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/agent_response",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if((typeof data40 == "number") && (isFinite(data40))){
+if(data40 < 1 || isNaN(data40)){
+const err98 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/session_sequence",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/session_sequence/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -27706,15 +27980,10 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data37.tool_calls !== undefined){
-let data42 = data37.tool_calls;
-if(Array.isArray(data42)){
-const len4 = data42.length;
-for(let i4=0; i4<len4; i4++){
-let data43 = data42[i4];
-if(data43 && typeof data43 == "object" && !Array.isArray(data43)){
-if(data43.name === undefined){
-const err99 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+}
+if(data39.user_input !== undefined){
+if(typeof data39.user_input !== "string"){
+const err99 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/user_input",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_input/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -27723,9 +27992,10 @@ vErrors.push(err99);
 }
 errors++;
 }
-if(data43.name !== undefined){
-if(typeof data43.name !== "string"){
-const err100 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4+"/name",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data39.user_reason !== undefined){
+if(typeof data39.user_reason !== "string"){
+const err100 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/user_reason",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/user_reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -27735,9 +28005,9 @@ vErrors.push(err100);
 errors++;
 }
 }
-}
-else {
-const err101 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data39.agent_response !== undefined){
+if(typeof data39.agent_response !== "string"){
+const err101 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/agent_response",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/agent_response/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -27747,9 +28017,15 @@ vErrors.push(err101);
 errors++;
 }
 }
-}
-else {
-const err102 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3+"/tool_calls",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data39.tool_calls !== undefined){
+let data44 = data39.tool_calls;
+if(Array.isArray(data44)){
+const len5 = data44.length;
+for(let i5=0; i5<len5; i5++){
+let data45 = data44[i5];
+if(data45 && typeof data45 == "object" && !Array.isArray(data45)){
+if(data45.name === undefined){
+const err102 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/tool_calls/" + i5,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -27758,10 +28034,9 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-}
-else {
-const err103 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i3,schemaPath:"#/properties/sessions/items/properties/traces/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data45.name !== undefined){
+if(typeof data45.name !== "string"){
+const err103 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/tool_calls/" + i5+"/name",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -27773,7 +28048,7 @@ errors++;
 }
 }
 else {
-const err104 = {instancePath:instancePath+"/sessions/" + i1+"/traces",schemaPath:"#/properties/sessions/items/properties/traces/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err104 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/tool_calls/" + i5,schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -27783,15 +28058,9 @@ vErrors.push(err104);
 errors++;
 }
 }
-if(data20.eval_outcomes !== undefined){
-let data45 = data20.eval_outcomes;
-if(Array.isArray(data45)){
-const len5 = data45.length;
-for(let i5=0; i5<len5; i5++){
-let data46 = data45[i5];
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(data46.eval_name === undefined){
-const err105 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+}
+else {
+const err105 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4+"/tool_calls",schemaPath:"#/properties/sessions/items/properties/traces/items/properties/tool_calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -27800,8 +28069,10 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(data46.eval_category === undefined){
-const err106 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
+}
+}
+else {
+const err106 = {instancePath:instancePath+"/sessions/" + i1+"/traces/" + i4,schemaPath:"#/properties/sessions/items/properties/traces/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -27810,8 +28081,10 @@ vErrors.push(err106);
 }
 errors++;
 }
-if(data46.eval_type === undefined){
-const err107 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
+}
+}
+else {
+const err107 = {instancePath:instancePath+"/sessions/" + i1+"/traces",schemaPath:"#/properties/sessions/items/properties/traces/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -27820,8 +28093,16 @@ vErrors.push(err107);
 }
 errors++;
 }
-if(data46.outcome === undefined){
-const err108 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data20.eval_outcomes !== undefined){
+let data47 = data20.eval_outcomes;
+if(Array.isArray(data47)){
+const len6 = data47.length;
+for(let i6=0; i6<len6; i6++){
+let data48 = data47[i6];
+if(data48 && typeof data48 == "object" && !Array.isArray(data48)){
+if(data48.eval_name === undefined){
+const err108 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -27830,8 +28111,8 @@ vErrors.push(err108);
 }
 errors++;
 }
-if(data46.reasoning === undefined){
-const err109 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+if(data48.eval_category === undefined){
+const err109 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_category"},message:"must have required property '"+"eval_category"+"'"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -27840,9 +28121,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-if(data46.eval_name !== undefined){
-if(typeof data46.eval_name !== "string"){
-const err110 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_name",schemaPath:"eval-outcome.schema.json/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.eval_type === undefined){
+const err110 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "eval_type"},message:"must have required property '"+"eval_type"+"'"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -27851,10 +28131,8 @@ vErrors.push(err110);
 }
 errors++;
 }
-}
-if(data46.eval_category !== undefined){
-if(typeof data46.eval_category !== "string"){
-const err111 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_category",schemaPath:"eval-outcome.schema.json/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.outcome === undefined){
+const err111 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -27863,10 +28141,8 @@ vErrors.push(err111);
 }
 errors++;
 }
-}
-if(data46.eval_type !== undefined){
-if(typeof data46.eval_type !== "string"){
-const err112 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/eval_type",schemaPath:"eval-outcome.schema.json/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.reasoning === undefined){
+const err112 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6,schemaPath:"eval-outcome.schema.json/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -27875,10 +28151,9 @@ vErrors.push(err112);
 }
 errors++;
 }
-}
-if(data46.outcome !== undefined){
-if(typeof data46.outcome !== "string"){
-const err113 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/outcome",schemaPath:"eval-outcome.schema.json/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.eval_name !== undefined){
+if(typeof data48.eval_name !== "string"){
+const err113 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6+"/eval_name",schemaPath:"eval-outcome.schema.json/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -27888,9 +28163,9 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data46.reasoning !== undefined){
-if(typeof data46.reasoning !== "string"){
-const err114 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5+"/reasoning",schemaPath:"eval-outcome.schema.json/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data48.eval_category !== undefined){
+if(typeof data48.eval_category !== "string"){
+const err114 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6+"/eval_category",schemaPath:"eval-outcome.schema.json/properties/eval_category/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -27900,9 +28175,9 @@ vErrors.push(err114);
 errors++;
 }
 }
-}
-else {
-const err115 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i5,schemaPath:"eval-outcome.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data48.eval_type !== undefined){
+if(typeof data48.eval_type !== "string"){
+const err115 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6+"/eval_type",schemaPath:"eval-outcome.schema.json/properties/eval_type/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -27912,9 +28187,9 @@ vErrors.push(err115);
 errors++;
 }
 }
-}
-else {
-const err116 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes",schemaPath:"#/properties/sessions/items/properties/eval_outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data48.outcome !== undefined){
+if(typeof data48.outcome !== "string"){
+const err116 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6+"/outcome",schemaPath:"eval-outcome.schema.json/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -27924,15 +28199,9 @@ vErrors.push(err116);
 errors++;
 }
 }
-if(data20.errored_evals !== undefined){
-let data52 = data20.errored_evals;
-if(Array.isArray(data52)){
-const len6 = data52.length;
-for(let i6=0; i6<len6; i6++){
-let data53 = data52[i6];
-if(data53 && typeof data53 == "object" && !Array.isArray(data53)){
-if(data53.eval === undefined){
-const err117 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
+if(data48.reasoning !== undefined){
+if(typeof data48.reasoning !== "string"){
+const err117 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6+"/reasoning",schemaPath:"eval-outcome.schema.json/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -27941,8 +28210,10 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data53.eval_name === undefined){
-const err118 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
+}
+}
+else {
+const err118 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes/" + i6,schemaPath:"eval-outcome.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -27951,8 +28222,10 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data53.reasoning === undefined){
-const err119 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
+}
+}
+else {
+const err119 = {instancePath:instancePath+"/sessions/" + i1+"/eval_outcomes",schemaPath:"#/properties/sessions/items/properties/eval_outcomes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -27961,9 +28234,16 @@ vErrors.push(err119);
 }
 errors++;
 }
-for(const key3 in data53){
-if(!(((key3 === "eval") || (key3 === "eval_name")) || (key3 === "reasoning"))){
-const err120 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
+}
+if(data20.errored_evals !== undefined){
+let data54 = data20.errored_evals;
+if(Array.isArray(data54)){
+const len7 = data54.length;
+for(let i7=0; i7<len7; i7++){
+let data55 = data54[i7];
+if(data55 && typeof data55 == "object" && !Array.isArray(data55)){
+if(data55.eval === undefined){
+const err120 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval"},message:"must have required property '"+"eval"+"'"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -27972,10 +28252,8 @@ vErrors.push(err120);
 }
 errors++;
 }
-}
-if(data53.eval !== undefined){
-if(typeof data53.eval !== "string"){
-const err121 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.eval_name === undefined){
+const err121 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "eval_name"},message:"must have required property '"+"eval_name"+"'"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -27984,10 +28262,8 @@ vErrors.push(err121);
 }
 errors++;
 }
-}
-if(data53.eval_name !== undefined){
-if(typeof data53.eval_name !== "string"){
-const err122 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/eval_name",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data55.reasoning === undefined){
+const err122 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/required",keyword:"required",params:{missingProperty: "reasoning"},message:"must have required property '"+"reasoning"+"'"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -27996,10 +28272,9 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-if(data53.reasoning !== undefined){
-if(typeof data53.reasoning !== "string"){
-const err123 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6+"/reasoning",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key3 in data55){
+if(!(((key3 === "eval") || (key3 === "eval_name")) || (key3 === "reasoning"))){
+const err123 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -28009,9 +28284,9 @@ vErrors.push(err123);
 errors++;
 }
 }
-}
-else {
-const err124 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i6,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data55.eval !== undefined){
+if(typeof data55.eval !== "string"){
+const err124 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7+"/eval",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -28021,9 +28296,9 @@ vErrors.push(err124);
 errors++;
 }
 }
-}
-else {
-const err125 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals",schemaPath:"#/properties/sessions/items/properties/errored_evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data55.eval_name !== undefined){
+if(typeof data55.eval_name !== "string"){
+const err125 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7+"/eval_name",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/eval_name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -28033,11 +28308,9 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data20.outcome_summary !== undefined){
-let data57 = data20.outcome_summary;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
-if(data57.total_evaluations === undefined){
-const err126 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "total_evaluations"},message:"must have required property '"+"total_evaluations"+"'"};
+if(data55.reasoning !== undefined){
+if(typeof data55.reasoning !== "string"){
+const err126 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7+"/reasoning",schemaPath:"#/properties/sessions/items/properties/errored_evals/items/properties/reasoning/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -28046,8 +28319,10 @@ vErrors.push(err126);
 }
 errors++;
 }
-if(data57.passed_count === undefined){
-const err127 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "passed_count"},message:"must have required property '"+"passed_count"+"'"};
+}
+}
+else {
+const err127 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals/" + i7,schemaPath:"#/properties/sessions/items/properties/errored_evals/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -28056,8 +28331,10 @@ vErrors.push(err127);
 }
 errors++;
 }
-if(data57.failed_count === undefined){
-const err128 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "failed_count"},message:"must have required property '"+"failed_count"+"'"};
+}
+}
+else {
+const err128 = {instancePath:instancePath+"/sessions/" + i1+"/errored_evals",schemaPath:"#/properties/sessions/items/properties/errored_evals/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -28066,8 +28343,12 @@ vErrors.push(err128);
 }
 errors++;
 }
-if(data57.pass_rate === undefined){
-const err129 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
+}
+if(data20.outcome_summary !== undefined){
+let data59 = data20.outcome_summary;
+if(data59 && typeof data59 == "object" && !Array.isArray(data59)){
+if(data59.total_evaluations === undefined){
+const err129 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "total_evaluations"},message:"must have required property '"+"total_evaluations"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -28076,10 +28357,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(data57.total_evaluations !== undefined){
-let data58 = data57.total_evaluations;
-if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
-const err130 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data59.passed_count === undefined){
+const err130 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "passed_count"},message:"must have required property '"+"passed_count"+"'"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -28088,9 +28367,8 @@ vErrors.push(err130);
 }
 errors++;
 }
-if((typeof data58 == "number") && (isFinite(data58))){
-if(data58 < 0 || isNaN(data58)){
-const err131 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data59.failed_count === undefined){
+const err131 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "failed_count"},message:"must have required property '"+"failed_count"+"'"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -28099,12 +28377,8 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-}
-if(data57.passed_count !== undefined){
-let data59 = data57.passed_count;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err132 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data59.pass_rate === undefined){
+const err132 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/required",keyword:"required",params:{missingProperty: "pass_rate"},message:"must have required property '"+"pass_rate"+"'"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -28113,9 +28387,10 @@ vErrors.push(err132);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 < 0 || isNaN(data59)){
-const err133 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data59.total_evaluations !== undefined){
+let data60 = data59.total_evaluations;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err133 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -28124,12 +28399,9 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-}
-if(data57.failed_count !== undefined){
-let data60 = data57.failed_count;
-if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err134 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err134 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/total_evaluations",schemaPath:"outcome-summary.schema.json/properties/total_evaluations/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -28138,9 +28410,12 @@ vErrors.push(err134);
 }
 errors++;
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 < 0 || isNaN(data60)){
-const err135 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data59.passed_count !== undefined){
+let data61 = data59.passed_count;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err135 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -28149,13 +28424,9 @@ vErrors.push(err135);
 }
 errors++;
 }
-}
-}
-if(data57.pass_rate !== undefined){
-let data61 = data57.pass_rate;
 if((typeof data61 == "number") && (isFinite(data61))){
-if(data61 > 1 || isNaN(data61)){
-const err136 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
+if(data61 < 0 || isNaN(data61)){
+const err136 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/passed_count",schemaPath:"outcome-summary.schema.json/properties/passed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -28164,8 +28435,12 @@ vErrors.push(err136);
 }
 errors++;
 }
-if(data61 < 0 || isNaN(data61)){
-const err137 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data59.failed_count !== undefined){
+let data62 = data59.failed_count;
+if(!(((typeof data62 == "number") && (!(data62 % 1) && !isNaN(data62))) && (isFinite(data62)))){
+const err137 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -28174,9 +28449,9 @@ vErrors.push(err137);
 }
 errors++;
 }
-}
-else {
-const err138 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if((typeof data62 == "number") && (isFinite(data62))){
+if(data62 < 0 || isNaN(data62)){
+const err138 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/failed_count",schemaPath:"outcome-summary.schema.json/properties/failed_count/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -28187,8 +28462,11 @@ errors++;
 }
 }
 }
-else {
-const err139 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data59.pass_rate !== undefined){
+let data63 = data59.pass_rate;
+if((typeof data63 == "number") && (isFinite(data63))){
+if(data63 > 1 || isNaN(data63)){
+const err139 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/maximum",keyword:"maximum",params:{comparison: "<=", limit: 1},message:"must be <= 1"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -28197,12 +28475,8 @@ vErrors.push(err139);
 }
 errors++;
 }
-}
-if(data20.review !== undefined){
-let data62 = data20.review;
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.followed_scenario === undefined){
-const err140 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "followed_scenario"},message:"must have required property '"+"followed_scenario"+"'"};
+if(data63 < 0 || isNaN(data63)){
+const err140 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -28211,8 +28485,9 @@ vErrors.push(err140);
 }
 errors++;
 }
-if(data62.findings === undefined){
-const err141 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "findings"},message:"must have required property '"+"findings"+"'"};
+}
+else {
+const err141 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary/pass_rate",schemaPath:"outcome-summary.schema.json/properties/pass_rate/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -28221,9 +28496,10 @@ vErrors.push(err141);
 }
 errors++;
 }
-for(const key4 in data62){
-if(!((key4 === "followed_scenario") || (key4 === "findings"))){
-const err142 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
+}
+}
+else {
+const err142 = {instancePath:instancePath+"/sessions/" + i1+"/outcome_summary",schemaPath:"outcome-summary.schema.json/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -28233,9 +28509,11 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data62.followed_scenario !== undefined){
-if(typeof data62.followed_scenario !== "boolean"){
-const err143 = {instancePath:instancePath+"/sessions/" + i1+"/review/followed_scenario",schemaPath:"#/definitions/userReview/properties/followed_scenario/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data20.review !== undefined){
+let data64 = data20.review;
+if(data64 && typeof data64 == "object" && !Array.isArray(data64)){
+if(data64.followed_scenario === undefined){
+const err143 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "followed_scenario"},message:"must have required property '"+"followed_scenario"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -28244,16 +28522,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-}
-if(data62.findings !== undefined){
-let data64 = data62.findings;
-if(Array.isArray(data64)){
-const len7 = data64.length;
-for(let i7=0; i7<len7; i7++){
-let data65 = data64[i7];
-if(data65 && typeof data65 == "object" && !Array.isArray(data65)){
-if(data65.rule === undefined){
-const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+if(data64.findings === undefined){
+const err144 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/required",keyword:"required",params:{missingProperty: "findings"},message:"must have required property '"+"findings"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -28262,8 +28532,9 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(data65.turn === undefined){
-const err145 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "turn"},message:"must have required property '"+"turn"+"'"};
+for(const key4 in data64){
+if(!((key4 === "followed_scenario") || (key4 === "findings"))){
+const err145 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key4},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -28272,8 +28543,10 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(data65.message === undefined){
-const err146 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+}
+if(data64.followed_scenario !== undefined){
+if(typeof data64.followed_scenario !== "boolean"){
+const err146 = {instancePath:instancePath+"/sessions/" + i1+"/review/followed_scenario",schemaPath:"#/definitions/userReview/properties/followed_scenario/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -28282,9 +28555,16 @@ vErrors.push(err146);
 }
 errors++;
 }
-for(const key5 in data65){
-if(!(((key5 === "rule") || (key5 === "turn")) || (key5 === "message"))){
-const err147 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
+}
+if(data64.findings !== undefined){
+let data66 = data64.findings;
+if(Array.isArray(data66)){
+const len8 = data66.length;
+for(let i8=0; i8<len8; i8++){
+let data67 = data66[i8];
+if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
+if(data67.rule === undefined){
+const err147 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -28293,11 +28573,8 @@ vErrors.push(err147);
 }
 errors++;
 }
-}
-if(data65.rule !== undefined){
-let data66 = data65.rule;
-if(typeof data66 !== "string"){
-const err148 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data67.turn === undefined){
+const err148 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "turn"},message:"must have required property '"+"turn"+"'"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -28306,8 +28583,8 @@ vErrors.push(err148);
 }
 errors++;
 }
-if(!(((((data66 === "fact_unasked") || (data66 === "went_on")) || (data66 === "stopped_early")) || (data66 === "off_script")) || (data66 === "out_of_character"))){
-const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema107.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+if(data67.message === undefined){
+const err149 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8,schemaPath:"#/definitions/userReview/properties/findings/items/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -28316,11 +28593,9 @@ vErrors.push(err149);
 }
 errors++;
 }
-}
-if(data65.turn !== undefined){
-let data67 = data65.turn;
-if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
-const err150 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+for(const key5 in data67){
+if(!(((key5 === "rule") || (key5 === "turn")) || (key5 === "message"))){
+const err150 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8,schemaPath:"#/definitions/userReview/properties/findings/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key5},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -28329,9 +28604,11 @@ vErrors.push(err150);
 }
 errors++;
 }
-if((typeof data67 == "number") && (isFinite(data67))){
-if(data67 < 1 || isNaN(data67)){
-const err151 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data67.rule !== undefined){
+let data68 = data67.rule;
+if(typeof data68 !== "string"){
+const err151 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -28340,11 +28617,8 @@ vErrors.push(err151);
 }
 errors++;
 }
-}
-}
-if(data65.message !== undefined){
-if(typeof data65.message !== "string"){
-const err152 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7+"/message",schemaPath:"#/definitions/userReview/properties/findings/items/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data68 === "fact_unasked") || (data68 === "went_on")) || (data68 === "stopped_early")) || (data68 === "off_script")) || (data68 === "out_of_character"))){
+const err152 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema108.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -28354,9 +28628,10 @@ vErrors.push(err152);
 errors++;
 }
 }
-}
-else {
-const err153 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i7,schemaPath:"#/definitions/userReview/properties/findings/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data67.turn !== undefined){
+let data69 = data67.turn;
+if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
+const err153 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -28365,10 +28640,9 @@ vErrors.push(err153);
 }
 errors++;
 }
-}
-}
-else {
-const err154 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings",schemaPath:"#/definitions/userReview/properties/findings/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if((typeof data69 == "number") && (isFinite(data69))){
+if(data69 < 1 || isNaN(data69)){
+const err154 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/turn",schemaPath:"#/definitions/userReview/properties/findings/items/properties/turn/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -28379,8 +28653,9 @@ errors++;
 }
 }
 }
-else {
-const err155 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data67.message !== undefined){
+if(typeof data67.message !== "string"){
+const err155 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8+"/message",schemaPath:"#/definitions/userReview/properties/findings/items/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -28390,13 +28665,9 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data20.notes !== undefined){
-let data69 = data20.notes;
-if(Array.isArray(data69)){
-const len8 = data69.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data69[i8] !== "string"){
-const err156 = {instancePath:instancePath+"/sessions/" + i1+"/notes/" + i8,schemaPath:"#/properties/sessions/items/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err156 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i8,schemaPath:"#/definitions/userReview/properties/findings/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -28408,7 +28679,7 @@ errors++;
 }
 }
 else {
-const err157 = {instancePath:instancePath+"/sessions/" + i1+"/notes",schemaPath:"#/properties/sessions/items/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err157 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings",schemaPath:"#/definitions/userReview/properties/findings/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -28420,7 +28691,7 @@ errors++;
 }
 }
 else {
-const err158 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err158 = {instancePath:instancePath+"/sessions/" + i1+"/review",schemaPath:"#/definitions/userReview/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -28430,9 +28701,13 @@ vErrors.push(err158);
 errors++;
 }
 }
-}
-else {
-const err159 = {instancePath:instancePath+"/sessions",schemaPath:"#/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data20.notes !== undefined){
+let data71 = data20.notes;
+if(Array.isArray(data71)){
+const len9 = data71.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data71[i9] !== "string"){
+const err159 = {instancePath:instancePath+"/sessions/" + i1+"/notes/" + i9,schemaPath:"#/properties/sessions/items/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -28442,11 +28717,9 @@ vErrors.push(err159);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data71 = data.comparison;
-if(data71 && typeof data71 == "object" && !Array.isArray(data71)){
-if(data71.startedAt === undefined){
-const err160 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+}
+else {
+const err160 = {instancePath:instancePath+"/sessions/" + i1+"/notes",schemaPath:"#/properties/sessions/items/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -28455,8 +28728,10 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data71.differences === undefined){
-const err161 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+}
+else {
+const err161 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -28465,8 +28740,10 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(data71.rows === undefined){
-const err162 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+}
+}
+else {
+const err162 = {instancePath:instancePath+"/sessions",schemaPath:"#/properties/sessions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -28475,9 +28752,12 @@ vErrors.push(err162);
 }
 errors++;
 }
-for(const key6 in data71){
-if(!(((key6 === "startedAt") || (key6 === "differences")) || (key6 === "rows"))){
-const err163 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
+}
+if(data.comparison !== undefined){
+let data73 = data.comparison;
+if(data73 && typeof data73 == "object" && !Array.isArray(data73)){
+if(data73.startedAt === undefined){
+const err163 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -28486,12 +28766,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-}
-if(data71.startedAt !== undefined){
-let data72 = data71.startedAt;
-if(typeof data72 === "string"){
-if(!(formats0.test(data72))){
-const err164 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data73.differences === undefined){
+const err164 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -28500,9 +28776,8 @@ vErrors.push(err164);
 }
 errors++;
 }
-}
-else {
-const err165 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data73.rows === undefined){
+const err165 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -28511,14 +28786,9 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-if(data71.differences !== undefined){
-let data73 = data71.differences;
-if(Array.isArray(data73)){
-const len9 = data73.length;
-for(let i9=0; i9<len9; i9++){
-if(typeof data73[i9] !== "string"){
-const err166 = {instancePath:instancePath+"/comparison/differences/" + i9,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key6 in data73){
+if(!(((key6 === "startedAt") || (key6 === "differences")) || (key6 === "rows"))){
+const err166 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key6},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -28528,9 +28798,11 @@ vErrors.push(err166);
 errors++;
 }
 }
-}
-else {
-const err167 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data73.startedAt !== undefined){
+let data74 = data73.startedAt;
+if(typeof data74 === "string"){
+if(!(formats0.test(data74))){
+const err167 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -28540,15 +28812,8 @@ vErrors.push(err167);
 errors++;
 }
 }
-if(data71.rows !== undefined){
-let data75 = data71.rows;
-if(Array.isArray(data75)){
-const len10 = data75.length;
-for(let i10=0; i10<len10; i10++){
-let data76 = data75[i10];
-if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
-if(data76.scenario_id === undefined){
-const err168 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
+else {
+const err168 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -28557,8 +28822,14 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(data76.change === undefined){
-const err169 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+}
+if(data73.differences !== undefined){
+let data75 = data73.differences;
+if(Array.isArray(data75)){
+const len10 = data75.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data75[i10] !== "string"){
+const err169 = {instancePath:instancePath+"/comparison/differences/" + i10,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -28567,8 +28838,10 @@ vErrors.push(err169);
 }
 errors++;
 }
-if(data76.before === undefined){
-const err170 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+}
+}
+else {
+const err170 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -28577,8 +28850,16 @@ vErrors.push(err170);
 }
 errors++;
 }
-if(data76.now === undefined){
-const err171 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+}
+if(data73.rows !== undefined){
+let data77 = data73.rows;
+if(Array.isArray(data77)){
+const len11 = data77.length;
+for(let i11=0; i11<len11; i11++){
+let data78 = data77[i11];
+if(data78 && typeof data78 == "object" && !Array.isArray(data78)){
+if(data78.scenario_id === undefined){
+const err171 = {instancePath:instancePath+"/comparison/rows/" + i11,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "scenario_id"},message:"must have required property '"+"scenario_id"+"'"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -28587,9 +28868,8 @@ vErrors.push(err171);
 }
 errors++;
 }
-for(const key7 in data76){
-if(!((((key7 === "scenario_id") || (key7 === "change")) || (key7 === "before")) || (key7 === "now"))){
-const err172 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
+if(data78.change === undefined){
+const err172 = {instancePath:instancePath+"/comparison/rows/" + i11,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -28598,10 +28878,8 @@ vErrors.push(err172);
 }
 errors++;
 }
-}
-if(data76.scenario_id !== undefined){
-if(typeof data76.scenario_id !== "string"){
-const err173 = {instancePath:instancePath+"/comparison/rows/" + i10+"/scenario_id",schemaPath:"#/properties/comparison/properties/rows/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data78.before === undefined){
+const err173 = {instancePath:instancePath+"/comparison/rows/" + i11,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -28610,11 +28888,8 @@ vErrors.push(err173);
 }
 errors++;
 }
-}
-if(data76.change !== undefined){
-let data78 = data76.change;
-if(typeof data78 !== "string"){
-const err174 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data78.now === undefined){
+const err174 = {instancePath:instancePath+"/comparison/rows/" + i11,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -28623,8 +28898,9 @@ vErrors.push(err174);
 }
 errors++;
 }
-if(!((((((((data78 === "regressed") || (data78 === "worse")) || (data78 === "unknown")) || (data78 === "new")) || (data78 === "gone")) || (data78 === "fixed")) || (data78 === "better")) || (data78 === "same"))){
-const err175 = {instancePath:instancePath+"/comparison/rows/" + i10+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema98.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+for(const key7 in data78){
+if(!((((key7 === "scenario_id") || (key7 === "change")) || (key7 === "before")) || (key7 === "now"))){
+const err175 = {instancePath:instancePath+"/comparison/rows/" + i11,schemaPath:"#/properties/comparison/properties/rows/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key7},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -28634,21 +28910,9 @@ vErrors.push(err175);
 errors++;
 }
 }
-if(data76.before !== undefined){
-if(!(validate55(data76.before, {instancePath:instancePath+"/comparison/rows/" + i10+"/before",parentData:data76,parentDataProperty:"before",rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-errors = vErrors.length;
-}
-}
-if(data76.now !== undefined){
-if(!(validate55(data76.now, {instancePath:instancePath+"/comparison/rows/" + i10+"/now",parentData:data76,parentDataProperty:"now",rootData}))){
-vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err176 = {instancePath:instancePath+"/comparison/rows/" + i10,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data78.scenario_id !== undefined){
+if(typeof data78.scenario_id !== "string"){
+const err176 = {instancePath:instancePath+"/comparison/rows/" + i11+"/scenario_id",schemaPath:"#/properties/comparison/properties/rows/items/properties/scenario_id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -28658,9 +28922,10 @@ vErrors.push(err176);
 errors++;
 }
 }
-}
-else {
-const err177 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data78.change !== undefined){
+let data80 = data78.change;
+if(typeof data80 !== "string"){
+const err177 = {instancePath:instancePath+"/comparison/rows/" + i11+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -28669,10 +28934,8 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-}
-else {
-const err178 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(!((((((((data80 === "regressed") || (data80 === "worse")) || (data80 === "unknown")) || (data80 === "new")) || (data80 === "gone")) || (data80 === "fixed")) || (data80 === "better")) || (data80 === "same"))){
+const err178 = {instancePath:instancePath+"/comparison/rows/" + i11+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema99.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -28682,9 +28945,21 @@ vErrors.push(err178);
 errors++;
 }
 }
+if(data78.before !== undefined){
+if(!(validate55(data78.before, {instancePath:instancePath+"/comparison/rows/" + i11+"/before",parentData:data78,parentDataProperty:"before",rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
+if(data78.now !== undefined){
+if(!(validate55(data78.now, {instancePath:instancePath+"/comparison/rows/" + i11+"/now",parentData:data78,parentDataProperty:"now",rootData}))){
+vErrors = vErrors === null ? validate55.errors : vErrors.concat(validate55.errors);
+errors = vErrors.length;
+}
+}
 }
 else {
-const err179 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err179 = {instancePath:instancePath+"/comparison/rows/" + i11,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -28693,14 +28968,50 @@ vErrors.push(err179);
 }
 errors++;
 }
+}
+}
+else {
+const err180 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+}
+else {
+const err181 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+}
+else {
+const err182 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
 validate52.errors = vErrors;
 return errors === 0;
 }
 
 export const SimulationRequest = validate58;
-const schema110 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
-const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
-const pattern99 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
+const schema111 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-request.schema.json","title":"SimulationRequest","$comment":"our extension; POST /__admin/simulations of the service","description":"Request to run simulated users against an agent.","x-extension":true,"type":"object","required":["agent","scenarios"],"additionalProperties":false,"properties":{"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as simulation in results (spec 2.4). Default: the agent's name and the date."},"agent":{"description":"The agent in its sandbox, or the id of one of /__admin/agents. A key given here is stored for this run only and never returned.","if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"tested-agent.schema.json"}},"scenarios":{"type":"array","minItems":1,"maxItems":1000,"description":"Ids of /__admin/scenarios, or inline scenarios.","items":{"if":{"type":"string"},"then":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$"},"else":{"$ref":"scenario.schema.json"}}},"samples":{"type":"integer","minimum":1,"maximum":1000,"description":"Sessions per scenario. Default: the value of each scenario."},"channel":{"type":"string","enum":["chat","voice"],"description":"Replaces the channel of the scenarios."},"seed":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,64}$","description":"Random seed from which ids and random choices derive. Default: unpredictable."},"concurrency":{"type":"integer","minimum":1,"maximum":100,"description":"Concurrent sessions. Default: 5."}},"examples":[{"agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"scenarios":["late-parcel"],"samples":3,"seed":"nightly-1"},{"name":"Nightly","agent":"shop","scenarios":[{"id":"hours","name":"Asks for opening hours","user":{"opening":"When do you open?"}}],"channel":"voice","concurrency":2}],"x-near-misses":[{"breaks":"/agent","value":{"scenarios":["a"]}},{"breaks":"/agent/url","value":{"agent":{"name":"A"},"scenarios":["a"]}},{"breaks":"/scenarios","value":{"agent":"a","scenarios":[]}},{"breaks":"/scenarios/0/user","value":{"agent":"a","scenarios":[{"id":"a","name":"A"}]}},{"breaks":"/channel","value":{"agent":"a","scenarios":["a"],"channel":"phone"}},{"breaks":"/samples","value":{"agent":"a","scenarios":["a"],"samples":0}}]};
+const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"tested-agent.schema.json","title":"TestedAgent","$comment":"ours; /__admin/agents and the seed document; the name is shown: spec 2.4","description":"An agent in a sandbox: its name, its URL, and the key of the sandbox.","x-extension":true,"type":"object","required":["name","url"],"additionalProperties":false,"properties":{"id":{"type":"string","pattern":"^[A-Za-z0-9_.-]{1,128}$","description":"Default: the id of the agent with the same name, otherwise derived from the name."},"name":{"type":"string","pattern":"^[^\\r\\n]{1,200}$","description":"Shown as agent in results (spec 2.4)."},"url":{"type":"string","pattern":"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"Base URL of the sandbox: http or https, without user name and password."},"voice_url":{"type":"string","pattern":"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$","description":"URL of the voice WebSocket, ws or wss. Default: /voice below url (spec 4.9)."},"api_key":{"type":"string","pattern":"^[\\x21-\\x7e]{1,4096}$","description":"The sandbox's bearer key, visible ASCII characters. Stored and never returned."}},"examples":[{"id":"shop","name":"Shop agent","url":"https://shop.example/agent","voice_url":"wss://calls.shop.example/voice","api_key":"sandbox-test-key"},{"name":"Local","url":"http://127.0.0.1:8080"}],"x-near-misses":[{"breaks":"/url","value":{"name":"Shop agent"}},{"breaks":"/url","value":{"name":"Shop agent","url":"shop.example"}},{"breaks":"/url","value":{"name":"Shop agent","url":"https://me:secret@shop.example"}},{"breaks":"/voice_url","value":{"name":"Shop agent","url":"https://shop.example","voice_url":"https://shop.example/voice"}},{"breaks":"/api_key","value":{"name":"Shop agent","url":"https://shop.example","api_key":""}}]};
+const pattern105 = new RegExp("^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$", "u");
 
 function validate58(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-request.schema.json" */;
@@ -28742,7 +29053,7 @@ errors++;
 if(data.name !== undefined){
 let data0 = data.name;
 if(typeof data0 === "string"){
-if(!pattern3.test(data0)){
+if(!pattern5.test(data0)){
 const err3 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -28793,7 +29104,7 @@ let ifClause0;
 if(_valid0){
 const _errs9 = errors;
 if(typeof data1 === "string"){
-if(!pattern8.test(data1)){
+if(!pattern13.test(data1)){
 const err6 = {instancePath:instancePath+"/agent",schemaPath:"#/properties/agent/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -28856,7 +29167,7 @@ errors++;
 if(data1.id !== undefined){
 let data2 = data1.id;
 if(typeof data2 === "string"){
-if(!pattern8.test(data2)){
+if(!pattern13.test(data2)){
 const err11 = {instancePath:instancePath+"/agent/id",schemaPath:"tested-agent.schema.json/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -28881,7 +29192,7 @@ errors++;
 if(data1.name !== undefined){
 let data3 = data1.name;
 if(typeof data3 === "string"){
-if(!pattern3.test(data3)){
+if(!pattern5.test(data3)){
 const err13 = {instancePath:instancePath+"/agent/name",schemaPath:"tested-agent.schema.json/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err13];
@@ -28906,7 +29217,7 @@ errors++;
 if(data1.url !== undefined){
 let data4 = data1.url;
 if(typeof data4 === "string"){
-if(!pattern62.test(data4)){
+if(!pattern67.test(data4)){
 const err15 = {instancePath:instancePath+"/agent/url",schemaPath:"tested-agent.schema.json/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err15];
@@ -28931,7 +29242,7 @@ errors++;
 if(data1.voice_url !== undefined){
 let data5 = data1.voice_url;
 if(typeof data5 === "string"){
-if(!pattern99.test(data5)){
+if(!pattern105.test(data5)){
 const err17 = {instancePath:instancePath+"/agent/voice_url",schemaPath:"tested-agent.schema.json/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err17];
@@ -28956,7 +29267,7 @@ errors++;
 if(data1.api_key !== undefined){
 let data6 = data1.api_key;
 if(typeof data6 === "string"){
-if(!pattern63.test(data6)){
+if(!pattern68.test(data6)){
 const err19 = {instancePath:instancePath+"/agent/api_key",schemaPath:"tested-agent.schema.json/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err19];
@@ -29057,7 +29368,7 @@ let ifClause1;
 if(_valid1){
 const _errs32 = errors;
 if(typeof data8 === "string"){
-if(!pattern8.test(data8)){
+if(!pattern13.test(data8)){
 const err26 = {instancePath:instancePath+"/scenarios/" + i0,schemaPath:"#/properties/scenarios/items/then/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err26];
@@ -29163,7 +29474,7 @@ vErrors.push(err33);
 errors++;
 }
 if(!((data10 === "chat") || (data10 === "voice"))){
-const err34 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema110.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err34 = {instancePath:instancePath+"/channel",schemaPath:"#/properties/channel/enum",keyword:"enum",params:{allowedValues: schema111.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -29176,7 +29487,7 @@ errors++;
 if(data.seed !== undefined){
 let data11 = data.seed;
 if(typeof data11 === "string"){
-if(!pattern2.test(data11)){
+if(!pattern4.test(data11)){
 const err35 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err35];
@@ -29249,8 +29560,8 @@ return errors === 0;
 }
 
 export const SimulationSessionPage = validate60;
-const schema112 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
-const schema113 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
+const schema113 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session-page.schema.json","title":"SimulationSessionPage","$comment":"spec 2.6, 4.3","description":"A page of sessions with their outcomes, newest first.","type":"object","required":["items","total","skip","limit"],"properties":{"items":{"type":"array","items":{"$ref":"simulation-session.schema.json"}},"total":{"type":"integer","minimum":0,"description":"Number of sessions on all pages that match the filters."},"skip":{"type":"integer","minimum":0},"limit":{"type":"integer","minimum":0,"maximum":500}},"examples":[{"items":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}],"total":1,"skip":0,"limit":50},{"items":[],"total":0,"skip":0,"limit":50}],"x-near-misses":[{"breaks":"/total","value":{"items":[],"skip":0,"limit":50}},{"breaks":"/limit","value":{"items":[],"total":0,"skip":0,"limit":501}}]};
+const schema114 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation-session.schema.json","title":"SimulationSession","$comment":"spec 2.4","description":"An item of GET /api/simulations/sessions/.","type":"object","required":["url","simulation","agent","scenario","persona","status","started_at","ended_at","outcome_summary","eval_outcomes"],"properties":{"url":{"type":["string","null"],"description":"Deep link {app_url}/simulation/ID?sessionId=ID; null when the simulation was deleted."},"simulation":{"type":"string","description":"Name of the simulation run."},"agent":{"type":"string"},"scenario":{"type":"string"},"persona":{"type":"string"},"status":{"type":"string","description":"Session status, e.g. completed."},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"outcome_summary":{"$ref":"outcome-summary.schema.json"},"eval_outcomes":{"type":"array","items":{"$ref":"eval-outcome.schema.json"}},"traces":{"type":"array","description":"Only with include_traces=true.","items":{"title":"SimulationTurn","type":"object","required":["session_sequence","user_input","user_reason","agent_response"],"properties":{"session_sequence":{"type":"integer","minimum":1},"user_input":{"type":"string"},"user_reason":{"type":"string","description":"Why the simulated user said the line."},"agent_response":{"type":"string"}}}}},"examples":[{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]},{"url":null,"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}],"traces":[{"session_sequence":1,"user_input":"Where is my order?","user_reason":"opens","agent_response":"On its way."}]}],"x-near-misses":[{"breaks":"/url","value":{"simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":"2026-11-20T09:30:00Z","ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}},{"breaks":"/started_at","value":{"url":"http://127.0.0.1:9090/simulation/sim-1?sessionId=ses-1","simulation":"Nightly","agent":"Shop agent","scenario":"late-parcel","persona":"impatient","status":"completed","started_at":1,"ended_at":"2026-11-20T09:31:00Z","outcome_summary":{"total_evaluations":1,"passed_count":1,"failed_count":0,"pass_rate":1},"eval_outcomes":[{"eval_name":"Order found","eval_category":"task_completion","eval_type":"session_level","outcome":"pass","reasoning":"It was."}]}}]};
 
 function validate61(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="simulation-session.schema.json" */;
@@ -29360,7 +29671,7 @@ errors++;
 if(data.url !== undefined){
 let data0 = data.url;
 if((typeof data0 !== "string") && (data0 !== null)){
-const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema113.properties.url.type},message:"must be string,null"};
+const err10 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/type",keyword:"type",params:{type: schema114.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err10];
 }
@@ -30104,12 +30415,12 @@ return errors === 0;
 export const SimulationSession = validate61;
 
 export const Simulation = validate63;
-const schema116 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service with its progress and results.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended and evals are still being scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"},"voice_url":{"type":"string","description":"URL of the voice WebSocket, if given."}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"URL of the session page; null if the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"required_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
-const schema117 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
-const schema120 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
-const schema121 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
-const schema123 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
-const schema118 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
+const schema117 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"simulation.schema.json","title":"Simulation","$comment":"our extension; GET /__admin/simulations/{id} of the service","description":"A run of simulated users in the service with its progress and results.","x-extension":true,"type":"object","additionalProperties":false,"required":["id","name","status","verdict","agent","seed","started_at","counts","scenarios","sessions"],"properties":{"id":{"type":"string"},"name":{"type":"string"},"status":{"title":"SimulationStatus","type":"string","enum":["running","evaluating","completed","cancelled"],"description":"evaluating: all sessions have ended and evals are still being scored."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"agent":{"title":"SimulationAgent","type":"object","required":["name","url"],"additionalProperties":false,"properties":{"name":{"type":"string"},"url":{"type":"string"},"voice_url":{"type":"string","description":"URL of the voice WebSocket, if given."}}},"seed":{"type":"string"},"started_at":{"type":"string","format":"iso8601"},"counts":{"title":"SimulationProgress","type":"object","additionalProperties":false,"required":["sessions","ended","passed","failed","undecided"],"properties":{"sessions":{"type":"integer","minimum":0},"ended":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0}}},"scenarios":{"type":"array","items":{"$ref":"#/definitions/scenarioResult"}},"sessions":{"type":"array","items":{"title":"SimulationSessionState","type":"object","additionalProperties":false,"required":["id","scenario_id","scenario","persona","channel","sample","status","verdict"],"properties":{"id":{"type":"string","description":"Also the session_id of its chat requests."},"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string","description":"Name of the persona."},"channel":{"type":"string","enum":["chat","voice"]},"sample":{"type":"integer","minimum":1,"description":"Number of the session within its scenario, starting at 1."},"status":{"$ref":"#/definitions/simulatedStatus"},"end_reason":{"$ref":"#/definitions/endReason"},"error":{"type":"string","description":"What went wrong if the session failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"},"started_at":{"type":"string","format":"iso8601"},"ended_at":{"type":"string","format":"iso8601"},"url":{"type":["string","null"],"description":"URL of the session page; null if the simulation was deleted."},"review":{"$ref":"#/definitions/userReview"}}}}},"definitions":{"simulationVerdict":{"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."},"endReason":{"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."},"simulatedStatus":{"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."},"userReview":{"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}},"scenarioResult":{"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}}},"examples":[{"id":"sim_1","name":"Nightly","status":"running","verdict":"undecided","agent":{"name":"Shop agent","url":"http://127.0.0.1:8080"},"seed":"nightly-1","started_at":"2026-11-20T09:30:00.000Z","counts":{"sessions":1,"ended":0,"passed":0,"failed":0,"undecided":1},"scenarios":[{"scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","samples":1,"passed":0,"failed":0,"undecided":1,"pass_rate":null,"required_pass_rate":1,"pass_hat_k":[],"flaky":false,"verdict":"undecided"}],"sessions":[{"id":"ses_1","scenario_id":"late-parcel","scenario":"Asks after a late parcel","persona":"Impatient","channel":"chat","sample":1,"status":"pending","verdict":"undecided"}]}],"x-near-misses":[{"breaks":"/status","value":{"id":"sim_1","status":"done"}},{"breaks":"/sessions","value":{"id":"sim_1"}}]};
+const schema118 = {"title":"SimulationVerdict","type":"string","enum":["passed","failed","undecided"],"description":"Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed."};
+const schema121 = {"title":"SimulationSessionStatus","type":"string","enum":["pending","running","evaluating","completed","failed","cancelled"],"description":"completed: the conversation ended and is scored. failed: it did not end properly and is not scored."};
+const schema122 = {"title":"EndReason","type":"string","enum":["goal_achieved","user_stop","agent_ended","max_turns","timeout","agent_error","simulator_error","infrastructure_error","cancelled"],"description":"Why the session ended. goal_achieved, user_stop, agent_ended, max_turns: the conversation ended and is scored. timeout: a reply or the session took too long. agent_error: the sandbox responded with an error or with an invalid response. infrastructure_error: the sandbox is unhealthy, unreachable, or hung up. simulator_error: the simulated user could not continue."};
+const schema124 = {"title":"UserReview","type":"object","required":["followed_scenario","findings"],"additionalProperties":false,"description":"Whether the simulated user followed its scenario. The review never changes a verdict; it shows how far the verdict can be trusted.","properties":{"followed_scenario":{"type":"boolean"},"findings":{"type":"array","items":{"title":"ReviewFinding","type":"object","required":["rule","turn","message"],"additionalProperties":false,"properties":{"rule":{"type":"string","enum":["fact_unasked","went_on","stopped_early","off_script","out_of_character"]},"turn":{"type":"integer","minimum":1},"message":{"type":"string"}}}}}};
+const schema119 = {"title":"ScenarioResult","type":"object","additionalProperties":false,"required":["scenario_id","scenario","persona","samples","passed","failed","undecided","pass_rate","required_pass_rate","pass_hat_k","flaky","verdict"],"description":"Result of all samples of a scenario.","properties":{"scenario_id":{"type":"string"},"scenario":{"type":"string","description":"Name of the scenario."},"persona":{"type":"string"},"samples":{"type":"integer","minimum":0},"passed":{"type":"integer","minimum":0},"failed":{"type":"integer","minimum":0},"undecided":{"type":"integer","minimum":0},"pass_rate":{"type":["number","null"],"minimum":0,"maximum":1,"description":"Fraction of decided samples that passed; null if none is decided."},"required_pass_rate":{"type":"number","minimum":0,"maximum":1},"pass_hat_k":{"type":"array","items":{"type":"number","minimum":0,"maximum":1},"description":"Element k-1 is the probability that k samples, drawn from the decided samples, all passed."},"flaky":{"type":"boolean","description":"Whether some samples passed and others failed."},"verdict":{"$ref":"#/definitions/simulationVerdict"}}};
 
 function validate64(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -30236,7 +30547,7 @@ vErrors.push(err11);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema118.properties, key0))){
+if(!(func2.call(schema119.properties, key0))){
 const err12 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err12];
@@ -30386,7 +30697,7 @@ errors++;
 if(data.pass_rate !== undefined){
 let data7 = data.pass_rate;
 if((!((typeof data7 == "number") && (isFinite(data7)))) && (data7 !== null)){
-const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema118.properties.pass_rate.type},message:"must be number,null"};
+const err24 = {instancePath:instancePath+"/pass_rate",schemaPath:"#/properties/pass_rate/type",keyword:"type",params:{type: schema119.properties.pass_rate.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -30529,7 +30840,7 @@ vErrors.push(err35);
 errors++;
 }
 if(!(((data12 === "passed") || (data12 === "failed")) || (data12 === "undecided"))){
-const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
+const err36 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema118.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -30661,7 +30972,7 @@ vErrors.push(err9);
 errors++;
 }
 for(const key0 in data){
-if(!(func2.call(schema116.properties, key0))){
+if(!(func2.call(schema117.properties, key0))){
 const err10 = {instancePath,schemaPath:"#/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key0},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err10];
@@ -30709,7 +31020,7 @@ vErrors.push(err13);
 errors++;
 }
 if(!((((data2 === "running") || (data2 === "evaluating")) || (data2 === "completed")) || (data2 === "cancelled"))){
-const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema116.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err14 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema117.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err14];
 }
@@ -30732,7 +31043,7 @@ vErrors.push(err15);
 errors++;
 }
 if(!(((data3 === "passed") || (data3 === "failed")) || (data3 === "undecided"))){
-const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
+const err16 = {instancePath:instancePath+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema118.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err16];
 }
@@ -31174,7 +31485,7 @@ vErrors.push(err52);
 errors++;
 }
 for(const key3 in data19){
-if(!(func2.call(schema116.properties.sessions.items.properties, key3))){
+if(!(func2.call(schema117.properties.sessions.items.properties, key3))){
 const err53 = {instancePath:instancePath+"/sessions/" + i1,schemaPath:"#/properties/sessions/items/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key3},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err53];
@@ -31246,7 +31557,7 @@ vErrors.push(err58);
 errors++;
 }
 if(!((data24 === "chat") || (data24 === "voice"))){
-const err59 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema116.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
+const err59 = {instancePath:instancePath+"/sessions/" + i1+"/channel",schemaPath:"#/properties/sessions/items/properties/channel/enum",keyword:"enum",params:{allowedValues: schema117.properties.sessions.items.properties.channel.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -31294,7 +31605,7 @@ vErrors.push(err62);
 errors++;
 }
 if(!((((((data26 === "pending") || (data26 === "running")) || (data26 === "evaluating")) || (data26 === "completed")) || (data26 === "failed")) || (data26 === "cancelled"))){
-const err63 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema120.enum},message:"must be equal to one of the allowed values"};
+const err63 = {instancePath:instancePath+"/sessions/" + i1+"/status",schemaPath:"#/definitions/simulatedStatus/enum",keyword:"enum",params:{allowedValues: schema121.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -31317,7 +31628,7 @@ vErrors.push(err64);
 errors++;
 }
 if(!(((((((((data27 === "goal_achieved") || (data27 === "user_stop")) || (data27 === "agent_ended")) || (data27 === "max_turns")) || (data27 === "timeout")) || (data27 === "agent_error")) || (data27 === "simulator_error")) || (data27 === "infrastructure_error")) || (data27 === "cancelled"))){
-const err65 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema121.enum},message:"must be equal to one of the allowed values"};
+const err65 = {instancePath:instancePath+"/sessions/" + i1+"/end_reason",schemaPath:"#/definitions/endReason/enum",keyword:"enum",params:{allowedValues: schema122.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -31352,7 +31663,7 @@ vErrors.push(err67);
 errors++;
 }
 if(!(((data29 === "passed") || (data29 === "failed")) || (data29 === "undecided"))){
-const err68 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema117.enum},message:"must be equal to one of the allowed values"};
+const err68 = {instancePath:instancePath+"/sessions/" + i1+"/verdict",schemaPath:"#/definitions/simulationVerdict/enum",keyword:"enum",params:{allowedValues: schema118.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -31415,7 +31726,7 @@ errors++;
 if(data19.url !== undefined){
 let data32 = data19.url;
 if((typeof data32 !== "string") && (data32 !== null)){
-const err73 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema116.properties.sessions.items.properties.url.type},message:"must be string,null"};
+const err73 = {instancePath:instancePath+"/sessions/" + i1+"/url",schemaPath:"#/properties/sessions/items/properties/url/type",keyword:"type",params:{type: schema117.properties.sessions.items.properties.url.type},message:"must be string,null"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -31534,7 +31845,7 @@ vErrors.push(err82);
 errors++;
 }
 if(!(((((data37 === "fact_unasked") || (data37 === "went_on")) || (data37 === "stopped_early")) || (data37 === "off_script")) || (data37 === "out_of_character"))){
-const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema123.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
+const err83 = {instancePath:instancePath+"/sessions/" + i1+"/review/findings/" + i2+"/rule",schemaPath:"#/definitions/userReview/properties/findings/items/properties/rule/enum",keyword:"enum",params:{allowedValues: schema124.properties.findings.items.properties.rule.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -31657,7 +31968,7 @@ return errors === 0;
 }
 
 export const StartCall = validate66;
-const schema124 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true if the caller can send captions and wants the text of a greeting. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
+const schema125 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"start-call.schema.json","title":"StartCall","$comment":"spec 6","description":"Sent by the service to start a call. The full form has audio_config under metadata, the minimal form at the top level; both are legal.","type":"object","required":["type"],"properties":{"type":{"type":"string","const":"start_call"},"user_id":{"type":"string"},"session_id":{"type":"string"},"audio_config":{"$ref":"audio-config.schema.json"},"metadata":{"title":"CallMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"context":{},"captions":{"description":"Our extension: true if the caller can send captions and wants the text of a greeting. Any other value is legal and has no meaning.","x-extension":true,"anyOf":[{"type":"boolean"},{}]},"audio_config":{"$ref":"audio-config.schema.json"}}}},"examples":[{"type":"start_call","audio_config":{"codec":"opus"}},{"type":"start_call","user_id":"sim_user_k3v9","session_id":"session-1","metadata":{"scenario_id":"late-parcel","persona":"impatient","context":"second call today","audio_config":{"codec":"opus","sampleRate":48000}}}],"x-near-misses":[{"breaks":"/type","value":{"audio_config":{"codec":"opus"}}},{"breaks":"/audio_config","value":{"type":"start_call","audio_config":"opus"}}]};
 
 function validate66(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="start-call.schema.json" */;
@@ -31917,7 +32228,7 @@ errors++;
 if(data.id !== undefined){
 let data0 = data.id;
 if(typeof data0 === "string"){
-if(!pattern8.test(data0)){
+if(!pattern13.test(data0)){
 const err3 = {instancePath:instancePath+"/id",schemaPath:"#/properties/id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_.-]{1,128}$"},message:"must match pattern \""+"^[A-Za-z0-9_.-]{1,128}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -31942,7 +32253,7 @@ errors++;
 if(data.name !== undefined){
 let data1 = data.name;
 if(typeof data1 === "string"){
-if(!pattern3.test(data1)){
+if(!pattern5.test(data1)){
 const err5 = {instancePath:instancePath+"/name",schemaPath:"#/properties/name/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err5];
@@ -31967,7 +32278,7 @@ errors++;
 if(data.url !== undefined){
 let data2 = data.url;
 if(typeof data2 === "string"){
-if(!pattern62.test(data2)){
+if(!pattern67.test(data2)){
 const err7 = {instancePath:instancePath+"/url",schemaPath:"#/properties/url/pattern",keyword:"pattern",params:{pattern: "^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^https?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err7];
@@ -31992,7 +32303,7 @@ errors++;
 if(data.voice_url !== undefined){
 let data3 = data.voice_url;
 if(typeof data3 === "string"){
-if(!pattern99.test(data3)){
+if(!pattern105.test(data3)){
 const err9 = {instancePath:instancePath+"/voice_url",schemaPath:"#/properties/voice_url/pattern",keyword:"pattern",params:{pattern: "^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"},message:"must match pattern \""+"^wss?://[^\\s/?#@]+(/[^\\s?#]*)?$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -32017,7 +32328,7 @@ errors++;
 if(data.api_key !== undefined){
 let data4 = data.api_key;
 if(typeof data4 === "string"){
-if(!pattern63.test(data4)){
+if(!pattern68.test(data4)){
 const err11 = {instancePath:instancePath+"/api_key",schemaPath:"#/properties/api_key/pattern",keyword:"pattern",params:{pattern: "^[\\x21-\\x7e]{1,4096}$"},message:"must match pattern \""+"^[\\x21-\\x7e]{1,4096}$"+"\""};
 if(vErrors === null){
 vErrors = [err11];
@@ -32224,11 +32535,11 @@ return errors === 0;
 }
 
 export const TraceExportRequest = validate69;
-const schema129 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
-const schema130 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
-const schema131 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
-const pattern108 = new RegExp("^-?[0-9]{1,19}$", "u");
-const pattern109 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
+const schema130 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-request.schema.json","title":"TraceExportRequest","$comment":"spec 2.1, 4.1","description":"Body of POST /v1/traces: an OTLP trace export request in JSON. Contains the fields that the service reads; all others are ignored.","type":"object","properties":{"resourceSpans":{"type":"array","items":{"title":"ResourceSpans","type":"object","properties":{"resource":{"title":"Resource","type":"object","properties":{"attributes":{"description":"Each attribute becomes a tag of the conversation unless its key starts with gen_ai.","type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"scopeSpans":{"type":"array","items":{"title":"ScopeSpans","type":"object","properties":{"scope":{"title":"InstrumentationScope","type":"object","properties":{"name":{"type":"string"}}},"spans":{"type":"array","items":{"$ref":"#/definitions/span"}}}}}}}}},"definitions":{"span":{"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}},"nanoseconds":{"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]},"keyValue":{"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}},"anyValue":{"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}}},"examples":[{"resourceSpans":[{"resource":{"attributes":[{"key":"service.name","value":{"stringValue":"shop"}}]},"scopeSpans":[{"scope":{"name":"shop-agent"},"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","name":"chat gpt-4o","startTimeUnixNano":"1795167000000000000","endTimeUnixNano":"1795167001500000000","attributes":[{"key":"gen_ai.operation.name","value":{"stringValue":"chat"}},{"key":"gen_ai.conversation.id","value":{"stringValue":"c-1"}},{"key":"gen_ai.input.messages","value":{"stringValue":"[{\"role\":\"user\",\"parts\":[{\"type\":\"text\",\"content\":\"Where is my order?\"}]}]"}},{"key":"gen_ai.output.messages","value":{"stringValue":"[{\"role\":\"assistant\",\"parts\":[{\"type\":\"text\",\"content\":\"On its way.\"}],\"finish_reason\":\"stop\"}]"}},{"key":"gen_ai.usage.input_tokens","value":{"intValue":"12"}}],"status":{"code":1}}]}]}]},{"resourceSpans":[]},{}],"x-near-misses":[{"breaks":"/resourceSpans","value":{"resourceSpans":{}}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/startTimeUnixNano","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","startTimeUnixNano":"2026-11-20T09:30:00Z"}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/status/code","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","status":{"code":"STATUS_CODE_ERROR"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":{"gen_ai.operation.name":"chat"}}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.operation.name","value":"chat"}]}]}]}]}},{"breaks":"/resourceSpans/0/scopeSpans/0/spans/0/attributes/0/value/intValue","value":{"resourceSpans":[{"scopeSpans":[{"spans":[{"traceId":"5b8efff798038103d269b633813fc60c","spanId":"eee19b7ec3c1b174","attributes":[{"key":"gen_ai.usage.input_tokens","value":{"intValue":"twelve"}}]}]}]}]}}]};
+const schema131 = {"title":"KeyValue","type":"object","required":["key"],"properties":{"key":{"type":"string"},"value":{"$ref":"#/definitions/anyValue"}}};
+const schema132 = {"title":"AnyValue","description":"Exactly one of these keys; an empty object is the empty value.","type":"object","properties":{"stringValue":{"type":"string"},"boolValue":{"type":"boolean"},"intValue":{"description":"Signed 64-bit integer.","anyOf":[{"type":"string","pattern":"^-?[0-9]{1,19}$"},{"type":"integer"}]},"doubleValue":{"anyOf":[{"type":"number"},{"type":"string","enum":["NaN","Infinity","-Infinity"]}]},"arrayValue":{"title":"ArrayValue","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/anyValue"}}}},"kvlistValue":{"title":"KeyValueList","type":"object","properties":{"values":{"type":"array","items":{"$ref":"#/definitions/keyValue"}}}},"bytesValue":{"description":"Base64.","type":"string","pattern":"^[A-Za-z0-9+/_-]*={0,2}$"}}};
+const pattern114 = new RegExp("^-?[0-9]{1,19}$", "u");
+const pattern115 = new RegExp("^[A-Za-z0-9+/_-]*={0,2}$", "u");
 const wrapper0 = {validate: validate71};
 const wrapper1 = {validate: validate70};
 
@@ -32266,7 +32577,7 @@ const _errs6 = errors;
 let valid1 = false;
 const _errs7 = errors;
 if(typeof data2 === "string"){
-if(!pattern108.test(data2)){
+if(!pattern114.test(data2)){
 const err2 = {instancePath:instancePath+"/intValue",schemaPath:"#/properties/intValue/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^-?[0-9]{1,19}$"},message:"must match pattern \""+"^-?[0-9]{1,19}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -32356,7 +32667,7 @@ vErrors.push(err7);
 errors++;
 }
 if(!(((data3 === "NaN") || (data3 === "Infinity")) || (data3 === "-Infinity"))){
-const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema131.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
+const err8 = {instancePath:instancePath+"/doubleValue",schemaPath:"#/properties/doubleValue/anyOf/1/enum",keyword:"enum",params:{allowedValues: schema132.properties.doubleValue.anyOf[1].enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err8];
 }
@@ -32467,7 +32778,7 @@ errors++;
 if(data.bytesValue !== undefined){
 let data10 = data.bytesValue;
 if(typeof data10 === "string"){
-if(!pattern109.test(data10)){
+if(!pattern115.test(data10)){
 const err14 = {instancePath:instancePath+"/bytesValue",schemaPath:"#/properties/bytesValue/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9+/_-]*={0,2}$"},message:"must match pattern \""+"^[A-Za-z0-9+/_-]*={0,2}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -32552,12 +32863,12 @@ validate70.errors = vErrors;
 return errors === 0;
 }
 
-const schema132 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
-const schema133 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
-const pattern110 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
-const pattern111 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
-const pattern112 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
-const pattern113 = new RegExp("^[0-9]{1,20}$", "u");
+const schema133 = {"title":"Span","type":"object","required":["traceId","spanId"],"properties":{"traceId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{32}$"},"spanId":{"description":"Hexadecimal digits, not base64.","type":"string","pattern":"^[0-9A-Fa-f]{16}$"},"parentSpanId":{"description":"Empty or absent for the root span of a trace.","type":"string","pattern":"^([0-9A-Fa-f]{16})?$"},"name":{"type":"string"},"startTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"endTimeUnixNano":{"$ref":"#/definitions/nanoseconds"},"attributes":{"type":"array","items":{"$ref":"#/definitions/keyValue"}},"status":{"title":"SpanStatus","type":"object","properties":{"code":{"description":"0 unset, 1 ok, 2 error.","type":"integer","minimum":0,"maximum":2},"message":{"type":"string"}}}}};
+const schema134 = {"title":"Nanoseconds","description":"Nanoseconds since the Unix epoch, as a string because a JSON number would be rounded.","anyOf":[{"type":"string","pattern":"^[0-9]{1,20}$"},{"type":"integer","minimum":0}]};
+const pattern116 = new RegExp("^[0-9A-Fa-f]{32}$", "u");
+const pattern117 = new RegExp("^[0-9A-Fa-f]{16}$", "u");
+const pattern118 = new RegExp("^([0-9A-Fa-f]{16})?$", "u");
+const pattern119 = new RegExp("^[0-9]{1,20}$", "u");
 
 function validate74(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 let vErrors = null;
@@ -32586,7 +32897,7 @@ errors++;
 if(data.traceId !== undefined){
 let data0 = data.traceId;
 if(typeof data0 === "string"){
-if(!pattern110.test(data0)){
+if(!pattern116.test(data0)){
 const err2 = {instancePath:instancePath+"/traceId",schemaPath:"#/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{32}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err2];
@@ -32611,7 +32922,7 @@ errors++;
 if(data.spanId !== undefined){
 let data1 = data.spanId;
 if(typeof data1 === "string"){
-if(!pattern111.test(data1)){
+if(!pattern117.test(data1)){
 const err4 = {instancePath:instancePath+"/spanId",schemaPath:"#/properties/spanId/pattern",keyword:"pattern",params:{pattern: "^[0-9A-Fa-f]{16}$"},message:"must match pattern \""+"^[0-9A-Fa-f]{16}$"+"\""};
 if(vErrors === null){
 vErrors = [err4];
@@ -32636,7 +32947,7 @@ errors++;
 if(data.parentSpanId !== undefined){
 let data2 = data.parentSpanId;
 if(typeof data2 === "string"){
-if(!pattern112.test(data2)){
+if(!pattern118.test(data2)){
 const err6 = {instancePath:instancePath+"/parentSpanId",schemaPath:"#/properties/parentSpanId/pattern",keyword:"pattern",params:{pattern: "^([0-9A-Fa-f]{16})?$"},message:"must match pattern \""+"^([0-9A-Fa-f]{16})?$"+"\""};
 if(vErrors === null){
 vErrors = [err6];
@@ -32676,7 +32987,7 @@ const _errs11 = errors;
 let valid2 = false;
 const _errs12 = errors;
 if(typeof data4 === "string"){
-if(!pattern113.test(data4)){
+if(!pattern119.test(data4)){
 const err9 = {instancePath:instancePath+"/startTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err9];
@@ -32754,7 +33065,7 @@ const _errs18 = errors;
 let valid4 = false;
 const _errs19 = errors;
 if(typeof data5 === "string"){
-if(!pattern113.test(data5)){
+if(!pattern119.test(data5)){
 const err14 = {instancePath:instancePath+"/endTimeUnixNano",schemaPath:"#/definitions/nanoseconds/anyOf/0/pattern",keyword:"pattern",params:{pattern: "^[0-9]{1,20}$"},message:"must match pattern \""+"^[0-9]{1,20}$"+"\""};
 if(vErrors === null){
 vErrors = [err14];
@@ -33095,7 +33406,7 @@ return errors === 0;
 }
 
 export const TraceExportResponse = validate77;
-const schema135 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-response.schema.json","title":"TraceExportResponse","$comment":"spec 4.1","description":"The service's response to POST /v1/traces: an empty OTLP trace export response in JSON. The response to a protobuf request is empty, too: no bytes.","type":"object","additionalProperties":false,"properties":{},"examples":[{}],"x-near-misses":[{"breaks":"/partialSuccess","value":{"partialSuccess":{"rejectedSpans":"1"}}},{"breaks":"/message","value":{"message":"ok"}}]};
+const schema136 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"trace-export-response.schema.json","title":"TraceExportResponse","$comment":"spec 4.1","description":"The service's response to POST /v1/traces: an empty OTLP trace export response in JSON. The response to a protobuf request is empty, too: no bytes.","type":"object","additionalProperties":false,"properties":{},"examples":[{}],"x-near-misses":[{"breaks":"/partialSuccess","value":{"partialSuccess":{"rejectedSpans":"1"}}},{"breaks":"/message","value":{"message":"ok"}}]};
 
 function validate77(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="trace-export-response.schema.json" */;
@@ -33169,7 +33480,7 @@ errors++;
 if(data.session_id !== undefined){
 let data0 = data.session_id;
 if(typeof data0 === "string"){
-if(!pattern75.test(data0)){
+if(!pattern80.test(data0)){
 const err3 = {instancePath:instancePath+"/session_id",schemaPath:"#/properties/session_id/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,256}$"},message:"must match pattern \""+"^[^\\r\\n]{1,256}$"+"\""};
 if(vErrors === null){
 vErrors = [err3];
@@ -33352,7 +33663,7 @@ errors++;
 if(data.run !== undefined){
 let data8 = data.run;
 if(typeof data8 === "string"){
-if(!pattern3.test(data8)){
+if(!pattern5.test(data8)){
 const err18 = {instancePath:instancePath+"/run",schemaPath:"#/properties/run/pattern",keyword:"pattern",params:{pattern: "^[^\\r\\n]{1,200}$"},message:"must match pattern \""+"^[^\\r\\n]{1,200}$"+"\""};
 if(vErrors === null){
 vErrors = [err18];
@@ -33418,8 +33729,8 @@ return errors === 0;
 }
 
 export const UserCreateRequest = validate79;
-const schema137 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
-const pattern117 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
+const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-create-request.schema.json","title":"UserCreateRequest","$comment":"spec 2.9","description":"What the service sends to POST /users before a simulation.","type":"object","required":["user_id"],"properties":{"user_id":{"description":"ASCII letters, digits, and underscores, at most 64 characters.","type":"string","pattern":"^[A-Za-z0-9_]{1,64}$"},"metadata":{"title":"UserMetadata","type":"object","properties":{"scenario_id":{"type":"string"},"persona":{"type":"string"},"session_type":{"type":"string"},"preferences":{"type":"object"},"history":{"type":"object"}}},"profile":{"title":"UserProfile","type":"object","properties":{"name":{"type":"string"},"email":{"type":"string"},"tier":{"type":"string"},"location":{"type":"string"}}}},"examples":[{"user_id":"sim_user_k3v9"},{"user_id":"sim_user_k3v9","metadata":{"scenario_id":"late-parcel","persona":"impatient","session_type":"chat","preferences":{"language":"en"},"history":{"orders":3}},"profile":{"name":"Ada Example","email":"ada@example.com","tier":"gold","location":"Zurich"}}],"x-near-misses":[{"breaks":"/user_id","value":{"profile":{"name":"Ada Example"}}},{"breaks":"/user_id","value":{"user_id":7}},{"breaks":"/user_id","value":{"user_id":"sim-user-7"}},{"breaks":"/user_id","value":{"user_id":""}},{"breaks":"/user_id","value":{"user_id":"aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffggggg"}}]};
+const pattern123 = new RegExp("^[A-Za-z0-9_]{1,64}$", "u");
 
 function validate79(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-create-request.schema.json" */;
@@ -33439,7 +33750,7 @@ errors++;
 if(data.user_id !== undefined){
 let data0 = data.user_id;
 if(typeof data0 === "string"){
-if(!pattern117.test(data0)){
+if(!pattern123.test(data0)){
 const err1 = {instancePath:instancePath+"/user_id",schemaPath:"#/properties/user_id/pattern",keyword:"pattern",params:{pattern: "^[A-Za-z0-9_]{1,64}$"},message:"must match pattern \""+"^[A-Za-z0-9_]{1,64}$"+"\""};
 if(vErrors === null){
 vErrors = [err1];
@@ -33617,7 +33928,7 @@ return errors === 0;
 }
 
 export const UserCreated = validate80;
-const schema138 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"The sandbox's response after it created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id in the request.","type":"string"},"created_at":{"description":"When the user was created.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
+const schema139 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-created.schema.json","title":"UserCreated","$comment":"spec 2.9","description":"The sandbox's response after it created a simulated user.","type":"object","required":["user_id","created_at","status"],"properties":{"user_id":{"description":"The id in the request.","type":"string"},"created_at":{"description":"When the user was created.","type":"string","format":"iso8601"},"status":{"type":"string","enum":["active","inactive","pending"]},"session_id":{"type":"string"},"profile_id":{"type":"string"},"capabilities":{"type":"array","items":{"type":"string"}}},"examples":[{"user_id":"sim_user_k3v9","created_at":"2026-11-20T09:30:00Z","status":"active"},{"user_id":"sim_user_k3v9","created_at":"2026-11-20T10:30:00.123456789+01:00","status":"pending","session_id":"session-1","profile_id":"profile-1","capabilities":["chat","voice"]}],"x-near-misses":[{"breaks":"/user_id","value":{"created_at":"2026-11-20T09:30:00Z","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":"20 Nov 2026","status":"active"}},{"breaks":"/created_at","value":{"user_id":"u","created_at":1795167000,"status":"active"}},{"breaks":"/status","value":{"user_id":"u","created_at":"2026-11-20T09:30:00Z","status":"created"}}]};
 
 function validate80(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-created.schema.json" */;
@@ -33704,7 +34015,7 @@ vErrors.push(err6);
 errors++;
 }
 if(!(((data2 === "active") || (data2 === "inactive")) || (data2 === "pending"))){
-const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema138.properties.status.enum},message:"must be equal to one of the allowed values"};
+const err7 = {instancePath:instancePath+"/status",schemaPath:"#/properties/status/enum",keyword:"enum",params:{allowedValues: schema139.properties.status.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err7];
 }
@@ -33782,7 +34093,7 @@ return errors === 0;
 }
 
 export const UserDeleted = validate81;
-const schema139 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"The sandbox's response after it deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id in the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
+const schema140 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"user-deleted.schema.json","title":"UserDeleted","$comment":"spec 2.9","description":"The sandbox's response after it deleted a simulated user.","type":"object","required":["user_id","deleted_at","status"],"properties":{"user_id":{"description":"The id in the path.","type":"string"},"deleted_at":{"description":"When the user was deleted.","type":"string","format":"iso8601"},"status":{"type":"string","const":"deleted"}},"examples":[{"user_id":"sim_user_k3v9","deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}],"x-near-misses":[{"breaks":"/status","value":{"user_id":"u","deleted_at":"2026-11-20T09:31:00Z","status":"inactive"}},{"breaks":"/deleted_at","value":{"user_id":"u","status":"deleted"}},{"breaks":"/user_id","value":{"deleted_at":"2026-11-20T09:31:00Z","status":"deleted"}}]};
 
 function validate81(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="user-deleted.schema.json" */;
@@ -33895,7 +34206,7 @@ return errors === 0;
 }
 
 export const VoiceError = validate82;
-const schema140 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
+const schema141 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"voice-error.schema.json","title":"VoiceError","$comment":"spec 6, 7","description":"Sent by the sandbox when a call fails. The specification defines the codes connection_failed and audio_error.","type":"object","required":["type","error"],"properties":{"type":{"type":"string","const":"error"},"error":{"title":"VoiceErrorDetail","type":"object","required":["code","message"],"properties":{"code":{"type":"string"},"message":{"type":"string"},"details":{"type":"string"}}}},"examples":[{"type":"error","error":{"code":"audio_error","message":"The codec g729 is not supported.","details":"Supported: opus."}}],"x-near-misses":[{"breaks":"/error/code","value":{"type":"error","error":{"message":"failed"}}},{"breaks":"/error","value":{"type":"error","error":"audio_error"}}]};
 
 function validate82(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="voice-error.schema.json" */;
@@ -34032,7 +34343,7 @@ return errors === 0;
 }
 
 export const WebrtcAnswer = validate83;
-const schema141 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification has no message that carries the answer","description":"Sent by the service: the SDP answer with all candidates.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
+const schema142 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"webrtc-answer.schema.json","title":"WebrtcAnswer","$comment":"our extension; the specification has no message that carries the answer","description":"Sent by the service: the SDP answer with all candidates.","x-extension":true,"type":"object","required":["type","call_id","webrtc_answer"],"properties":{"type":{"type":"string","const":"webrtc_answer"},"session_id":{"type":"string"},"call_id":{"type":"string"},"webrtc_answer":{"title":"WebrtcAnswerDescription","type":"object","required":["type","sdp"],"properties":{"type":{"type":"string","const":"answer"},"sdp":{"type":"string"}}}},"examples":[{"type":"webrtc_answer","session_id":"session-1","call_id":"call-1","webrtc_answer":{"type":"answer","sdp":"v=0\r\n"}}],"x-near-misses":[{"breaks":"/webrtc_answer","value":{"type":"webrtc_answer","call_id":"call-1"}}]};
 
 function validate83(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="webrtc-answer.schema.json" */;

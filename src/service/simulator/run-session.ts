@@ -3,14 +3,15 @@ import { limitSignal } from '../../platform/abort.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import type { Log } from '../../platform/log.ts';
+import { traceIdOf } from '../../platform/trace-context.ts';
 import { NO_USER_MODEL } from '../domain/missing-models.ts';
 import type { Channel, OpenChannel } from './channel.ts';
 import { openChatChannel } from './chat-channel.ts';
 import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
-import type { Sandbox } from './sandbox.ts';
-import type { SessionPlan } from './session-plan.ts';
+import type { Sandbox, SandboxConnections } from './sandbox.ts';
+import { callTraceparent, type SessionPlan } from './session-plan.ts';
 import {
   SessionError,
   type AgentReply,
@@ -28,7 +29,7 @@ import type { UserModel } from './user-model.ts';
 
 /** What sessions need. */
 export interface SessionDeps {
-  sandbox: Sandbox;
+  sandbox: Pick<SandboxConnections, 'inSession'>;
   /** Calls the sandbox, for sessions by voice. */
   call: OpenChannel;
   /** Plays users of mode `llm`. */
@@ -56,15 +57,17 @@ export async function runSession(
   const startedAtMs = clock.nowMs();
   const durationMsMax = plan.scenario.limits?.max_duration_ms ?? DURATION_MS_MAX_DEFAULT;
   using limit = limitSignal(machineClock, durationMsMax, signal);
+  const sandbox = deps.sandbox.inSession(plan.sessionId);
   const progress: SessionProgress = {
     turns: [],
     mayHaveUser: false,
     userId: undefined,
     notes: [],
+    callTraceId: undefined,
     reportsTools: true,
     isAskingModel: false,
   };
-  const ended = await holdConversation(plan, deps, progress, limit.signal).then(
+  const ended = await holdConversation(plan, { ...deps, sandbox }, progress, limit.signal).then(
     (endReason): Ending => ({ status: 'completed', endReason, error: undefined }),
     (error: unknown): Ending => {
       if (signal.aborted) return { status: 'cancelled', endReason: 'cancelled', error: undefined };
@@ -78,8 +81,12 @@ export async function runSession(
       return { status: 'failed', endReason: 'timeout', error: message };
     },
   );
+  const traceIds = [
+    ...sandbox.traceIds,
+    ...(progress.callTraceId === undefined ? [] : [progress.callTraceId]),
+  ];
   if (progress.mayHaveUser) {
-    const note = await deps.sandbox.deleteUser(plan.userId);
+    const note = await sandbox.deleteUser(plan.userId);
     if (note !== undefined && progress.userId !== undefined) progress.notes.push(note);
   }
   const { status, endReason, error } = ended;
@@ -88,7 +95,7 @@ export async function runSession(
   const review = await reviewUser({ scenario, turns, endReason });
   const scorable = progress.reportsTools ? { evals, notes: [] } : skipToolEvals(scenario, evals);
   return {
-    ...{ status, endReason, error, turns, review, userId, startedAtMs },
+    ...{ status, endReason, error, turns, review, userId, startedAtMs, traceIds },
     evals: scorable.evals,
     notes: [...notes, ...(status === 'completed' ? scorable.notes : [])],
     endedAtMs: clock.nowMs(),
@@ -105,6 +112,8 @@ interface SessionProgress {
   /** Set once the user is created. */
   userId: string | undefined;
   notes: string[];
+  /** The trace id of the call, once it is placed. */
+  callTraceId: string | undefined;
   /** Whether the channel reports tool calls. */
   reportsTools: boolean;
   /** Whether the session waits for the model that plays the user, or the model has failed. */
@@ -113,7 +122,12 @@ interface SessionProgress {
 
 async function holdConversation(
   plan: SessionPlan,
-  { sandbox, model, call, machineClock: clock }: SessionDeps,
+  {
+    sandbox,
+    model,
+    call,
+    machineClock: clock,
+  }: Omit<SessionDeps, 'sandbox'> & { sandbox: Sandbox },
   progress: SessionProgress,
   signal: AbortSignal,
 ): Promise<EndReason> {
@@ -122,6 +136,7 @@ async function holdConversation(
   progress.mayHaveUser = true;
   progress.mayHaveUser = await sandbox.createUser(toUserRequest(plan), signal);
   if (progress.mayHaveUser) progress.userId = plan.userId;
+  if (plan.channel === 'voice') progress.callTraceId = traceIdOf(callTraceparent(plan.sessionId));
   const channel =
     plan.channel === 'voice'
       ? await call(plan, progress.userId, signal)

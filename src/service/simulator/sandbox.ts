@@ -5,6 +5,7 @@ import {
   type UserCreateRequest,
 } from '../../contract/index.ts';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
+import { createTraceparents, TRACEPARENT, traceIdOf } from '../../platform/trace-context.ts';
 import { readReply } from './read-reply.ts';
 import {
   openHttp,
@@ -23,6 +24,14 @@ export interface Sandbox {
   chat(request: ChatRequest, timeoutMs: number, signal: AbortSignal): Promise<AgentReply>;
   /** Returns a note if the user could not be deleted; undefined if it was, or if there is no such endpoint. */
   deleteUser(userId: string): Promise<string | undefined>;
+  /** The trace ids of all requests so far, in order. */
+  readonly traceIds: readonly string[];
+}
+
+/** Connections to a sandbox, which all sessions of a run share. */
+export interface SandboxConnections {
+  /** Returns the sandbox for the session with this id, from which the trace ids derive. */
+  inSession(sessionId: string): Sandbox;
   close(): Promise<void>;
 }
 
@@ -34,10 +43,10 @@ const RETRY_AFTER_MS_MAX = 60_000;
 const NOT_IMPLEMENTED_STATUSES = [404, 405, 501];
 
 /** Returns a function that sends a request, and sends it again after a 429. */
-function retryAfterRateLimit(http: SandboxHttp, clock: Clock): SandboxHttp['send'] {
+function retryAfterRateLimit(send: SandboxHttp['send'], clock: Clock): SandboxHttp['send'] {
   return async (request, timeoutMs, signal) => {
     for (let tries = 1; ; tries += 1) {
-      const response = await http.send(request, timeoutMs, signal);
+      const response = await send(request, timeoutMs, signal);
       if (response.status !== 429) return response;
       const retryAfterMs = readRetryAfterMs(response.retryAfter, clock.nowMs());
       const waitMs = Math.max(0, retryAfterMs ?? FIRST_WAIT_MS * 2 ** (tries - 1));
@@ -51,13 +60,32 @@ function retryAfterRateLimit(http: SandboxHttp, clock: Clock): SandboxHttp['send
 }
 
 /** Opens a client of area B. It retries only after a 429 (spec 7). */
-export function openSandbox(options: SandboxOptions): Sandbox {
-  const { clock, apiKey } = options;
+export function openSandbox(options: SandboxOptions): SandboxConnections {
   const http = openHttp(options);
+  return {
+    inSession(sessionId) {
+      const createTraceparent = createTraceparents(sessionId);
+      const traceIds: string[] = [];
+      const send: SandboxHttp['send'] = (request, timeoutMs, signal) => {
+        const traceparent = createTraceparent('request');
+        traceIds.push(traceIdOf(traceparent) ?? '');
+        const headers = { ...request.headers, [TRACEPARENT]: traceparent };
+        return http.send({ ...request, headers }, timeoutMs, signal);
+      };
+      return { ...createSandbox(send, options), traceIds };
+    },
+    close: () => http.close(),
+  };
+}
+
+function createSandbox(
+  send: SandboxHttp['send'],
+  { clock, apiKey }: SandboxOptions,
+): Omit<Sandbox, 'traceIds'> {
   const auth = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
   const jsonHeaders = { 'content-type': 'application/json', accept: 'application/json', ...auth };
 
-  const sendWithRetries = retryAfterRateLimit(http, clock);
+  const sendWithRetries = retryAfterRateLimit(send, clock);
   const create = (user: UserCreateRequest, signal: AbortSignal): Promise<SandboxResponse> =>
     sendWithRetries(
       { method: 'POST', path: '/users', headers: jsonHeaders, body: JSON.stringify(user) },
@@ -75,7 +103,7 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     async checkHealth(signal) {
       const headers = { accept: 'application/json' };
       const request = { method: 'GET', path: '/health', headers } as const;
-      const response = http.send(request, HEALTH_TIMEOUT_MS, signal);
+      const response = send(request, HEALTH_TIMEOUT_MS, signal);
       assertHealthy(await asInfrastructure(response, signal));
     },
     async createUser(user, signal) {
@@ -112,7 +140,6 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         return `The user was not deleted: ${reason}`;
       }
     },
-    close: () => http.close(),
   };
 }
 

@@ -1,3 +1,4 @@
+import { createTraceparents } from '../../platform/trace-context.ts';
 import { createIdMaker } from '../domain/ids.ts';
 import type { ResolvedScenario } from '../domain/resolved-scenario.ts';
 
@@ -61,4 +62,9 @@ export function countSessions(
   samples: number | undefined,
 ): number {
   return scenarios.reduce((sum, { scenario }) => sum + (samples ?? scenario.samples ?? 1), 0);
+}
+
+/** Returns the `traceparent` of the request that opens the call of a session. */
+export function callTraceparent(sessionId: string): string {
+  return createTraceparents(sessionId)('call');
 }

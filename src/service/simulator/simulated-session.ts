@@ -55,6 +55,8 @@ export interface SimulatedSession {
   notes: string[];
   /** The evals that can be scored. By voice, few sandboxes report their tool calls. */
   evals: readonly EvalDefinition[];
+  /** The trace ids of the requests to the sandbox, in order, without the deletion of the user. */
+  traceIds: readonly string[];
   startedAtMs: number;
   endedAtMs: number;
 }

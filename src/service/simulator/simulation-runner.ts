@@ -15,7 +15,7 @@ import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { NewSession, SimulationPlan, Store } from '../store/store.ts';
 import { forEachConcurrently } from '../../platform/concurrency.ts';
 import { runSession } from './run-session.ts';
-import { openSandbox, type Sandbox } from './sandbox.ts';
+import { openSandbox, type SandboxConnections } from './sandbox.ts';
 import { planSessions, type SessionPlan } from './session-plan.ts';
 import type { SimulatedSession } from './simulated-session.ts';
 import { openUserModel, type UserModel, type UserModelOptions } from './user-model.ts';
@@ -90,7 +90,7 @@ class PlanRunner implements SimulationRunner {
   readonly #options: SimulationRunnerOptions;
   readonly #active = new Map<string, ActiveRun>();
   readonly #stopping = new AbortController();
-  readonly #sandboxes = new Set<Sandbox>();
+  readonly #sandboxes = new Set<SandboxConnections>();
   #startingRuns: Promise<void> | undefined;
   #isWoken = false;
 
@@ -243,7 +243,7 @@ function toStoredSession(
   result: SimulatedSession,
 ): NewSession {
   const { scenario, persona, channel, sample } = session;
-  const { userId, error, review, notes } = result;
+  const { userId, error, review, notes, traceIds } = result;
   return {
     id: session.sessionId,
     kind: 'simulation',
@@ -261,6 +261,7 @@ function toStoredSession(
       ...{ scenario_id: scenario.id, channel, sample, review, notes },
       ...(userId !== undefined && { user_id: userId }),
       ...(error !== undefined && { error }),
+      ...(traceIds.length > 0 && { trace_ids: traceIds }),
     },
     ...{ runName: undefined, sourceSessionId: undefined, outcomes: [] },
     turns: result.turns,

@@ -15,8 +15,9 @@ import {
   type VoiceTarget,
 } from '../../voice/call/index.ts';
 import { isObject } from '../../platform/json.ts';
+import { TRACEPARENT } from '../../platform/trace-context.ts';
 import type { Channel } from './channel.ts';
-import type { SessionPlan } from './session-plan.ts';
+import { callTraceparent, type SessionPlan } from './session-plan.ts';
 import { SessionError, type AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
@@ -101,8 +102,11 @@ class VoiceChannel implements Channel {
     this.#activity = activity;
     this.#updates = new VoiceUpdates(options.clock);
     this.#timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
+    const { target } = options;
+    const headers = { ...target.headers, [TRACEPARENT]: callTraceparent(plan.sessionId) };
     this.#call = new OutgoingCall({
       ...options,
+      target: { ...target, headers },
       onPacket: (packet) => {
         if (this.#ending) return;
         this.#activity.addPacket(packet);

@@ -44,8 +44,9 @@ export class CallSignaling {
 
   /** Opens the WebSocket. @throws CallError. */
   async open(): Promise<void> {
-    const { url, apiKey, ca } = this.#target;
+    const { url, apiKey, ca, headers: more } = this.#target;
     const headers = {
+      ...more,
       'sec-websocket-protocol': 'voice-agent',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     };

@@ -11,6 +11,8 @@ export interface VoiceTarget {
   /** WebSocket URL. */
   url: string;
   apiKey: string | undefined;
+  /** Headers of the WebSocket request in addition to the key and the subprotocol. */
+  headers?: Readonly<Record<string, string>>;
   /** PEM of a CA to trust in addition to the system's. */
   ca: string | undefined;
   answerForm: AnswerForm;

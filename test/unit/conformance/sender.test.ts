@@ -4,6 +4,7 @@ import { createRecorder } from '../../../conformance/engine/drive/recorder.ts';
 import { createRequestLimiter } from '../../../conformance/engine/drive/request-limiter.ts';
 import { REPETITIONS_MAX } from '../../../conformance/engine/drive/repetition.ts';
 import { createSender } from '../../../conformance/engine/drive/sender.ts';
+import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import type { Outcome, Outgoing } from '../../../conformance/engine/drive/http-client.ts';
 import { cost, type Probe, type Step } from '../../../conformance/engine/probe.ts';
 import type { Exchange } from '../../../conformance/engine/transcript/reading.ts';
@@ -40,6 +41,7 @@ function createTestSender(outcomeOf: (outgoing: Outgoing, nth: number) => Outcom
     callLimiter: createRequestLimiter({ clock, concurrency: 1 }),
     recorder,
     settings: { apiKey: undefined, authorize: () => ({}), voicePath: '/voice' },
+    createTraceparent: createTraceparents('test'),
     deadlineMs: () => 1_000,
     isStopped: () => false,
     onExchange() {},

@@ -44,9 +44,12 @@ function toTestCase(
   const prefix = sessions[0]?.channel === 'voice' ? 'simulate.voice' : 'simulate';
   const reasons = groupAlike(sessions).flatMap(([first, ...others]) => {
     const more = others.length > 0 ? ` and ${others.length} more` : '';
-    return first
-      ? listReasons(first).map((reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`)
-      : [];
+    if (!first) return [];
+    const traceId = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
+    const trace = traceId === undefined ? [] : [`trace id of the last request ${traceId}.`];
+    return [...listReasons(first), ...trace].map(
+      (reason) => `sample ${first.sample} (${first.id})${more}: ${reason}`,
+    );
   });
   const summary = `${passed} of ${samples} samples passed${flaky ? ', flaky' : ''}.`;
   const message = blocker ?? [summary, ...reasons].join(' ');

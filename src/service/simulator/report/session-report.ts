@@ -33,6 +33,7 @@ export function buildSessionReport(
     ended_at: isoTime(session.endedAtMs),
     turn_latency_ms: session.turns.map(({ latencyMs }) => Math.round(latencyMs * 10) / 10),
     user_id: session.userId ?? null,
+    ...(session.traceIds.length > 0 && { trace_ids: [...session.traceIds] }),
     traces: session.turns.map(toTurnReport),
     eval_outcomes: judged.map((outcome) => ({
       eval: outcome.evalId,

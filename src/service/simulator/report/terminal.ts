@@ -115,7 +115,12 @@ function formatReasons(sessions: readonly SimulatedSessionReport[], layout: Text
     const reasons = listReasons(first).flatMap((text) =>
       labeled('  - ', toPrintable(text), layout.width),
     );
-    return [`${head}: ${describeEnd(first)}`, ...reasons];
+    const trace = first.verdict === 'passed' ? undefined : first.trace_ids?.at(-1);
+    return [
+      `${head}: ${describeEnd(first)}`,
+      ...reasons,
+      ...(trace === undefined ? [] : [`  - Trace id of the last request: ${trace}`]),
+    ];
   });
   const more = groups.slice(GROUPS_MAX).reduce((sum, group) => sum + group.length, 0);
   return more > 0

@@ -1,0 +1,29 @@
+/** W3C Trace Context: lets users find the requests of a run in their own monitoring. */
+import { hash } from 'node:crypto';
+
+/** The name of the header. */
+export const TRACEPARENT = 'traceparent';
+
+/** Returns the `traceparent` of the request with a name. A repeated name gets a new trace. */
+export type CreateTraceparent = (name: string) => string;
+
+/**
+ * Creates the trace contexts of a run. Each request is a trace of its own: servers that continue a
+ * trace would otherwise put all requests into one. They depend only on the seed, the name, and how
+ * often the name was used before.
+ */
+export function createTraceparents(seed: string): CreateTraceparent {
+  const counts = new Map<string, number>();
+  return (name) => {
+    const count = counts.get(name) ?? 0;
+    counts.set(name, count + 1);
+    const digits = hash('sha256', `${seed}\ntraceparent\n${name}\n${count}`, 'hex');
+    // Sampled, so that the request is kept where only some traces are.
+    return `00-${digits.slice(0, 32)}-${digits.slice(32, 48)}-01`;
+  };
+}
+
+/** Returns the trace id of a `traceparent`; undefined if there is none. */
+export function traceIdOf(traceparent: string | undefined): string | undefined {
+  return /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(traceparent ?? '')?.[1];
+}

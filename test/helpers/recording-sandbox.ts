@@ -1,0 +1,67 @@
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Test } from 'tap';
+import { WebSocketServer } from 'ws';
+
+/** A request that the sandbox received. */
+export interface ReceivedRequest {
+  method: string;
+  path: string;
+  headers: IncomingHttpHeaders;
+}
+
+/** A sandbox that records what it receives. */
+export interface RecordingSandbox {
+  url: string;
+  received: ReceivedRequest[];
+  /** The values of one header in all requests, in order. */
+  valuesOf: (header: string) => string[];
+}
+
+/** A response: its status, its body, and more headers. */
+export type Reply = [status: number, body: unknown, headers?: Record<string, string>];
+
+const replies: Record<string, Reply> = {
+  'GET /health': [200, { status: 'healthy', timestamp: '2026-11-20T09:30:00Z' }],
+  'POST /v1/chat/completions': [
+    200,
+    { choices: [{ message: { role: 'assistant', content: 'Hello.' } }] },
+  ],
+  'POST /users': [404, 'not found'],
+};
+
+/**
+ * Starts a sandbox without users that accepts every request, and stops it after the test. `reply`
+ * replaces responses. A call is accepted and then closed.
+ */
+export async function withRecordingSandbox(
+  t: Test,
+  reply: (request: ReceivedRequest) => Reply | undefined = () => undefined,
+): Promise<RecordingSandbox> {
+  const received: ReceivedRequest[] = [];
+  const server = createServer((request, response) => {
+    const { method = '', url: path = '', headers } = request;
+    const entry = { method, path, headers };
+    received.push(entry);
+    request.resume().on('end', () => {
+      const [status, body, more] = reply(entry) ?? replies[`${method} ${path}`] ?? [404, ''];
+      response.writeHead(status, { 'content-type': 'application/json', ...more });
+      response.end(JSON.stringify(body));
+    });
+  });
+  const calls = new WebSocketServer({ noServer: true });
+  server.on('upgrade', (request, socket, head) => {
+    received.push({ method: 'UPGRADE', path: request.url ?? '', headers: request.headers });
+    calls.handleUpgrade(request, socket, head, (call) => call.close(1011, 'no calls today'));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    valuesOf: (header) => received.flatMap(({ headers }) => [headers[header] ?? []].flat().join()),
+  };
+}

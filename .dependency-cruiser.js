@@ -156,10 +156,8 @@ export default {
     ownedBy('yargs', '^src/cli/'),
     ownedBy('pino', '^src/platform/'),
     ownedBy('yaml', '^src/cli/'),
-    ownedBy('openai', '^src/service/model/'),
     ownedBy('opus-decoder', '^src/voice/'),
     ownedBy('libopus-wasm', '^src/voice/'),
-    ownedBy('@opentelemetry', '^src/cli/'),
     ownedBy('fastify', '^(src/http-kit|reference-agent|src/service)/'),
     ownedBy('ws', '^(src/voice/call|reference-agent/voice|conformance/(engine/drive|proof))/'),
     ownedBy(

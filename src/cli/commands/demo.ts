@@ -1,6 +1,5 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type * as serviceModule from '../../service/index.ts';
-import type { Tracer } from '@opentelemetry/api';
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import {
   isMessage,
@@ -20,6 +19,7 @@ import { readScenarioSet } from '../input/scenario-files.ts';
 import { kitVersion } from '../kit-version.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
+import { createSpan, encodeTraces, type Span } from './demo-traces.ts';
 
 type Conformance = typeof conformanceModule;
 type Service = Awaited<ReturnType<typeof serviceModule.startService>>;
@@ -210,7 +210,7 @@ async function startDemoService(): Promise<Service> {
 }
 
 /**
- * Chats with the agent, sends the traces with an OpenTelemetry exporter, closes the conversation,
+ * Chats with the agent, sends the traces as an OpenTelemetry exporter does, closes the conversation,
  * and shows the scores. Returns whether both evals passed. With `keep`, also shows the URL of the
  * session's page, which otherwise ends with the demo.
  */
@@ -240,56 +240,57 @@ async function showService(
   return session?.outcome_summary.passed_count === 2;
 }
 
+/** Sends each turn as instrumentation does: the whole history as input, the reply as output. */
 async function sendTraces(
   url: string,
   headers: Record<string, string>,
   agentUrl: string,
 ): Promise<void> {
-  // Imported here, because every command loads this file.
-  const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
-  const { resourceFromAttributes } = await import('@opentelemetry/resources');
-  const { BasicTracerProvider, BatchSpanProcessor } = await import('@opentelemetry/sdk-trace-base');
-  const provider = new BasicTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'demo-agent' }),
-    spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter({ url, headers }))],
-  });
-  await converse(provider.getTracer('demo'), agentUrl);
-  await provider.shutdown();
-}
-
-/** Records each turn as instrumentation does: the whole history as input, the reply as output. */
-async function converse(tracer: Tracer, agentUrl: string): Promise<void> {
-  const { ROOT_CONTEXT, SpanKind, trace } = await import('@opentelemetry/api');
+  const spans: Span[] = [];
   const history: ChatMessage[] = [];
   for (const line of conversationLines) {
     history.push({ role: 'user', content: line });
-    const span = tracer.startSpan('chat', { kind: SpanKind.CLIENT });
-    const reply = await chat(agentUrl, CONVERSATION, history);
-    const [choice] = reply.choices;
-    span.setAttributes({
-      'gen_ai.operation.name': 'chat',
-      'gen_ai.conversation.id': CONVERSATION,
-      'gen_ai.request.model': 'reference',
-      'gen_ai.input.messages': JSON.stringify(history.map(toParts)),
-      'gen_ai.output.messages': JSON.stringify([
-        { ...toParts(choice.message), finish_reason: 'stop' },
-      ]),
-    });
-    for (const { function: call } of choice.message.tool_calls ?? []) {
-      tracer
-        .startSpan('execute_tool', {}, trace.setSpan(ROOT_CONTEXT, span))
-        .setAttributes({
-          'gen_ai.operation.name': 'execute_tool',
-          'gen_ai.conversation.id': CONVERSATION,
-          'gen_ai.tool.name': call.name,
-          'gen_ai.tool.call.arguments': call.arguments,
-          'gen_ai.tool.call.result': JSON.stringify(call.result),
-        })
-        .end();
-    }
-    span.end();
+    const startMs = systemClock.nowMs();
+    const [choice] = (await chat(agentUrl, CONVERSATION, history)).choices;
+    spans.push(...createTurnSpans(history, choice.message, startMs, systemClock.nowMs()));
     history.push({ role: 'assistant', content: choice.message.content });
   }
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-type': 'application/json' },
+    body: JSON.stringify(encodeTraces('demo-agent', spans)),
+  });
+  if (!response.ok) throw new Error(`the service refused the traces (${response.status})`);
+}
+
+/** Creates the span of a turn, and one below it for each tool call. */
+function createTurnSpans(
+  history: readonly ChatMessage[],
+  reply: ChatResponse['choices'][0]['message'],
+  startMs: number,
+  endMs: number,
+): Span[] {
+  const turn = createSpan('chat', startMs, endMs, {
+    'gen_ai.conversation.id': CONVERSATION,
+    'gen_ai.request.model': 'reference',
+    'gen_ai.input.messages': JSON.stringify(history.map(toParts)),
+    'gen_ai.output.messages': JSON.stringify([{ ...toParts(reply), finish_reason: 'stop' }]),
+  });
+  const tools = (reply.tool_calls ?? []).map(({ function: call }) =>
+    createSpan(
+      'execute_tool',
+      startMs,
+      endMs,
+      {
+        'gen_ai.conversation.id': CONVERSATION,
+        'gen_ai.tool.name': call.name,
+        'gen_ai.tool.call.arguments': call.arguments,
+        'gen_ai.tool.call.result': JSON.stringify(call.result),
+      },
+      turn,
+    ),
+  );
+  return [turn, ...tools];
 }
 
 const toParts = ({ role, content }: { role: string; content: string }): object => ({

@@ -1,6 +1,5 @@
-import type OpenAI from 'openai';
-import type * as OpenAIModule from 'openai';
 import { readRetryAfterMs, type Clock } from '../../platform/clock.ts';
+import { isObject } from '../../platform/json.ts';
 
 /** Largest response that is read. A useful one has a few hundred bytes. */
 const RESPONSE_BYTES_MAX = 1024 * 1024;
@@ -61,67 +60,98 @@ interface RequestForm {
   temperature: boolean;
 }
 
-/** The parts of an API error that say why a request was refused. */
-interface RefusalDetails {
-  status: unknown;
-  message: string;
+/** A response to a request: a success with its body, or a refusal. */
+interface EndpointResponse {
+  isOk: boolean;
+  status: number;
+  retryAfter: string | null;
+  /** Parsed if its content type is JSON, or else the text. */
+  body: unknown;
 }
 
-type Library = typeof OpenAIModule;
-
-/** Opens an endpoint. The library is loaded with the first question, not when the service starts. */
+/** Opens an endpoint. */
 export function openEndpoint(options: EndpointOptions): Endpoint {
-  const { baseUrl, apiKey, timeoutMs = 30_000, clock, names } = options;
-  let opened: Promise<{ client: OpenAI; library: Library }> | undefined;
-  const open = async (): Promise<{ client: OpenAI; library: Library }> => {
-    const library = await import('openai');
-    const client = new library.OpenAI({
-      baseURL: baseUrl,
-      apiKey: apiKey ?? 'none',
-      fetch: boundedFetch,
-      // Retries and timeouts use our clock. Null keeps the library from reading the environment.
-      maxRetries: 0,
-      timeout: 2 * timeoutMs,
-      logLevel: 'off',
-      organization: null,
-      project: null,
-      adminAPIKey: null,
-      webhookSecret: null,
-    });
-    return { client, library };
-  };
+  const { timeoutMs = 30_000, clock, names } = options;
   let form: RequestForm = { schema: true, temperature: true };
   return {
     async ask(question, leftMs, signal) {
-      const { client, library } = await (opened ??= open());
       const limitMs = Math.min(timeoutMs, leftMs);
       using deadline = clock.deadline(limitMs);
       const until = AbortSignal.any([signal, deadline.signal]);
       for (let tried = form; ;) {
-        try {
-          const completion: unknown = await client.chat.completions.create(
-            buildRequest(question, tried),
-            { signal: until },
-          );
+        const response = await post(options, buildRequest(question, tried), until);
+        if (typeof response === 'object' && response.isOk) {
           form = tried;
-          return { ok: true, completion };
-        } catch (error) {
-          const simpler = error instanceof library.APIError ? simplify(tried, error) : undefined;
-          if (simpler && !until.aborted) tried = simpler;
-          else if (signal.aborted) return fail(`${names.task} was canceled.`);
-          else if (deadline.signal.aborted)
-            return failRetryably(`${names.endpoint} did not respond within ${limitMs} ms.`);
-          else return describeError(error, question.model, library, { clock, names });
+          return { ok: true, completion: response.body };
         }
+        if (signal.aborted) return fail(`${names.task} was canceled.`);
+        if (deadline.signal.aborted)
+          return failRetryably(`${names.endpoint} did not respond within ${limitMs} ms.`);
+        if (response === 'unreachable') return failRetryably(`${names.endpoint} can't be reached.`);
+        if (response === 'unreadable')
+          return fail(`${names.endpoint} did not return a chat completion.`);
+        const simpler = simplify(tried, response);
+        if (!simpler) return describeRefusal(response, question.model, options);
+        tried = simpler;
       }
     },
   };
 }
 
+/** Sends a request. Never rejects. */
+async function post(
+  { baseUrl, apiKey = 'none' }: EndpointOptions,
+  body: object,
+  signal: AbortSignal,
+): Promise<EndpointResponse | 'unreachable' | 'unreadable'> {
+  let response: Response;
+  try {
+    response = await fetch(`${baseUrl.replace(/\/$/, '')}/chat/completions`, {
+      method: 'POST',
+      headers: {
+        accept: 'application/json',
+        authorization: `Bearer ${apiKey}`,
+        'content-type': 'application/json',
+        'user-agent': 'sandbox-kit',
+      },
+      body: JSON.stringify(body),
+      signal,
+    });
+  } catch {
+    return 'unreachable';
+  }
+  const { ok: isOk, status, headers } = response;
+  const isJson = /^application\/([\w.-]+\+)?json\b/i.test(headers.get('content-type') ?? '');
+  const read = async (): Promise<unknown> => {
+    const text = await readText(response);
+    return isJson ? (JSON.parse(text) as unknown) : text;
+  };
+  const reply = { isOk, status, retryAfter: headers.get('retry-after') };
+  try {
+    return { ...reply, body: await read() };
+  } catch {
+    // A refusal is judged by its status, whatever its body is.
+    return isOk ? 'unreadable' : { ...reply, body: undefined };
+  }
+}
+
+/** Reads the body of a response. @throws if it is cut off or too long. */
+async function readText({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let left = RESPONSE_BYTES_MAX;
+  // Leaving the loop cancels the body.
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    left -= chunk.byteLength;
+    if (left < 0) throw new Error(`The response has more than ${RESPONSE_BYTES_MAX} bytes.`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
 function buildRequest(
   { model, prompt, responseSchema }: Question,
   { schema, temperature }: RequestForm,
-): OpenAI.ChatCompletionCreateParamsNonStreaming {
+): object {
   return {
     model,
     messages: [
@@ -137,25 +167,31 @@ function buildRequest(
  * Returns a simpler form to try if the refusal may be caused by an unsupported option. Reasoning models
  * refuse a temperature and say so; servers refuse the schema with many different messages.
  */
-function simplify(form: RequestForm, { status, message }: RefusalDetails): RequestForm | undefined {
+function simplify(form: RequestForm, { status, body }: EndpointResponse): RequestForm | undefined {
   if (status !== 400 && status !== 422) return undefined;
-  if (form.temperature && /temperature/i.test(message)) return { ...form, temperature: false };
+  if (form.temperature && /temperature/i.test(readReason(body))) {
+    return { ...form, temperature: false };
+  }
   return form.schema ? { ...form, schema: false } : undefined;
 }
 
-/** Describes a failure without quoting the endpoint: its text may contain the key or the conversation. */
-function describeError(
-  error: unknown,
+/**
+ * Returns the reason in a refusal. The rest of the body is not searched: it may repeat the request,
+ * which has a temperature.
+ */
+function readReason(body: unknown): string {
+  if (typeof body === 'string') return body;
+  const error = isObject(body) ? body['error'] : undefined;
+  const reason = isObject(error) ? (error['message'] ?? error) : error;
+  return typeof reason === 'string' ? reason : JSON.stringify(reason ?? '');
+}
+
+/** Describes a refusal without quoting the endpoint: its text may contain the key or the conversation. */
+function describeRefusal(
+  { status, retryAfter }: EndpointResponse,
   model: string,
-  library: Library,
-  { clock, names: { endpoint, keyVariable } }: { clock: Clock; names: EndpointNames },
+  { clock, names: { endpoint, keyVariable } }: EndpointOptions,
 ): EndpointReply {
-  if (error instanceof library.APIConnectionError)
-    return failRetryably(`${endpoint} can't be reached.`);
-  const status: unknown = error instanceof library.APIError ? error.status : undefined;
-  if (typeof status !== 'number' || !(error instanceof library.APIError)) {
-    return fail(`${endpoint} did not return a chat completion.`);
-  }
   if (status === 401 || status === 403) {
     return fail(`${endpoint} refuses the key (${status}). Check ${keyVariable}.`);
   }
@@ -167,8 +203,6 @@ function describeError(
   }
   const message =
     status === 429 ? `${endpoint} is rate limited (429).` : `${endpoint} failed (${status}).`;
-  const headers: unknown = error.headers;
-  const retryAfter = headers instanceof Headers ? headers.get('retry-after') : undefined;
   return {
     ok: false,
     message,
@@ -183,18 +217,3 @@ const failRetryably = (message: string): EndpointReply => ({
   isRetryable: true,
 });
 const fail = (message: string): EndpointReply => ({ ok: false, message, isRetryable: false });
-
-/** `fetch` with a limit for the size of the response. */
-const boundedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
-  let left = RESPONSE_BYTES_MAX;
-  const bound = new TransformStream<Uint8Array, Uint8Array>({
-    transform(chunk, out) {
-      left -= chunk.byteLength;
-      if (left < 0) out.error(new Error(`The response has more than ${RESPONSE_BYTES_MAX} bytes.`));
-      else out.enqueue(chunk);
-    },
-  });
-  const { status, statusText, headers } = response;
-  return new Response(response.body?.pipeThrough(bound) ?? null, { status, statusText, headers });
-};

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
@@ -267,18 +266,33 @@ void t.test('No message contains the key, even if the endpoint repeats it', asyn
   }
 });
 
-void t.test('The client library is loaded with the first request, not at startup', (t) => {
-  const program = `
-    import { registerHooks } from 'node:module';
-    registerHooks({
-      resolve(specifier, context, next) {
-        if (specifier === 'openai') throw new Error('loaded');
-        return next(specifier, context);
-      },
-    });
-    const { createJudge } = await import('${new URL('../../../src/service/scoring/judge.ts', import.meta.url).href}');
-    createJudge({ baseUrl: 'http://127.0.0.1:1', model: 'small' });`;
-  const args = ['--input-type=module', '--eval', program];
-  t.doesNotThrow(() => execFileSync(process.execPath, args, { stdio: 'pipe' }));
-  t.end();
+void t.test('A refusal without a JSON body is judged by its status', async (t) => {
+  const { server, judge, clock } = await withJudge(t, { retriesMax: 0 });
+  const page: Behavior = (_request, response) => {
+    response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
+  };
+  const endless: Behavior = (_request, response) => {
+    response.writeHead(401, { 'content-type': 'application/json' }).end('x'.repeat(2 ** 21));
+  };
+  const rows: [behavior: Behavior, reasoning: RegExp][] = [
+    [page, /failed \(502\)/],
+    [endless, /refuses the key \(401\)/],
+  ];
+  for (const [behavior, reasoning] of rows) {
+    server.behave(behavior);
+    t.match(await advanceUntilSettled(clock, score(judge), 0), { outcome: 'error', reasoning });
+  }
+});
+
+void t.test('The key does not follow a redirect to another server', async (t) => {
+  const other = await startOpenAiServer(t);
+  const { server, judge } = await withJudge(t);
+  server.behave((_request, response) => {
+    response.writeHead(307, { location: `${other.baseUrl}/chat/completions` }).end();
+  });
+  t.match(await score(judge), { outcome: 'pass' });
+  t.same(
+    other.requests.map(({ authorization }) => authorization),
+    [undefined],
+  );
 });

@@ -1,21 +1,5 @@
-import { createRequire } from 'node:module';
+import { startAutocannon } from './autocannon-client.ts';
 import type { OutgoingRequest } from './transport.ts';
-
-/** The part of autocannon that a closed loop uses; the package has no types. */
-type Autocannon = (options: Record<string, unknown>) => Tracker;
-interface Tracker extends PromiseLike<ClosedLoopResult> {
-  on(
-    event: 'response',
-    listener: (client: unknown, status: number, bytes: number, ms: number) => void,
-  ): this;
-  stop(): void;
-}
-interface ClosedLoopResult {
-  errors: number;
-  timeouts: number;
-  non2xx: number;
-  '2xx': number;
-}
 
 /** Settings of a closed loop. */
 export interface ClosedLoop {
@@ -51,10 +35,9 @@ const ERRORS_MAX = 1_000;
  */
 export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigures> {
   const { target, connections, durationMs, perSecondMax, next, signal } = options;
-  const autocannon = createRequire(import.meta.url)('autocannon') as Autocannon;
   const first = next();
   const url = new URL(target);
-  const tracker = autocannon({
+  const tracker = startAutocannon({
     url: url.origin,
     connections,
     duration: durationMs / 1000,

@@ -1,3 +1,4 @@
+import { createRequire } from 'node:module';
 import { rootCertificates } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import type { Clock } from '../../src/platform/clock.ts';
@@ -5,7 +6,6 @@ import { createDeadlines, type Deadline, type Deadlines } from './deadlines.ts';
 import { classifyFailure } from './failures.ts';
 import {
   BODY_BYTES_MAX,
-  versionOf,
   type ExchangeResult,
   type OutgoingRequest,
   type Transport,
@@ -55,7 +55,7 @@ export function createOpenTransport({ target, clock, ca }: TransportOptions): Tr
     connection.client.destroy().catch(() => {});
   };
   return {
-    name: `undici ${versionOf('undici')}`,
+    name: `undici ${readUndiciVersion()}`,
     delayed: 0,
     send(outgoing, deadlineAtMs, onEnd) {
       // Reuses the most recently used connection, so that the others can expire.
@@ -191,4 +191,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#deadline?.cancel();
     this.#onEnd({ ...result, endedMs: this.#parts.clock.monotonicMs() });
   }
+}
+
+function readUndiciVersion(): string {
+  const require = createRequire(import.meta.url);
+  return (require('undici/package.json') as { version: string }).version;
 }

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import type { FaultKind } from '../../src/contract/index.ts';
 import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 
@@ -51,9 +50,3 @@ export function withTraceparent(outgoing: OutgoingRequest, traceparent: string):
 
 /** The largest response body that is read, far above anything in the interface. */
 export const BODY_BYTES_MAX = 4 * 1024 * 1024;
-
-/** Returns the version of an installed package. */
-export function versionOf(name: 'undici' | 'autocannon'): string {
-  const require = createRequire(import.meta.url);
-  return (require(`${name}/package.json`) as { version: string }).version;
-}

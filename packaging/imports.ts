@@ -1,0 +1,70 @@
+/** Finds the imports of packages in compiled files, which have one of three forms. */
+
+/** An import of a package. */
+export interface Import {
+  specifier: string;
+  kind: 'import' | 'require';
+  /** The imported names; empty for `require`. */
+  names: string[];
+}
+
+/** `import protobuf, { Reader } from 'protobufjs/light.js';` */
+const STATIC = /^(?:import|export) (?:(\w+)(?:, )?)?(?:\{([^}]*)\} )?\s*from '([^']+)';/gm;
+/** `const { generate } = await import('selfsigned')` */
+const DYNAMIC = /\bconst \{([^}]*)\} = await import\('([^']+)'\)/g;
+/** `createRequire(import.meta.url)('autocannon')` */
+const REQUIRE = /\bcreateRequire\(import\.meta\.url\)\('([^']+)'\)/g;
+
+/** Returns the imports of a compiled file, except imports of all names. */
+export function findImports(text: string): Import[] {
+  const statics = [...text.matchAll(STATIC)].map(
+    ([, defaultName, names = '', specifier = '']): Import => ({
+      specifier,
+      kind: 'import',
+      names: [...(defaultName === undefined ? [] : ['default']), ...splitNames(names, ' as ')],
+    }),
+  );
+  const dynamics = [...text.matchAll(DYNAMIC)].map(([, names = '', specifier = '']): Import => ({
+    specifier,
+    kind: 'import',
+    names: splitNames(names, ': '),
+  }));
+  const required = [...text.matchAll(REQUIRE)].map(([, specifier = '']): Import => ({
+    specifier,
+    kind: 'require',
+    names: [],
+  }));
+  return [...statics, ...dynamics, ...required];
+}
+
+/** Returns the text with other specifiers in these imports. @throws if it has imports in other forms. */
+export function replaceImports(
+  text: string,
+  imports: readonly Import[],
+  target: (each: Import) => string,
+): string {
+  const bySpecifier = Map.groupBy(imports, ({ specifier }) => specifier);
+  let replaced = text;
+  for (const [specifier, found] of bySpecifier) {
+    const [first] = found;
+    const places = prefixes.flatMap((prefix) => replaced.split(`${prefix}'${specifier}'`).slice(1));
+    if (!first || places.length !== found.length) {
+      throw new Error(`Import ${specifier} in one of the forms of packaging/imports.ts.`);
+    }
+    for (const prefix of prefixes) {
+      replaced = replaced.replaceAll(`${prefix}'${specifier}'`, `${prefix}'${target(first)}'`);
+    }
+  }
+  return replaced;
+}
+
+/** What comes before a specifier. */
+const prefixes = [' from ', 'import(', 'import ', '(import.meta.url)('];
+
+/** Splits `a, b as c` into `a` and `b`. */
+function splitNames(names: string, alias: string): string[] {
+  return names
+    .split(',')
+    .map((name) => name.trim().split(alias)[0] ?? '')
+    .filter((name) => name !== '');
+}

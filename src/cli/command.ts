@@ -16,11 +16,15 @@ export interface Example {
   note?: string;
 }
 
-/** What the parser, the help, and docs/cli.md know of a command. */
-export interface CommandDescription {
+/** What the list of all commands says. */
+export interface CommandSummary {
   name: string;
   /** One imperative line without a full stop. */
   summary: string;
+}
+
+/** What the parser, the help, and docs/cli.md know of a command. */
+export interface CommandDescription extends CommandSummary {
   /** Paragraphs after the summary. */
   description?: readonly string[];
   /** The name of the words after `--`, if the command takes them. */
@@ -48,6 +52,9 @@ export interface Command extends CommandDescription {
   run: (values: unknown, rest: string[], origin?: ValueOrigin) => Promise<void>;
 }
 
+/** A command as its file defines it. Its name and summary are in commands/index.ts. */
+export type CommandDefinition = Omit<Command, keyof CommandSummary>;
+
 type Schemas<Fields extends Readonly<Record<string, { schema: z.ZodType }>>> = {
   [Name in keyof Fields]: Fields[Name]['schema'];
 };
@@ -62,7 +69,7 @@ export function defineCommand<
   const Arguments extends Readonly<Record<string, Argument>>,
   const Options extends Readonly<Record<string, Option>>,
 >(
-  definition: Omit<CommandDescription, 'arguments' | 'options'> & {
+  definition: Omit<CommandDescription, keyof CommandSummary | 'arguments' | 'options'> & {
     arguments: Arguments;
     options: Options;
     run: (
@@ -71,7 +78,7 @@ export function defineCommand<
       origin: ValueOrigin,
     ) => void | Promise<void>;
   },
-): Command {
+): CommandDefinition {
   return {
     ...definition,
     options: { ...definition.options, config: configOption },

@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import * as conformance from '../../conformance/index.ts';
 import { createConfigSchema } from './config/config-schema.ts';
-import { commands } from './commands/index.ts';
+import { loadCommands } from './commands/index.ts';
 import { formatCommandReference, formatRequirementReference } from './reference.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 /** Returns the generated files by their path from the root of the repository. */
 export async function generateDocs(): Promise<Record<string, string>> {
+  const commands = await loadCommands();
   const pages = {
     'docs/cli.md': formatCommandReference(commands),
     'docs/requirements.md': formatRequirementReference(conformance),

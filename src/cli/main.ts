@@ -1,15 +1,16 @@
 /** The entry point of the command line. */
 import yargs, { type Argv } from 'yargs';
-import { hideBin } from 'yargs/helpers';
 import type { Command } from './command.ts';
-import { applyConfigFile } from './config/apply-config-file.ts';
-import { commands } from './commands/index.ts';
+import { commandEntries, loadCommands } from './commands/index.ts';
 import { didYouMean, exitCodes, OutputError, UsageError } from './errors.ts';
-import { joinDashValues, rejectUnexpected } from './flags/parse.ts';
-import { commandLineOptions } from './flags/option.ts';
+import { commandLineOptions } from './flags/command-line-options.ts';
+import { joinDashValues } from './flags/dash-values.ts';
 import { kitVersion } from './kit-version.ts';
-import { formatCommandHelp, formatGlobalHelp } from './output/help.ts';
+import { formatGlobalHelp } from './output/global-help.ts';
 import { ignoreClosedPipes } from './signals.ts';
+
+/** The option with which the script of `sandbox-kit completion` asks for completions. */
+const COMPLETION_OPTION = '--get-yargs-completions';
 
 /** Runs sandbox-kit with command line arguments, and sets the exit code of the process. */
 async function main(commandLine: readonly string[]): Promise<void> {
@@ -19,17 +20,38 @@ async function main(commandLine: readonly string[]): Promise<void> {
     process.exit();
   });
   try {
-    await createParser(joinDashValues(commandLine)).parseAsync();
+    if (commandLine[0] === COMPLETION_OPTION) {
+      await printCompletions(commandLine.slice(1));
+      return;
+    }
+    const args = joinDashValues(commandLine);
+    await createParser(args, await loadMentionedCommands(args)).parseAsync();
   } catch (error) {
     reportError(error);
   }
 }
 
+/** Prints the words that can complete a command line. */
+async function printCompletions(line: readonly string[]): Promise<void> {
+  const { findCompletions, formatCompletions } = await import('./completion.ts');
+  const { readVariable } = await import('./flags/environment.ts');
+  // Only the script for zsh sets this variable.
+  const isZsh = readVariable('COMP_LINE') !== undefined;
+  const candidates = await findCompletions(line, commandEntries);
+  process.stdout.write(formatCompletions(candidates, isZsh));
+}
+
+/** Loads the commands whose names occur in the arguments: the one to run, and few others. */
+function loadMentionedCommands(args: readonly string[]): Promise<Command[]> {
+  const mentioned = commandEntries.filter(({ name }) => args.includes(name));
+  return Promise.all(mentioned.map(({ load }) => load()));
+}
+
 /**
- * Creates the yargs parser for all commands. Yargs only parses: the help comes from the description
+ * Creates the yargs parser for these commands. Yargs only parses: the help comes from the description
  * of a command, and `rejectUnexpected` replaces the strict mode, whose messages name no option.
  */
-function createParser(args: readonly string[]): Argv {
+function createParser(args: readonly string[], commands: readonly Command[]): Argv {
   const parser = yargs([...args])
     .scriptName('sandbox-kit')
     .parserConfiguration({
@@ -88,11 +110,15 @@ async function runCommand(
   args: readonly string[],
   values: ParsedValues,
 ): Promise<void> {
-  if (values.help) process.stdout.write(formatCommandHelp(command));
-  else if (values.version) process.stdout.write(`${kitVersion()}\n`);
+  if (values.help) {
+    const { formatCommandHelp } = await import('./output/help.ts');
+    process.stdout.write(formatCommandHelp(command));
+  } else if (values.version) process.stdout.write(`${kitVersion()}\n`);
   else {
+    const { rejectUnexpected } = await import('./flags/parse.ts');
     rejectUnexpected(command, args, values);
-    const configured = await applyConfigFile(command, commands, values);
+    const { applyConfigFile } = await import('./config/apply-config-file.ts');
+    const configured = await applyConfigFile(command, loadCommands, values);
     await command.run(configured.values, values['--'] ?? [], configured.origin);
   }
 }
@@ -100,11 +126,11 @@ async function runCommand(
 function runWithoutCommand(values: ParsedValues): void {
   const [word] = values._;
   if (word !== undefined) {
-    const names = commands.map(({ name }) => name);
+    const names = commandEntries.map(({ name }) => name);
     const hint = didYouMean(word, names, 'Run sandbox-kit --help to list all commands.');
     throw new UsageError(`Unknown command ${JSON.stringify(word)}. ${hint}`);
   }
-  if (values.help) process.stdout.write(formatGlobalHelp(commands));
+  if (values.help) process.stdout.write(formatGlobalHelp(commandEntries));
   else if (values.version) process.stdout.write(`${kitVersion()}\n`);
   else {
     const option = Object.keys(values).find((name) => !['_', '$0', '--'].includes(name));
@@ -130,4 +156,4 @@ function reportError(error: unknown): void {
   process.exitCode = exitCodes.internal;
 }
 
-await main(hideBin(process.argv));
+await main(process.argv.slice(2));

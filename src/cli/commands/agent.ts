@@ -59,8 +59,6 @@ type AgentOptions = NonNullable<Parameters<ReferenceAgent['startAgent']>[0]>;
 type RunningAgent = Awaited<ReturnType<ReferenceAgent['startAgent']>>;
 
 export const agent = defineCommand({
-  name: 'agent',
-  summary: 'Run the reference sandbox, or one with faults',
   description: [
     'Runs until you press Ctrl-C. It then finishes the open requests within 5 s; a second Ctrl-C ends it immediately.',
   ],

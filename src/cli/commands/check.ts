@@ -73,8 +73,6 @@ type Conformance = typeof conformanceModule;
 type Selection = Parameters<Conformance['planCheck']>[0];
 
 export const check = defineCommand({
-  name: 'check',
-  summary: 'Check a sandbox against the interface specification',
   description: [
     'Sends valid and invalid requests, places calls, and reports which requirements hold. Creates users and deletes them at the end. Some requests reach the model of the sandbox and may cost money; --dry-run lists them.',
     'With --area service, checks an evaluation service instead.',

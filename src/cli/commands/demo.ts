@@ -30,8 +30,6 @@ const MUTANT = 'chat/content-null';
 const TEXT_AREAS = ['chat', 'health', 'users'] as const;
 
 export const demo = defineCommand({
-  name: 'demo',
-  summary: 'Show everything in a minute, on this machine only',
   description: [
     'Runs a sandbox, checks it, breaks it, sends its traces to the service, calls it, and lets simulated users talk to it.',
   ],

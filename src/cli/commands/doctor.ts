@@ -22,8 +22,6 @@ const options = {
 };
 
 export const doctor = defineCommand({
-  name: 'doctor',
-  summary: 'Diagnose whether a sandbox or service can be reached',
   description: [
     'Tests the address, TLS, the API key, and one request per endpoint, and names the first problem with its fix.',
   ],

@@ -8,8 +8,6 @@ import { onStopSignal } from '../signals.ts';
 import { exporterVariables, serviceOptions, startServiceFor } from './serve.ts';
 
 export const exec = defineCommand({
-  name: 'exec',
-  summary: 'Run a command with the service, and optionally an agent',
   description: [
     'Starts the service on a free port, runs the command with variables that point to it, stops the service, and exits with the exit code of the command.',
   ],

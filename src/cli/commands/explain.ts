@@ -4,8 +4,6 @@ import { suggestRequirement, UsageError } from '../errors.ts';
 import { createTerminal } from '../output/terminal.ts';
 
 export const explain = defineCommand({
-  name: 'explain',
-  summary: 'Explain a requirement, or list all of them',
   arguments: {
     id: optionalArgument(
       z.string().describe('a requirement, an area, or a statement'),

@@ -12,8 +12,6 @@ import { writeReports } from './check.ts';
 type Conformance = typeof conformanceModule;
 
 export const grade = defineCommand({
-  name: 'grade',
-  summary: 'Judge a recorded check again, offline',
   arguments: { recording: argument(values.filePath, 'File written by sandbox-kit check --record') },
   options: conformanceReports,
   examples: [

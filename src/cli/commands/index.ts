@@ -1,33 +1,98 @@
-/** All commands, in the order of the help. Each loads the packages it needs when it runs. */
-import type { Command } from '../command.ts';
-import { agent } from './agent.ts';
-import { check } from './check.ts';
-import { demo } from './demo.ts';
-import { doctor } from './doctor.ts';
-import { exec } from './exec.ts';
-import { explain } from './explain.ts';
-import { grade } from './grade.ts';
-import { lintTraces } from './lint-traces.ts';
-import { load } from './load.ts';
-import { scenario } from './scenario.ts';
-import { schemas } from './schemas.ts';
-import { selftest } from './selftest.ts';
-import { serve } from './serve.ts';
-import { simulate } from './simulate.ts';
+/** All commands, in the order of the help. A command is loaded when it is run or described. */
+import type { Command, CommandDefinition, CommandSummary } from '../command.ts';
 
-export const commands: readonly Command[] = [
-  check,
-  doctor,
-  load,
-  simulate,
-  scenario,
-  agent,
-  serve,
-  exec,
-  lintTraces,
-  explain,
-  grade,
-  selftest,
-  schemas,
-  demo,
+/** A command that is not loaded yet. */
+export interface CommandEntry extends CommandSummary {
+  load: () => Promise<Command>;
+}
+
+export const commandEntries: readonly CommandEntry[] = [
+  entry(
+    'check',
+    'Check a sandbox against the interface specification',
+    async () => (await import('./check.ts')).check,
+  ),
+  entry(
+    'doctor',
+    'Diagnose whether a sandbox or service can be reached',
+    async () => (await import('./doctor.ts')).doctor,
+  ),
+  entry(
+    'load',
+    'Load-test a sandbox, and report whether it meets the targets',
+    async () => (await import('./load.ts')).load,
+  ),
+  entry(
+    'simulate',
+    'Let simulated users talk to a sandbox, and score the outcome',
+    async () => (await import('./simulate.ts')).simulate,
+  ),
+  entry(
+    'scenario',
+    'Create a scenario from a production conversation',
+    async () => (await import('./scenario.ts')).scenario,
+  ),
+  entry(
+    'agent',
+    'Run the reference sandbox, or one with faults',
+    async () => (await import('./agent.ts')).agent,
+  ),
+  entry(
+    'serve',
+    'Run the complete evaluation service',
+    async () => (await import('./serve.ts')).serve,
+  ),
+  entry(
+    'exec',
+    'Run a command with the service, and optionally an agent',
+    async () => (await import('./exec.ts')).exec,
+  ),
+  entry(
+    'lint-traces',
+    'Show what the service would store of an OTLP trace request',
+    async () => (await import('./lint-traces.ts')).lintTraces,
+  ),
+  entry(
+    'explain',
+    'Explain a requirement, or list all of them',
+    async () => (await import('./explain.ts')).explain,
+  ),
+  entry(
+    'grade',
+    'Judge a recorded check again, offline',
+    async () => (await import('./grade.ts')).grade,
+  ),
+  entry(
+    'selftest',
+    'Prove that the checks detect every planted fault',
+    async () => (await import('./selftest.ts')).selftest,
+  ),
+  entry(
+    'schemas',
+    'List the JSON Schemas of all messages, or print one',
+    async () => (await import('./schemas.ts')).schemas,
+  ),
+  entry(
+    'demo',
+    'Show everything in a minute, on this machine only',
+    async () => (await import('./demo.ts')).demo,
+  ),
+  entry(
+    'completion',
+    'Print a script that completes commands in the shell',
+    async () => (await import('./completion.ts')).completion,
+  ),
 ];
+
+/** Loads all commands. */
+export async function loadCommands(): Promise<Command[]> {
+  return Promise.all(commandEntries.map(({ load }) => load()));
+}
+
+function entry(
+  name: string,
+  summary: string,
+  load: () => Promise<CommandDefinition>,
+): CommandEntry {
+  return { name, summary, load: async () => ({ ...(await load()), name, summary }) };
+}

@@ -18,8 +18,6 @@ const inputFile = z
   .describe('the path of an OTLP trace request');
 
 export const lintTraces = defineCommand({
-  name: 'lint-traces',
-  summary: 'Show what the service would store of an OTLP trace request',
   description: [
     'Reads an OTLP trace request as the service does (JSON or protobuf, plain or gzip), and explains what is stored, what is ignored, and how to fix it.',
   ],

@@ -149,8 +149,6 @@ type Conformance = typeof conformanceModule;
 type Plan = LoadReport['plan'];
 
 export const load = defineCommand({
-  name: 'load',
-  summary: 'Load-test a sandbox, and report whether it meets the targets',
   description: [
     'Sends requests at a constant rate that does not slow down with the sandbox, and compares latency, throughput, and error rate with the targets of the specification.',
   ],

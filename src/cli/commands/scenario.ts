@@ -37,8 +37,6 @@ const options = {
 type ScenarioFlags = ValuesOf<typeof positionals & typeof options>;
 
 export const scenario = defineCommand({
-  name: 'scenario',
-  summary: 'Create a scenario from a production conversation',
   description: [
     "The user's messages become steps; the evals that scored the conversation, and the tools that were called, become evals.",
   ],

@@ -35,8 +35,6 @@ const options = {
 };
 
 export const schemas = defineCommand({
-  name: 'schemas',
-  summary: 'List the JSON Schemas of all messages, or print one',
   description: [
     'Also prints the OpenAPI and AsyncAPI documents of the interface, from which other tools generate ' +
       'clients, servers, and documentation.',

@@ -11,8 +11,6 @@ import { createStepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';
 
 export const selftest = defineCommand({
-  name: 'selftest',
-  summary: 'Prove that the checks detect every planted fault',
   description: [
     'Checks the reference agent and the service through a proxy that breaks one requirement at a time, and shows which requirement detects which fault.',
   ],

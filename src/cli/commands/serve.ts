@@ -39,8 +39,6 @@ type Service = typeof serviceModule;
 type RunningService = Awaited<ReturnType<Service['startService']>>;
 
 export const serve = defineCommand({
-  name: 'serve',
-  summary: 'Run the complete evaluation service',
   description: [
     'The service ingests traces, closes conversations, scores them, runs simulations, and serves results and pages. It runs until you press Ctrl-C, and then finishes the open requests within 5 s.',
   ],

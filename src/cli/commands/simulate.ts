@@ -63,8 +63,6 @@ type Service = typeof serviceModule;
 type SimulateOptions = Parameters<Service['simulate']>[0];
 
 export const simulate = defineCommand({
-  name: 'simulate',
-  summary: 'Let simulated users talk to a sandbox, and score the outcome',
   description: [
     'Without --scenario, runs the starter scenarios, which are for the support agent of a shop. Each session creates a user and deletes it at the end.',
   ],

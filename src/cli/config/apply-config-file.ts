@@ -20,7 +20,7 @@ interface Configured {
  */
 export async function applyConfigFile(
   command: CommandDescription,
-  commands: readonly CommandDescription[],
+  loadCommands: () => Promise<readonly CommandDescription[]>,
   values: Values,
 ): Promise<Configured> {
   const path = findConfigFile(values['config']);
@@ -29,7 +29,7 @@ export async function applyConfigFile(
   // Most commands run without a file, and the YAML library takes a moment to load.
   const { readConfigFile } = await import('./config-file.ts');
   const given: Values = { ...values, config: undefined };
-  const added = selectValues(command, readConfigFile(path, commands), given);
+  const added = selectValues(command, readConfigFile(path, await loadCommands()), given);
   if (added.length > 0) {
     const keys = added.map((value) => value.path).join(', ');
     process.stderr.write(`sandbox-kit: Using ${path}: ${keys}.\n`);

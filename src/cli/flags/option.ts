@@ -86,11 +86,6 @@ export function secretOption<Value extends z.ZodType>(
   return { ...option(value, placeholder, help), isSecret: true };
 }
 
-/** Returns the options that the command line accepts. */
-export function commandLineOptions(options: Options): Options {
-  return Object.fromEntries(Object.entries(options).filter(([, { isSecret }]) => !isSecret));
-}
-
 /** Sets the heading under which the help lists these options. */
 export function group<Group extends Options>(heading: string, options: Group): Group {
   const entries = Object.entries(options).map(([name, each]) => [

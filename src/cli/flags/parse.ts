@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
 import { CONFIG_FILE } from './config-file.ts';
-import { commandLineOptions, isOnByDefault, type Option } from './option.ts';
+import { commandLineOptions } from './command-line-options.ts';
+import { isOnByDefault, type Option } from './option.ts';
 
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;
 
@@ -134,20 +135,3 @@ function rejectMissingValues(
 
 /** A negative number is a value, not an option. */
 const isOption = (arg: string): boolean => /^--?[a-z]/i.test(arg);
-
-/**
- * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would take
- * the second word for a positional argument or for short options.
- */
-export function joinDashValues(args: readonly string[]): string[] {
-  const end = args.indexOf('--');
-  const joined: string[] = [];
-  for (const [index, arg] of args.entries()) {
-    const previous = joined.at(-1) ?? '';
-    const isBeforeEnd = end === -1 || index < end;
-    if (isBeforeEnd && /^-(\d.*)?$/s.test(arg) && /^--[a-z][a-z-]*$/.test(previous)) {
-      joined[joined.length - 1] = `${previous}=${arg}`;
-    } else joined.push(arg);
-  }
-  return joined;
-}

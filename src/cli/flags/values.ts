@@ -151,6 +151,17 @@ const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
 const namesOf = (value: string | string[]): string[] =>
   [value].flat().flatMap((names) => names.split(','));
 
+const offered = new WeakMap<z.ZodType, readonly string[]>();
+
+/** Remembers which words a schema accepts that is more than an enumeration, for shell completion. */
+function offer<Schema extends z.ZodType>(choices: readonly string[], schema: Schema): Schema {
+  offered.set(schema, choices);
+  return schema;
+}
+
+/** Returns the words that a schema of this file offers. */
+export const choicesOf = (schema: z.ZodType): readonly string[] | undefined => offered.get(schema);
+
 /** Areas such as `chat,users`. The option can be repeated. */
 function areasOf(known: readonly Area[], description: string) {
   return z
@@ -167,18 +178,22 @@ function areasOf(known: readonly Area[], description: string) {
 }
 
 /** Areas of a sandbox, and the area of the service. */
-export const anyAreas = areasOf(
+export const anyAreas = offer(
   [...sandboxAreas, 'service'],
-  'a list of chat, health, users, voice, service',
+  areasOf([...sandboxAreas, 'service'], 'a list of chat, health, users, voice, service'),
 );
 
 /** Areas of a sandbox, or `service` alone. */
-export const targetAreas = areasOf(
+export const targetAreas = offer(
   [...sandboxAreas, 'service'],
-  'a list of chat, health, users, voice, or service alone',
-).refine((areas) => areas.length === 1 || !areas.includes('service'), {
-  error: "can't combine service with other areas: the service and a sandbox are different servers.",
-});
+  areasOf(
+    [...sandboxAreas, 'service'],
+    'a list of chat, health, users, voice, or service alone',
+  ).refine((areas) => areas.length === 1 || !areas.includes('service'), {
+    error:
+      "can't combine service with other areas: the service and a sandbox are different servers.",
+  }),
+);
 
 /** An IP address. */
 export const ipAddress = textMatching((text) => isIP(text) > 0, 'an IP address');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import t from 'tap';
 import { parse } from 'yaml';
-import { commands } from '../../../src/cli/commands/index.ts';
+import { loadCommands } from '../../../src/cli/commands/index.ts';
 import { readConfigFile } from '../../../src/cli/config/config-file.ts';
 import { settingsOf, toKey } from '../../../src/cli/config/settings.ts';
 import { UsageError } from '../../../src/cli/errors.ts';
@@ -13,6 +13,7 @@ import { ROOT } from '../../helpers/repository.ts';
 const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/sandbox-kit.config.json'), 'utf8')) as {
   properties: Record<string, { properties?: Record<string, unknown> }>;
 };
+const commands = await loadCommands();
 const isValid = new Ajv({ strict: false, allErrors: true }).compile(schema);
 
 void t.test('every option of every command has a key in its section', (t) => {

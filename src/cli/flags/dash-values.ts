@@ -1,0 +1,16 @@
+/**
+ * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would take
+ * the second word for a positional argument or for short options.
+ */
+export function joinDashValues(args: readonly string[]): string[] {
+  const end = args.indexOf('--');
+  const joined: string[] = [];
+  for (const [index, arg] of args.entries()) {
+    const previous = joined.at(-1) ?? '';
+    const isBeforeEnd = end === -1 || index < end;
+    if (isBeforeEnd && /^-(\d.*)?$/s.test(arg) && /^--[a-z][a-z-]*$/.test(previous)) {
+      joined[joined.length - 1] = `${previous}=${arg}`;
+    } else joined.push(arg);
+  }
+  return joined;
+}

@@ -1,0 +1,41 @@
+/** The help of `sandbox-kit --help`. It loads no command, so that it starts fast. */
+import type { CommandSummary, Example } from '../command.ts';
+import { formatExamples, formatExitCodes, joinBlocks, section, type Row } from './help-layout.ts';
+
+const globalExamples: readonly Example[] = [
+  { command: 'sandbox-kit demo', note: 'Show everything in a minute' },
+  { command: 'sandbox-kit agent', note: 'Start a sandbox to build against' },
+  { command: 'sandbox-kit check http://127.0.0.1:8080', note: 'Check a sandbox' },
+  { command: 'sandbox-kit check --help', note: 'Show the options of check' },
+];
+
+const globalEnvironment: Readonly<Record<string, string>> = {
+  SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox',
+  SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service',
+};
+
+/** The exit codes of every command. */
+export const globalExitCodes: Readonly<Record<number, string>> = {
+  0: 'OK',
+  1: 'findings',
+  2: 'usage error',
+  3: 'not judged',
+  70: 'internal error',
+};
+
+/** Returns the help of `sandbox-kit --help`. */
+export function formatGlobalHelp(commands: readonly CommandSummary[]): string {
+  const rows = commands.map((command): Row => [command.name, command.summary]);
+  return joinBlocks([
+    'Usage: sandbox-kit COMMAND [options]',
+    'Test agents against the interface of an evaluation service.',
+    section('Commands', rows),
+    section('Options', [
+      ['--help', 'Show the help of sandbox-kit or of a command'],
+      ['--version', 'Show the version'],
+    ]),
+    formatExamples(globalExamples),
+    section('Environment variables', Object.entries(globalEnvironment)),
+    formatExitCodes(globalExitCodes),
+  ]);
+}

@@ -1,0 +1,47 @@
+/** The tarball is what registries and tools expect: entry points, types, licenses, and links. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { createEmptyProject, createProject, packKit } from './tarball.ts';
+
+const PUBLINT = 'publint@0.3.25';
+const ATTW = '@arethetypeswrong/cli@0.18.5';
+
+void t.test('publint and Are the types wrong find nothing', async (t) => {
+  const project = createEmptyProject(t);
+  const { code, stderr } = await project.install(PUBLINT, ATTW);
+  t.equal(code, 0, 'installs the tools', { stderr });
+  const publint = await project.run(tool(project.directory, 'publint'), ['--strict', packKit()]);
+  t.equal(publint.code, 0, 'publint', publint);
+  // The kit is ESM only, like its dependencies. Node 22.19 and newer can require it.
+  const attw = await project.run(tool(project.directory, 'attw'), [
+    packKit(),
+    '--profile',
+    'esm-only',
+  ]);
+  t.equal(attw.code, 0, 'Are the types wrong', attw);
+});
+
+void t.test('the package contains its licenses and instructions', async (t) => {
+  const project = await createProject(t);
+  const root = join(project.directory, 'node_modules/sandbox-kit');
+  const files = [
+    'CHANGELOG.md',
+    'LICENSE',
+    'README.md',
+    'SECURITY.md',
+    'THIRD-PARTY-NOTICES.md',
+    'dist/vendor/LICENSES.md',
+    'llms.txt',
+    'skills/sandbox-kit/SKILL.md',
+  ];
+  for (const file of files) t.ok(existsSync(join(root, file)), file);
+  const licenses = readFileSync(join(root, 'dist/vendor/LICENSES.md'), 'utf8');
+  for (const name of ['autocannon', 'fastify', 'werift', '@peculiar/x509']) {
+    t.match(licenses, new RegExp(`^## ${name} \\d`, 'm'), name);
+  }
+  t.notOk(existsSync(join(root, 'packaging')), 'without the build');
+});
+
+const tool = (directory: string, name: string): string =>
+  join(directory, 'node_modules/.bin', name);

@@ -1,0 +1,90 @@
+/** What a release needs: metadata, workflows, the changelog, and the security policy agree. */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { parse } from 'yaml';
+import { commandEntries } from '../../src/cli/commands/index.ts';
+import { ROOT } from '../helpers/repository.ts';
+
+const REPOSITORY = 'https://github.com/sandbox-kit/sandbox-kit';
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+interface PackageJson {
+  version: string;
+  homepage: string;
+  repository: { url: string };
+  bugs: { url: string };
+  files: string[];
+  publishConfig: object;
+  scripts: Record<string, string>;
+}
+const kit = JSON.parse(read('package.json')) as PackageJson;
+
+interface Workflow {
+  on: Record<string, unknown>;
+  permissions: Record<string, string>;
+  jobs: Record<string, { permissions?: Record<string, string>; steps: { run?: string }[] }>;
+}
+
+void t.test('package.json names the repository that the workflows publish from', (t) => {
+  t.match(kit, {
+    homepage: `${REPOSITORY}#readme`,
+    repository: { url: `git+${REPOSITORY}.git` },
+    bugs: { url: `${REPOSITORY}/issues` },
+    publishConfig: { access: 'public', provenance: true },
+  });
+  for (const page of ['CHANGELOG.md', 'SECURITY.md']) {
+    for (const [url] of read(page).matchAll(/https:\/\/github\.com\/[^\s)>]+/g)) {
+      t.ok(url.startsWith(`${REPOSITORY}/`), `${page}: ${url}`);
+    }
+  }
+  t.end();
+});
+
+void t.test('every published file exists', (t) => {
+  for (const path of kit.files.filter((path) => path !== 'dist' && !path.includes('*'))) {
+    t.ok(existsSync(join(ROOT, path)), path);
+  }
+  t.end();
+});
+
+void t.test('the publish workflow signs the tarball that it tested', (t) => {
+  const { on, permissions, jobs } = parse(read('.github/workflows/publish.yml')) as Workflow;
+  t.same(on, { push: { tags: ['v*'] } });
+  t.same(permissions, { contents: 'read' }, 'no other job can write');
+  t.equal(jobs['publish']?.permissions?.['id-token'], 'write');
+  const steps = (jobs['publish']?.steps ?? []).map(({ run = '' }) => run);
+  const last = steps.at(-1) ?? '';
+  t.match(last, /test:package[\s\S]*npm publish "\$tarball" --provenance/);
+  t.end();
+});
+
+void t.test('workflows run scripts that exist', (t) => {
+  for (const name of ['ci', 'publish']) {
+    const { jobs } = parse(read(`.github/workflows/${name}.yml`)) as Workflow;
+    for (const { run = '' } of Object.values(jobs).flatMap(({ steps }) => steps)) {
+      for (const [, script = ''] of run.matchAll(/npm run ([\w:]+)/g)) {
+        t.ok(script in kit.scripts, `${name}: npm run ${script}`);
+      }
+      for (const [path] of run.matchAll(/(?:test|\.ci)\/[\w./-]+/g)) {
+        t.ok(existsSync(join(ROOT, path)), `${name}: ${path}`);
+      }
+    }
+  }
+  t.end();
+});
+
+void t.test('the changelog starts with what is not released yet', (t) => {
+  const headings = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, text]) => text);
+  t.equal(headings[0], '[Unreleased]');
+  t.end();
+});
+
+void t.test('the security policy says what each command exposes', (t) => {
+  const rows =
+    read('SECURITY.md')
+      .match(/^\| `.*$/gm)
+      ?.join('\n') ?? '';
+  for (const { name } of commandEntries) t.ok(rows.includes(`\`${name}\``), name);
+  t.end();
+});

@@ -28,6 +28,14 @@ export interface AsyncApiDocument {
 
 const messages: readonly VoiceMessage[] = voiceChannel.messages;
 
+/** The parts of the schemas that describe messages. Every message of the WebSocket has a `type`. */
+const describedMessages = schemas as unknown as Readonly<
+  Record<
+    VoiceMessage['name'],
+    { description: string; properties: { type: { const: string } }; examples: unknown[] }
+  >
+>;
+
 const INFO_DESCRIPTION =
   'The voice WebSocket that a customer hosts in a sandbox and that the evaluation service opens for a call (area ' +
   'B of the interface, spec 4.9 and 6). `send` and `receive` are those of the sandbox. Media is carried over ' +
@@ -53,6 +61,7 @@ export function createAsyncApi(options: AsyncApiOptions = {}): AsyncApiDocument 
       title: 'Voice WebSocket of an agent sandbox',
       version: contractVersion,
       description: INFO_DESCRIPTION,
+      contact: { name: 'sandbox-kit' },
       license: { name: 'MIT', url: 'https://opensource.org/license/mit' },
       tags: [{ name: 'voice', description: 'Calls with the agent.' }],
     },
@@ -125,6 +134,7 @@ function describeOperation({ name, sender, summary, isExtension }: VoiceMessage)
     action: sender === 'sandbox' ? 'send' : 'receive',
     title: name,
     summary: `${summary}.`,
+    description: describedMessages[name].description,
     ...(isExtension && { 'x-extension': true }),
     channel: { $ref: '#/channels/voice' },
     messages: [{ $ref: `#/channels/voice/messages/${name}` }],
@@ -135,11 +145,7 @@ function describeMessage(
   { name, summary, isExtension }: VoiceMessage,
   components: SchemaComponents,
 ): object {
-  const { description, properties, examples } = schemas[name] as unknown as {
-    description: string;
-    properties: { type: { const: string } };
-    examples: unknown[];
-  };
+  const { description, properties, examples } = describedMessages[name];
   return {
     name: properties.type.const,
     title: name,

@@ -104,6 +104,7 @@ export function createOpenApi(area: OpenApiArea, options: OpenApiOptions = {}): 
       title,
       description,
       version: contractVersion,
+      contact: { name: 'sandbox-kit' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [describeServer(areas[area], options)],

@@ -212,9 +212,14 @@ void t.test('help: fits a terminal, and its examples run', async (t) => {
   await Promise.all(voiceExamples);
 });
 
-/** Splits a shell command into its arguments; an argument may be in double quotes. */
+/**
+ * Splits a shell command into its arguments; an argument may be in double quotes. A redirection is left
+ * out.
+ */
 const splitArgs = (line: string): string[] =>
-  [...line.matchAll(/"([^"]*)"|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+  [...line.replace(/ > [\w.]+$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
+    ([, quoted, plain]) => quoted ?? plain ?? '',
+  );
 
 /** Whether each line has at most 80 characters. Curl commands stay on one line, to be copied. */
 function fits80Columns(text: string): boolean {

@@ -299,7 +299,7 @@ function isDirectlyAfter(block: Block, next: Block): boolean {
 
 /** Splits a line as a shell does; quotes hold words together. Comments and redirections are left out. */
 function splitWords(line: string): string[] {
-  const words = line.replace(/ (#|> [\w.]+).*$/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g);
+  const words = line.replace(/ (?:# |> [\w.]+$).*$/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g);
   return [...words].map(([, double, single, plain]) => double ?? single ?? plain ?? '');
 }
 

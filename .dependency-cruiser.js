@@ -129,10 +129,16 @@ export default {
     ),
     forbid(
       'cli-through-entry-points',
-      'The CLI uses the entry point of each package.',
-      '^src/(cli/|index\\.ts)',
+      'The CLI and the library use the entry point of each package.',
+      '^src/(cli/|library/|index\\.ts)',
       `^(${PEERS.join('|')})/.+`,
       `^(${PEERS.join('|')})/index\\.ts$`,
+    ),
+    forbid(
+      'only-the-top-imports-the-library',
+      'The library is above the packages, and below the CLI.',
+      '^(src/(?!cli/|library/|index\\.ts)|reference-agent|conformance|load)',
+      '^src/library/',
     ),
     forbid(
       'nothing-imports-the-cli',
@@ -160,7 +166,7 @@ export default {
     ownedBy('hdr-histogram-js', '^load/'),
     ownedBy('yargs', '^src/cli/'),
     ownedBy('pino', '^src/platform/'),
-    ownedBy('yaml', '^src/cli/'),
+    ownedBy('yaml', '^src/(cli|library)/'),
     ownedBy('opus-decoder', '^src/voice/'),
     ownedBy('libopus-wasm', '^src/voice/'),
     ownedBy('fastify', '^(src/http-kit|reference-agent|src/service)/'),
@@ -169,7 +175,7 @@ export default {
       'undici',
       '^(conformance/(engine/drive|proof)|load/engines|src/service/simulator|src/voice)/',
     ),
-    ownedBy('zod', '^(src/cli/|src/platform/|src/index|src/service/app/|reference-agent/)'),
+    ownedBy('zod', '^(src/cli/|src/library/|src/platform/|src/service/app/|reference-agent/)'),
   ],
   options: {
     doNotFollow: { path: 'node_modules' },

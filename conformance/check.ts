@@ -33,7 +33,7 @@ export interface CheckOptions {
   /** The random seed. Every id of the run is derived from it. */
   seed: string;
   /** The areas to check (default: all areas of a sandbox). */
-  areas?: readonly Area[];
+  areas?: readonly Area[] | undefined;
   /** The bearer key of the sandbox or the key of the service (default: none is sent). */
   apiKey?: string | undefined;
   /** The lowercase name of the header with the service key (default: `x-service-api-key`). */
@@ -42,25 +42,25 @@ export interface CheckOptions {
   intrusive?: boolean | undefined;
   /** A CA certificate (PEM) to trust in addition to the built-in ones. */
   ca?: string | undefined;
-  clock?: Clock;
+  clock?: Clock | undefined;
   /** Maximum number of requests in flight (default: 6). */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** Maximum number of requests per second (default: no limit). */
   ratePerSecond?: number | undefined;
   /** Timeout of a chat or users request (default: 30 000 ms). */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Waives HTTPS for other hosts too, not only for loopback. */
-  allowHttp?: boolean;
+  allowHttp?: boolean | undefined;
   /** How to reach the voice endpoint, if not in the usual way. */
   voice?: Partial<VoiceOptions> | undefined;
   /** Messages that make the agent call a tool. */
-  prompts?: readonly string[];
+  prompts?: readonly string[] | undefined;
   /** Turns every warn into a fail. */
-  strict?: boolean;
+  strict?: boolean | undefined;
   /** Called after every exchange, except those that wait for the peer to come back. */
-  onExchange?: (exchange: ExchangeRecord) => void;
+  onExchange?: ((exchange: ExchangeRecord) => void) | undefined;
   /** Called with a sentence for people while the run waits for the peer to come back. */
-  onWaiting?: (message: string) => void;
+  onWaiting?: ((message: string) => void) | undefined;
   /** Interrupts the run. Afterwards it only deletes the users that it created. */
   signal?: AbortSignal | undefined;
 }

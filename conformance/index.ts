@@ -16,6 +16,12 @@ export {
 export { SUITE, type Plan } from './engine/drive/run.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
+export {
+  judgedRoutes,
+  judgeExchange,
+  type ForeignExchange,
+  type ForeignFinding,
+} from './judge-exchange.ts';
 export type { BrokenMust } from './engine/judge/exchange-validator.ts';
 export {
   selftest,

@@ -1,13 +1,14 @@
 /**
- * The library: starts the service and the reference agent in a test. One process can run many of
- * them.
+ * The library: every job of the command line as a function, and the reference agent and the service in
+ * a test. One process can run many of them at the same time.
  *
- *     const service = await startService({ clock: manualClock(Date.now()) });
  *     const agent = await startAgent();
+ *     const report = await check({ url: agent.url, areas: ['chat', 'health'] });
+ *     const service = await startService({ clock: manualClock(Date.now()) });
  *
- * Both reject with a TypeError if an option is unknown or has the wrong type, and with an error named
- * `StartError` if they can't start, for example because a port is in use or the seed data is invalid.
- * The message says what to change.
+ * Each function rejects with a TypeError if an option is unknown or invalid, and the message says what to
+ * change. `startAgent` and `startService` reject with an error named `StartError` if they can't start,
+ * for example because a port is in use or the seed data is invalid.
  */
 export {
   startAgent,
@@ -31,18 +32,33 @@ export {
   type ManualClock,
 } from './platform/clock.ts';
 export type { Log, LogFields } from './platform/log.ts';
-/** Messages of both interfaces. `sandbox-kit schemas NAME` prints their schemas. */
-export type {
-  AgentFault,
-  ChatRequest,
-  ChatResponse,
-  ClosedConversation,
-  EvalDefinition,
-  LiveSettings,
-  ProductionSessionPage,
-  SeedDocument,
-  ServiceFault,
-  SessionVerdict,
-  SimulationSessionPage,
-  TranscriptUpload,
-} from './contract/index.ts';
+export {
+  check,
+  diagnose,
+  grade,
+  load,
+  simulate,
+  validateExchange,
+  type CallTarget,
+  type CheckOptions,
+  type DiagnoseOptions,
+  type DiagnosisReport,
+  type Exchange,
+  type ExchangeFinding,
+  type ExchangeHeaders,
+  type ExchangeRequest,
+  type ExchangeResponse,
+  type GradeOptions,
+  type KnownFailure,
+  type LoadOptions,
+  type LoadProgress,
+  type ModelEndpoint,
+  type RunOptions,
+  type SimulateOptions,
+  type SpeechModel,
+} from './library/index.ts';
+/**
+ * Messages of both interfaces, reports, and documents, by the title of their schema.
+ * `sandbox-kit/schemas/TITLE.json` is the schema.
+ */
+export type * from './contract/generated/types.ts';

@@ -47,8 +47,20 @@ export function diagnosisText(
   return [style('bold', `Connection to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
 }
 
+/** A diagnosis for programs. */
+export interface DiagnosisJson {
+  target: string;
+  ok: boolean;
+  blockedBy?: { id: string; message: string; cure: string };
+  remark?: string;
+  requests: { request: string; outcome: string; tookMs: number }[];
+}
+
 /** Returns the diagnosis for programs. */
-export function diagnosisJson({ blockedBy, remark, exchanges }: Diagnosis, target: string): object {
+export function diagnosisJson(
+  { blockedBy, remark, exchanges }: Diagnosis,
+  target: string,
+): DiagnosisJson {
   return {
     target,
     ok: blockedBy === undefined,

@@ -1,18 +1,8 @@
-import { findClosest } from '../platform/suggest.ts';
+import { UsageError } from '../library/usage-error.ts';
+import { didYouMean } from '../platform/suggest.ts';
 
-/** A mistake of the caller. Printed as one line; exit code 2. */
-export class UsageError extends Error {
-  override name = 'UsageError';
-
-  /** Joins the lines of a message, and adds a full stop if it has no end mark. */
-  constructor(message: string) {
-    const line = message
-      .replaceAll(/\s*\n\s*/g, ' ')
-      .trim()
-      .replace(/\?\.$/, '?');
-    super(/[.?!]$/.test(line) ? line : `${line}.`);
-  }
-}
+export { didYouMean } from '../platform/suggest.ts';
+export { UsageError } from '../library/usage-error.ts';
 
 /** A result can't be written, for example because the disk is full. Exit code 3. */
 export class OutputError extends UsageError {
@@ -27,12 +17,6 @@ export const exitCodes = {
   notJudged: 3,
   internal: 70,
 } as const;
-
-/** Returns the sentence "Did you mean X?" if a known word is close, or else `fallback`. */
-export function didYouMean(word: string, known: readonly string[], fallback: string): string {
-  const closest = findClosest(word, known);
-  return closest === undefined ? fallback : `Did you mean ${closest}?`;
-}
 
 /**
  * Returns what to do about an unknown requirement id. Ids of one area are too similar for a guess, so

@@ -5,7 +5,7 @@ import { commandEntries, loadCommands } from './commands/index.ts';
 import { didYouMean, exitCodes, OutputError, UsageError } from './errors.ts';
 import { commandLineOptions } from './flags/command-line-options.ts';
 import { joinDashValues } from './flags/dash-values.ts';
-import { kitVersion } from './kit-version.ts';
+import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { ignoreClosedPipes } from './signals.ts';
 

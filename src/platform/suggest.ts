@@ -25,6 +25,12 @@ export function suggestion(
   return closest === undefined ? fallback : `did you mean ${mark}${closest}${mark}?`;
 }
 
+/** Returns the sentence "Did you mean X?" if a known word is close, or else `fallback`. */
+export function didYouMean(word: string, known: readonly string[], fallback: string): string {
+  const closest = findClosest(word, known);
+  return closest === undefined ? fallback : `Did you mean ${closest}?`;
+}
+
 /** Counts the letters to insert, delete, replace, or swap with their neighbor. */
 function editDistance(from: string, to: string): number {
   let rowBefore: number[] = [];

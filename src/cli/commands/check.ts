@@ -1,7 +1,6 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { Area, CheckReport } from '../../contract/index.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
@@ -15,8 +14,8 @@ import { SET_URL } from '../flags/parse.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { describeUnselected, readEarlierReport, readKnownFailures } from '../input/report-files.ts';
-import { readUserLines } from '../input/scenario-files.ts';
-import { kitVersion } from '../kit-version.ts';
+import { readUserLines } from '../../library/input/scenario-files.ts';
+import { runCheck, selectionOf } from '../../library/run-check.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
 import { openOutputs, type Outputs } from '../output/outputs.ts';
 import { createStepProgress } from '../output/progress.ts';
@@ -70,7 +69,6 @@ const options = {
 
 type CheckFlags = ValuesOf<typeof positionals & typeof options>;
 type Conformance = typeof conformanceModule;
-type Selection = Parameters<Conformance['planCheck']>[0];
 
 export const check = defineCommand({
   description: [
@@ -104,15 +102,12 @@ export const check = defineCommand({
     if (flags.intrusive !== undefined && !isService(flags)) {
       throw new UsageError('--intrusive needs --area service.');
     }
-    const selection: Selection = {
-      ...(flags.area && { areas: flags.area }),
-      ...(prompts.length > 0 && { prompts }),
-      ...(isService(flags) && { intrusive: flags.intrusive ?? isLoopbackUrl(flags.url ?? '') }),
-    };
+    const { url, area: areas, intrusive } = flags;
+    const chosen = { url, areas, prompts, intrusive };
     const out = createTerminal(process.stdout);
-    if (flags.list) out.write(conformance.listing(selection, out));
-    else if (flags['dry-run']) out.write(conformance.dryRun(selection, out));
-    else await runCheck(flags, selection, { conformance, origin });
+    if (flags.list) out.write(conformance.listing(selectionOf(chosen), out));
+    else if (flags['dry-run']) out.write(conformance.dryRun(selectionOf(chosen), out));
+    else await checkTarget(flags, prompts, { conformance, origin });
   },
 });
 
@@ -129,13 +124,13 @@ function promptsOf({ prompt = [], scenario }: CheckFlags): string[] {
 const isService = ({ area }: { area?: readonly Area[] | undefined }): boolean =>
   area?.includes('service') ?? false;
 
-async function runCheck(
+async function checkTarget(
   flags: CheckFlags,
-  selection: Selection,
+  prompts: readonly string[],
   { conformance, origin }: { conformance: Conformance; origin: ValueOrigin },
 ): Promise<void> {
-  const { url: target, seed = randomSeed() } = flags;
-  if (target === undefined) {
+  const { url, seed = randomSeed(), intrusive } = flags;
+  if (url === undefined) {
     throw new UsageError(
       `URL is missing. It must be ${values.sandboxUrl.description ?? ''}. ${SET_URL}`,
     );
@@ -149,9 +144,10 @@ async function runCheck(
   const audioDirectory = flags['save-audio'];
   const recorder =
     audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
-  const plan = conformance.planCheck(selection);
+  const selection = { url, areas: flags.area, prompts, intrusive };
+  const plan = conformance.planCheck(selectionOf(selection));
   const planText = wrap(`${conformance.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
-  out.write(`${out.style('bold', `sandbox-kit check ${target}`)}\n${planText}\n\n`);
+  out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n${planText}\n\n`);
   const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
     total: plan.requests,
     unit: 'requests',
@@ -161,18 +157,19 @@ async function runCheck(
   using interrupt = abortOnStopSignal(
     'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.',
   );
-  const { transcript, report } = await conformance.check({
+  const { transcript, report } = await runCheck({
     ...selection,
     ...access,
-    target,
-    kitVersion: kitVersion(),
     seed,
     allowHttp: flags['allow-http'],
     strict: flags.strict,
     concurrency: flags.concurrency,
-    ratePerSecond: flags.rate,
+    rate: flags.rate,
     timeoutMs: flags['timeout-ms'],
-    voice: { ...voice, ...(recorder && { onAudio: recorder.onAudio }) },
+    voice,
+    onAudio: recorder?.onAudio,
+    knownFailures,
+    compareWith: earlier,
     signal: interrupt.signal,
     onExchange: (exchange) => {
       recorder?.onExchange(exchange);
@@ -185,8 +182,7 @@ async function runCheck(
   if (flags.record !== undefined) {
     writeTextFile(flags.record, conformance.writeTranscript(transcript), '--record');
   }
-  const judged = conformance.applyKnownFailures(report, knownFailures);
-  writeReports(earlier ? conformance.compareReports(judged, earlier) : judged, {
+  writeReports(report, {
     ...{ conformance, transcript, out, durationMs },
     outputs: flags,
     verbose: flags.verbose,

@@ -1,5 +1,5 @@
 import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
-import { randomSeed } from '../../platform/random.ts';
+import { runDiagnosis } from '../../library/run-diagnosis.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
@@ -7,7 +7,6 @@ import { readCa, readTargetKey } from '../flags/environment.ts';
 import * as values from '../flags/values.ts';
 import { callOptions } from '../flags/voice-options.ts';
 import { writeJsonFile } from '../input/files.ts';
-import { kitVersion } from '../kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
 
 const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox or service') };
@@ -39,16 +38,13 @@ export const doctor = defineCommand({
     const conformance = await import('../../../conformance/index.ts');
     const ca = readCa(flags.ca);
     const out = openOutputs({ json });
-    const diagnosis = await conformance.diagnose({
-      target: url,
-      kitVersion: kitVersion(),
-      seed: randomSeed(),
-      ...(area && { areas: area }),
+    const diagnosis = await runDiagnosis({
+      url,
+      areas: area,
       ...readTargetKey(flags),
       ca,
       timeoutMs: flags['timeout-ms'],
-      needsVoice: voiceUrl !== undefined || (area?.includes('voice') ?? false),
-      ...(voiceUrl !== undefined && { voice: { url: voiceUrl } }),
+      voice: { url: voiceUrl },
     });
     out.write(conformance.diagnosisText(diagnosis, formatCheckCommand(flags), out));
     if (json !== undefined) {

@@ -5,7 +5,7 @@ import { jsonReport } from '../flags/shared-options.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { writeJsonFile } from '../input/files.ts';
-import { kitVersion } from '../kit-version.ts';
+import { kitVersion } from '../../library/kit-version.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createStepProgress } from '../output/progress.ts';
 import { createTerminal } from '../output/terminal.ts';

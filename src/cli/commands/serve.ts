@@ -8,7 +8,7 @@ import * as common from '../flags/shared-options.ts';
 import { readModelEndpoint, readServiceKey, readSpeechEndpoint } from '../flags/environment.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
-import { readSeedFile } from '../input/documents.ts';
+import { readSeedFile } from '../../library/input/documents.ts';
 import { createTerminal } from '../output/terminal.ts';
 import { waitForStopSignal } from '../signals.ts';
 import { isPortInUse, loadMutants, portInUseError } from './servers.ts';

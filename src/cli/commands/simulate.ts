@@ -1,6 +1,14 @@
-import type * as conformanceModule from '../../../conformance/index.ts';
 import type * as serviceModule from '../../service/index.ts';
-import type { Area, Scenario, SimulationBlocker, SimulationReport } from '../../contract/index.ts';
+import type { Scenario, SimulationReport } from '../../contract/index.ts';
+import { resolveCallTarget } from '../../library/call-target.ts';
+import { readScenarioSet, type ScenarioSet } from '../../library/input/scenario-files.ts';
+import {
+  CHAT_CONCURRENCY,
+  defaultConcurrency,
+  runSimulation,
+  VOICE_CONCURRENCY,
+  type SimulationRun,
+} from '../../library/run-simulation.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
@@ -19,17 +27,11 @@ import * as values from '../flags/values.ts';
 import { findSetOption, voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { readEarlierReport } from '../input/report-files.ts';
-import { readScenarioSet, type ScenarioSet } from '../input/scenario-files.ts';
-import { kitVersion } from '../kit-version.ts';
 import { createAudioDirectory, type AudioDirectory } from '../output/audio-files.ts';
 import { openOutputs } from '../output/outputs.ts';
 import { createSessionProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
-
-const CHAT_CONCURRENCY = 5;
-/** Calls need more time than CPU. */
-const VOICE_CONCURRENCY = 10;
 
 const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox') };
 
@@ -60,7 +62,6 @@ const options = {
 
 type SimulateFlags = ValuesOf<typeof positionals & typeof options>;
 type Service = typeof serviceModule;
-type SimulateOptions = Parameters<Service['simulate']>[0];
 
 export const simulate = defineCommand({
   description: [
@@ -102,14 +103,12 @@ export const simulate = defineCommand({
     checkScenarios(set, service);
     const out = openOutputs(flags);
     const calls = await prepareCalls(flags, set.scenarios, origin);
-    const report = await runSessions(flags, { set, service, out, calls });
-    const isComparable = earlier !== undefined && !report.blockedBy;
-    const compared = isComparable ? service.withComparison(report, earlier) : report;
-    out.write(service.terminalReport(compared, out));
+    const report = await runSessions(flags, { set, service, out, calls, earlier });
+    out.write(service.terminalReport(report, out));
     const { json, junit } = flags;
-    if (json !== undefined) writeJsonFile(json, compared, '--json');
-    if (junit !== undefined) writeTextFile(junit, service.junitReport(compared), '--junit');
-    process.exitCode = compared.exitCode;
+    if (json !== undefined) writeJsonFile(json, report, '--json');
+    if (junit !== undefined) writeTextFile(junit, service.junitReport(report), '--junit');
+    process.exitCode = report.exitCode;
     calls.audio?.summarize(out);
   },
 });
@@ -125,7 +124,7 @@ function checkScenarios(set: ScenarioSet, service: Service): void {
 }
 
 /** Which sessions use voice, and how their calls are placed and saved. */
-interface Calls extends Pick<SimulateOptions, 'channel' | 'voice'> {
+interface Calls extends Pick<SimulationRun, 'channel' | 'voice'> {
   audio?: AudioDirectory | undefined;
 }
 
@@ -150,7 +149,7 @@ async function prepareCalls(
   return {
     channel: flags.voice ? 'voice' : undefined,
     voice: {
-      ...voiceSettingsOf(flags, origin),
+      ...resolveCallTarget(voiceSettingsOf(flags, origin)),
       speech: readSpeechEndpoint(),
       onAudio:
         audio &&
@@ -160,25 +159,6 @@ async function prepareCalls(
   };
 }
 
-/**
- * Returns why no session can run, worded as `check` and `doctor` do; undefined if sessions may run. A
- * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure.
- */
-async function runPreflight(
-  conformance: typeof conformanceModule,
-  access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
-): Promise<SimulationBlocker | undefined> {
-  const diagnose = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
-    const { blockedBy } = await conformance.diagnose({ ...access, areas });
-    return blockedBy && { message: blockedBy.message, cure: blockedBy.cure };
-  };
-  return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
-}
-
-/** A separate function: in one with `using`, the compiler does not rewrite import paths. */
-const importConformance = (): Promise<typeof conformanceModule> =>
-  import('../../../conformance/index.ts');
-
 async function runSessions(
   flags: SimulateFlags,
   {
@@ -186,16 +166,19 @@ async function runSessions(
     service,
     out,
     calls: { channel, voice },
-  }: { set: ScenarioSet; service: Service; out: Terminal; calls: Calls },
+    earlier,
+  }: {
+    set: ScenarioSet;
+    service: Service;
+    out: Terminal;
+    calls: Calls;
+    earlier: SimulationReport | undefined;
+  },
 ): Promise<SimulationReport> {
   const { samples, seed = randomSeed() } = flags;
-  const { concurrency = voice ? VOICE_CONCURRENCY : CHAT_CONCURRENCY } = flags;
-  const access = {
-    apiKey: readSandboxKey(flags),
-    ca: readCa(flags.ca),
-  };
+  const { concurrency = defaultConcurrency(voice !== undefined) } = flags;
+  const access = { apiKey: readSandboxKey(flags), ca: readCa(flags.ca) };
   const models = { judge: readModelEndpoint('JUDGE'), userModel: readModelEndpoint('USER') };
-  const conformance = await importConformance();
   const { scenarios } = set;
   const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);
   const plan = [
@@ -211,18 +194,10 @@ async function runSessions(
     'Stopping. The report covers the finished sessions. Press Ctrl-C again to exit immediately.',
   );
   try {
-    return await service.simulate({
+    return await runSimulation({
       ...{ ...set, ...access, ...models, samples, concurrency, seed, channel, voice },
-      kitVersion: kitVersion(),
-      sandbox: flags.url,
-      preflight: (signal) =>
-        runPreflight(conformance, {
-          ...access,
-          target: flags.url,
-          kitVersion: kitVersion(),
-          seed,
-          signal,
-        }),
+      url: flags.url,
+      compareWith: earlier,
       log: stderrLog('error'),
       signal: interrupt.signal,
       onSession: (session) => {

@@ -6,7 +6,7 @@ import type { UsageError } from '../errors.ts';
 import { readVariable } from '../flags/environment.ts';
 import type { Option } from '../flags/option.ts';
 import { describeIssue, expectedOf } from '../flags/parse.ts';
-import { readYamlSource, type YamlSource } from '../input/documents.ts';
+import { readYamlSource, type YamlSource } from '../../library/input/documents.ts';
 import {
   hasReference,
   isReferenceOnly,

@@ -1,14 +1,11 @@
-import type * as conformanceModule from '../../../conformance/index.ts';
 import type { Area } from '../../contract/index.ts';
+import type { CallTarget } from '../../library/call-target.ts';
 import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from './config-file.ts';
 import { group, option, shared } from './option.ts';
 import * as values from './values.ts';
 
-type CheckOptions = Parameters<typeof conformanceModule.check>[0];
-type VoiceSettings = NonNullable<CheckOptions['voice']>;
-
-/** The message type, and the field, that carry the WebRTC answer to a sandbox. */
+/** The default of the message type, and of the field, that carry the WebRTC answer. */
 const ANSWER_NAME = 'webrtc_answer';
 
 /** Options for how calls are placed. */
@@ -70,7 +67,7 @@ export function findSetOption(
 export function voiceSettingsOf(
   flags: VoiceValues & { area?: readonly Area[] | undefined },
   origin: ValueOrigin,
-): VoiceSettings {
+): CallTarget {
   const unused = findSetOption(Object.keys(voiceOptions), flags, origin);
   if (unused !== undefined && flags.area && !flags.area.includes('voice')) {
     throw new UsageError(
@@ -78,11 +75,9 @@ export function voiceSettingsOf(
     );
   }
   return {
-    ...(flags['voice-url'] !== undefined && { url: flags['voice-url'] }),
-    answerForm: {
-      type: flags['voice-answer-type'] ?? ANSWER_NAME,
-      field: flags['voice-answer-field'] ?? ANSWER_NAME,
-    },
+    url: flags['voice-url'],
+    answerType: flags['voice-answer-type'],
+    answerField: flags['voice-answer-field'],
     mediaAddress: flags['media-address'],
   };
 }

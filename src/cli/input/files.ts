@@ -2,36 +2,16 @@ import {
   closeSync,
   mkdirSync,
   openSync,
-  readFileSync,
   realpathSync,
   rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { reasonOf } from '../../library/input/read-file.ts';
 import { OutputError, UsageError } from '../errors.ts';
 
-/**
- * Reads a text file. `-` is stdin.
- *
- * @throws {UsageError} with the option, the path, and the reason.
- */
-export function readTextFile(path: string, option: string): string {
-  return readBytes(path, option).toString('utf8');
-}
-
-/**
- * Reads a file. `-` is stdin.
- *
- * @throws {UsageError} with the option, the path, and the reason.
- */
-export function readBytes(path: string, option: string): Buffer {
-  try {
-    return readFileSync(path === '-' ? 0 : path);
-  } catch (error) {
-    throw new UsageError(`Can't read ${path} (${option}): ${reasonOf(error)}.`);
-  }
-}
+export { readBytes, readTextFile, reasonOf } from '../../library/input/read-file.ts';
 
 /**
  * Writes text to a file, or to stdout for `-`.
@@ -130,18 +110,3 @@ function explainWriteError(path: string, option: string, write: () => void): voi
 /** Returns whether an error is not the caller's mistake and appears only while writing. */
 const isDiskError = (error: unknown): boolean =>
   ['ENOSPC', 'EDQUOT', 'EIO'].includes((error as NodeJS.ErrnoException).code ?? '');
-
-const reasons: Partial<Record<string, string>> = {
-  ENOENT: 'no such file or directory',
-  EISDIR: 'it is a directory',
-  EACCES: 'permission denied',
-  ENOTDIR: 'a part of its path is not a directory',
-  EROFS: 'the file system is read-only',
-  ENOSPC: 'the disk is full',
-};
-
-/** Returns why a file or stream can't be read or written, as a phrase. */
-export function reasonOf(error: unknown): string {
-  const { code = '', message } = error as NodeJS.ErrnoException;
-  return reasons[code] ?? message;
-}

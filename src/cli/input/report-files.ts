@@ -3,8 +3,9 @@ import { z } from 'zod';
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { KnownFailure } from '../../../conformance/index.ts';
 import type { Area, Messages } from '../../contract/index.ts';
+import { readJsonFile } from '../../library/input/documents.ts';
+import { findKnownFailureProblem } from '../../library/known-failures.ts';
 import { suggestRequirement, UsageError } from '../errors.ts';
-import { readJsonFile } from './documents.ts';
 
 const commands = {
   CheckReport: 'check',
@@ -50,7 +51,7 @@ const knownFailures = z.strictObject({
 export function readKnownFailures(
   path: string | undefined,
   areas: readonly Area[],
-  { idsOfRun, requirementIds, serviceRequirementIds }: typeof conformanceModule,
+  conformance: typeof conformanceModule,
 ): KnownFailure[] {
   if (path === undefined) return [];
   const { value, locate } = readJsonFile(path, '--known-failures');
@@ -68,24 +69,17 @@ export function readKnownFailures(
     );
   }
   const { accepted } = parsed.data;
-  const runIds: readonly string[] = idsOfRun({ areas });
-  const allIds: readonly string[] = [...requirementIds, ...serviceRequirementIds];
-  for (const [index, { id }] of accepted.entries()) {
-    const pointer = `/accepted/${index}/id`;
-    if (!allIds.includes(id)) {
-      const hint = suggestRequirement(id, allIds);
-      throw errorAt(pointer, `Unknown requirement ${JSON.stringify(id)}. ${hint}`);
-    }
-    if (!runIds.includes(id)) {
-      const peer = areas.includes('service') ? 'a sandbox' : 'the service';
-      throw errorAt(
-        pointer,
-        `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`,
-      );
-    }
-    if (accepted.findIndex((failure) => failure.id === id) !== index) {
-      throw errorAt(pointer, `Duplicate requirement ${JSON.stringify(id)}.`);
-    }
+  const problem = findKnownFailureProblem(accepted, areas, conformance);
+  if (problem) {
+    const { index, id, kind } = problem;
+    const allIds = [...conformance.requirementIds, ...conformance.serviceRequirementIds];
+    const peer = areas.includes('service') ? 'a sandbox' : 'the service';
+    const messages = {
+      unknown: `Unknown requirement ${JSON.stringify(id)}. ${suggestRequirement(id, allIds)}`,
+      otherPeer: `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`,
+      duplicate: `Duplicate requirement ${JSON.stringify(id)}.`,
+    };
+    throw errorAt(`/accepted/${index}/id`, messages[kind]);
   }
   return accepted;
 }

@@ -20,12 +20,12 @@ export interface JudgeOptions {
   /** Base URL of an OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
   baseUrl: string;
   /** Absent for endpoints without authentication. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   model: string;
   /** Timeout of one request. Default: 30,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Retries after a failed request. Default: 2. */
-  retriesMax?: number;
+  retriesMax?: number | undefined;
   /** The system clock: the endpoint lives in real time even if the service clock is moved. */
   clock: Clock;
   random: Random;

@@ -11,12 +11,12 @@ export interface UserModelOptions {
   /** Base URL of an OpenAI-compatible API, e.g. `https://api.openai.com/v1`. */
   baseUrl: string;
   /** Absent for endpoints without authentication. */
-  apiKey?: string;
+  apiKey?: string | undefined;
   model: string;
   /** Timeout of one request. Default: 30,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /** Retries after a failed request. Default: 2. */
-  retriesMax?: number;
+  retriesMax?: number | undefined;
 }
 
 /** A language model that plays users. */

@@ -1,7 +1,11 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
-import type { AnswerForm, CallAudio } from '../../voice/call/index.ts';
-import { defaultAnswerForm, deriveVoiceUrl } from '../../voice/call/voice-target.ts';
+import type { CallAudio } from '../../voice/call/call-recording.ts';
+import {
+  defaultAnswerForm,
+  deriveVoiceUrl,
+  type AnswerForm,
+} from '../../voice/call/voice-target.ts';
 import type { OpenChannel } from './channel.ts';
 import type { SessionPlan } from './session-plan.ts';
 import { SessionError } from './simulated-session.ts';

@@ -7,10 +7,10 @@ export interface SpeechEndpoint {
   /** Including the version, such as `https://api.example.com/v1`. */
   baseUrl: string;
   /** Default: `tts-1`. */
-  model?: string;
+  model?: string | undefined;
   /** Default: `nova` for a user, `onyx` for an agent. */
-  voice?: string;
-  apiKey?: string;
+  voice?: string | undefined;
+  apiKey?: string | undefined;
 }
 
 const MODEL_DEFAULT = 'tts-1';

@@ -1,7 +1,7 @@
 /** Starter scenarios by voice with the reference agent. */
 import t from 'tap';
 import { startAgent } from '../../../reference-agent/index.ts';
-import { readScenarioSet } from '../../../src/cli/input/scenario-files.ts';
+import { readScenarioSet } from '../../../src/library/input/scenario-files.ts';
 import { simulateOn } from '../../helpers/simulation.ts';
 
 void t.test('A voice scenario passes with the same lines and responses as by chat', async (t) => {

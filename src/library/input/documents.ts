@@ -11,8 +11,8 @@ import {
 } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
 import { findClosest } from '../../platform/suggest.ts';
-import { UsageError } from '../errors.ts';
-import { readTextFile } from './files.ts';
+import { UsageError } from '../usage-error.ts';
+import { readTextFile } from './read-file.ts';
 
 /** One document of a YAML file. */
 export interface YamlDocument<Name extends MessageName> {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
-import { didYouMean, UsageError } from '../errors.ts';
+import { didYouMean } from '../../platform/suggest.ts';
+import { UsageError } from '../usage-error.ts';
 import { readYamlFile, type YamlDocument } from './documents.ts';
 
 /** Scenarios from files, and the personas and evals in the same directories. */
@@ -17,7 +18,8 @@ export interface ScenarioSet {
   errorAt: (pointer: string, message: string) => UsageError;
 }
 
-const OPTION = '--scenario';
+/** The option that names the files, as the CLI shows it. */
+const CLI_OPTION = '--scenario';
 const SCENARIO_SUFFIX = '.scenario.yaml';
 const EXPECTED =
   "Expected a file, a directory, a glob such as 'scenarios/*.scenario.yaml', or ids of starter scenarios such as 'refund-*'.";
@@ -26,17 +28,23 @@ const EXPECTED =
  * Reads the scenarios that match the patterns, or the starter scenarios without patterns. Their
  * personas and evals come from `*.persona.yaml` and `*.eval.yaml` in the same directories.
  *
+ * @param option The option that messages name.
  * @throws {UsageError} with path, line, and column if a file is invalid, or if nothing matches.
  */
-export function readScenarioSet(patterns: readonly string[] | undefined): ScenarioSet {
-  const matches = patterns ? patterns.flatMap(findScenarios) : readStarterScenarios();
+export function readScenarioSet(
+  patterns: readonly string[] | undefined,
+  option = CLI_OPTION,
+): ScenarioSet {
+  const matches = patterns
+    ? patterns.flatMap((pattern) => findScenarios(pattern, option))
+    : readStarterScenarios(option);
   // Two patterns can match one file.
   const scenarios = [...new Map(matches.map((match) => [match.locate(''), match])).values()];
   rejectDuplicateIds(scenarios);
   const directories = [...new Set(scenarios.map(({ directory }) => directory))];
   const readAll = <Name extends 'Persona' | 'EvalDefinition'>(suffix: string, name: Name) => {
     const all = directories.flatMap((directory) =>
-      listFiles(directory, suffix).flatMap((path) => readYamlFile(path, OPTION, name)),
+      listFiles(directory, suffix).flatMap((path) => readYamlFile(path, option, name)),
     );
     rejectDuplicateIds(all);
     return all;
@@ -51,7 +59,7 @@ export function readScenarioSet(patterns: readonly string[] | undefined): Scenar
       const [, kind = '', index = '', rest = ''] =
         /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
       const document = (kind === '' ? scenarios : evals)[Number(index)];
-      const place = document?.locate(rest) ?? OPTION;
+      const place = document?.locate(rest) ?? option;
       // In the message, pointers are relative to the document, too.
       return new UsageError(`${place}: ${message.replace(`${kind}/${index}/`, '/')}.`);
     },
@@ -72,30 +80,30 @@ export function readUserLines(patterns: readonly string[]): string[][] {
 
 type LocatedScenario = YamlDocument<'Scenario'> & { directory: string };
 
-function findScenarios(pattern: string): LocatedScenario[] {
+function findScenarios(pattern: string, option: string): LocatedScenario[] {
   const files = findFiles(pattern, SCENARIO_SUFFIX);
-  if (files.length > 0) return files.flatMap(readScenarios);
-  const starters = readStarterScenarios();
+  if (files.length > 0) return files.flatMap((path) => readScenarios(path, option));
+  const starters = readStarterScenarios(option);
   const expression = globToRegExp(pattern);
   const matches = starters.filter(({ value }) => expression.test(value.id));
   if (matches.length > 0) return matches;
   const ids = starters.map(({ value }) => value.id);
   const hint = didYouMean(pattern, ids, EXPECTED);
-  throw new UsageError(`No scenario matches ${JSON.stringify(pattern)} (${OPTION}). ${hint}`);
+  throw new UsageError(`No scenario matches ${JSON.stringify(pattern)} (${option}). ${hint}`);
 }
 
-function readScenarios(path: string): LocatedScenario[] {
-  return readYamlFile(path, OPTION, 'Scenario').map((document) => ({
+function readScenarios(path: string, option: string): LocatedScenario[] {
+  return readYamlFile(path, option, 'Scenario').map((document) => ({
     ...document,
     directory: dirname(path),
   }));
 }
 
 /** Reads the scenarios that the package contains. They are for the support agent of a shop. */
-function readStarterScenarios(): LocatedScenario[] {
+function readStarterScenarios(option: string): LocatedScenario[] {
   const require = createRequire(import.meta.url);
   const directory = join(dirname(require.resolve('sandbox-kit/package.json')), 'scenarios', 'shop');
-  return listFiles(directory, SCENARIO_SUFFIX).flatMap(readScenarios);
+  return listFiles(directory, SCENARIO_SUFFIX).flatMap((path) => readScenarios(path, option));
 }
 
 function rejectDuplicateIds(

@@ -1,0 +1,133 @@
+import {
+  isMessage,
+  type Endpoint,
+  type ExchangeRecord,
+  type Intent,
+  type Level,
+} from '../src/contract/index.ts';
+import { parseJson } from '../src/platform/json.ts';
+import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
+import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
+import { routeNames } from './engine/checks/route-names.ts';
+import { toPrintable } from './engine/transcript/reading.ts';
+
+/** A request and its response that somebody else sent and received. */
+export interface ForeignExchange {
+  request: Pick<ExchangeRecord['request'], 'method' | 'path' | 'headers' | 'body' | 'bodyBase64'>;
+  response: NonNullable<ExchangeRecord['response']>;
+  /** Milliseconds from the start of the request to the end of the response. */
+  durationMs: number;
+}
+
+/** A deviation of one exchange from the interface. */
+export interface ForeignFinding {
+  id: string;
+  verdict: 'fail' | 'warn';
+  rule: string;
+  section: string;
+  pointer: string;
+  expected: string;
+  received: string;
+  hint?: string;
+  repair?: string;
+}
+
+const levels: readonly Level[] = ['must', 'extension', 'should', 'target'];
+const judgeSandbox = createExchangeJudge(sandboxSuite, levels);
+const judgeService = createExchangeJudge(serviceSuite, levels);
+
+/** The routes by which an exchange is recognized. A base URL may have a path before them. */
+const routes: readonly [method: string, path: RegExp, endpoint: Endpoint][] = [
+  ['POST', /\/v1\/chat\/completions$/, 'chat'],
+  ['GET', /\/health$/, 'health'],
+  ['POST', /\/users$/, 'create'],
+  ['DELETE', /\/users\/[^/]+$/, 'delete'],
+  ['POST', /\/v1\/traces$/, 'traces'],
+  ['POST', /\/v1\/sessions\/[^/]+\/end$/, 'end'],
+  ['GET', /\/api\/simulations\/sessions\/?$/, 'simulations'],
+  ['GET', /\/api\/prod-evaluations\/sessions\/?$/, 'production'],
+];
+
+const serviceEndpoints: readonly Endpoint[] = ['traces', 'end', 'simulations', 'production'];
+
+/** The routes that `judgeExchange` knows. */
+export const judgedRoutes: readonly string[] = routes.map(([, , endpoint]) => routeNames[endpoint]);
+
+/**
+ * Returns where an exchange deviates on its own from the interface; undefined if its route is not
+ * part of the interface. Rules that compare several exchanges are not checked.
+ */
+export function judgeExchange(exchange: ForeignExchange): ForeignFinding[] | undefined {
+  const { method, path } = exchange.request;
+  const pathname = path.replace(/[?#].*$/s, '');
+  const endpoint = routes.find(
+    (route) => route[0] === method.toUpperCase() && route[1].test(pathname),
+  )?.[2];
+  if (endpoint === undefined) return undefined;
+  const judge = serviceEndpoints.includes(endpoint) ? judgeService : judgeSandbox;
+  return judge(toRecord(endpoint, exchange)).flatMap(({ id, finding }) => {
+    if (finding.isNote) return [];
+    const { level, rule, section } = requirement(id);
+    const { pointer, expected, received, hint, repair } = finding;
+    return [
+      {
+        id,
+        verdict: level === 'must' || level === 'extension' ? 'fail' : 'warn',
+        ...{ rule, section, pointer, expected, received },
+        ...(hint !== undefined && { hint }),
+        ...(repair && { repair: toPrintable(repair.description, 200) }),
+      },
+    ];
+  });
+}
+
+function toRecord(
+  endpoint: Endpoint,
+  { request, response, durationMs }: ForeignExchange,
+): ExchangeRecord {
+  return {
+    record: 'exchange',
+    id: 1,
+    probe: 'test',
+    ...readPurpose(endpoint, { request, response }),
+    endpoint,
+    request,
+    response,
+    startedMs: 0,
+    endedMs: durationMs,
+  };
+}
+
+/**
+ * Returns what the interface says about a request: whether it must be accepted, and the step of the
+ * probes that it resembles. A test may send a request that must be refused.
+ */
+function readPurpose(
+  endpoint: Endpoint,
+  { request, response: { status, body } }: Omit<ForeignExchange, 'durationMs'>,
+): { step: string; intent: Intent } {
+  const isAccepted = status >= 200 && status < 300;
+  if (serviceEndpoints.includes(endpoint)) {
+    return { step: 'own', intent: isAccepted ? 'valid' : 'open' };
+  }
+  // A key that is missing, and a user that does not exist, say nothing about the form of the request.
+  const isOpen = [401, 403].includes(status) || (endpoint === 'delete' && status === 404);
+  if (isOpen) return { step: 'own', intent: 'open' };
+  const sent = parseJson(request.body);
+  if (endpoint === 'create' && !isAccepted && isDuplicate(status, body)) {
+    return { step: 'duplicate', intent: 'open' };
+  }
+  const isValid =
+    endpoint === 'chat'
+      ? isMessage('ChatRequest', sent)
+      : endpoint !== 'create' || isMessage('UserCreateRequest', sent);
+  if (!isValid) return { step: 'own', intent: isAccepted ? 'open' : 'refuse' };
+  const isMinimal = endpoint === 'chat' && Object.keys(sent as object).join() === 'messages';
+  return { step: isMinimal ? 'minimal' : 'own', intent: 'valid' };
+}
+
+/** Returns whether a create request was refused because the user exists (spec 7). */
+function isDuplicate(status: number, body: string): boolean {
+  const value = parseJson(body);
+  return status === 409 || (isMessage('SandboxError', value) && value.error.code === 'user_exists');
+}

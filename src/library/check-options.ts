@@ -1,0 +1,83 @@
+import { z } from 'zod';
+import type { Area, CheckReport, ExchangeRecord } from '../contract/index.ts';
+import * as schemas from '../platform/options.ts';
+import type { CallTarget } from './call-target.ts';
+import {
+  callTargetOption,
+  knownFailuresOption,
+  positiveNumberOption,
+  reportOption,
+  runOptions,
+  type KnownFailure,
+  type RunOptions,
+} from './options.ts';
+
+/** Options of `check`. Only `url` is required. */
+export interface CheckOptions extends RunOptions {
+  /**
+   * The areas to check: `chat`, `health`, `users`, `voice`, or `service` alone (default: all areas of
+   * a sandbox).
+   */
+  areas?: readonly Area[] | undefined;
+  /** Header of the service's key; service only (default: `x-service-api-key`). */
+  apiKeyHeader?: string | undefined;
+  /** Accepts a plain HTTP URL that is not on loopback (default: false). */
+  allowHttp?: boolean | undefined;
+  /** Messages that make the agent use a tool, at most 50 (default: three of a shop). */
+  prompts?: readonly string[] | undefined;
+  /** Requests in flight, 1 to 64 (default: 6). */
+  concurrency?: number | undefined;
+  /** Maximum requests per second (default: no limit). */
+  rate?: number | undefined;
+  /** Timeout of chat and user requests in milliseconds (default: 30 000). */
+  timeoutMs?: number | undefined;
+  /** Also sends large, numerous, or slow requests; service only (default: true on loopback). */
+  intrusive?: boolean | undefined;
+  /** Treats warnings as failures (default: false). */
+  strict?: boolean | undefined;
+  /** Failures that are accepted, each with the reason. */
+  knownFailures?: readonly KnownFailure[] | undefined;
+  /** An earlier report. The new report then has a `comparison`. */
+  compareWith?: CheckReport | undefined;
+  /** How calls are placed. */
+  voice?: CallTarget | undefined;
+  /** A file to write all exchanges to, for `grade`. */
+  recordFile?: string | undefined;
+  /** Called after every exchange. */
+  onExchange?: ((exchange: ExchangeRecord) => void) | undefined;
+}
+
+const PROMPTS_MAX = 50;
+
+const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
+const AREAS = 'a list of chat, health, users, and voice, or service alone';
+
+/** Areas of a sandbox, or the area of the service alone. */
+export const areasOption = z
+  .array(z.enum([...sandboxAreas, 'service'], 'one of chat, health, users, voice, service'), AREAS)
+  .min(1, AREAS)
+  .refine((areas) => areas.length === 1 || !areas.includes('service'), AREAS);
+
+/** Schema of the options of `check`. */
+export const checkOptionsSchema = schemas.optionsObject<CheckOptions>(
+  {
+    ...runOptions,
+    areas: areasOption,
+    apiKeyHeader: schemas.nonEmptyStringOption,
+    allowHttp: schemas.booleanOption,
+    prompts: z
+      .array(schemas.nonEmptyStringOption, 'an array')
+      .max(PROMPTS_MAX, `an array of at most ${PROMPTS_MAX} texts`),
+    concurrency: schemas.integerOption(1, 64),
+    rate: positiveNumberOption(1_000_000),
+    timeoutMs: schemas.integerOption(100, 600_000),
+    intrusive: schemas.booleanOption,
+    strict: schemas.booleanOption,
+    knownFailures: knownFailuresOption,
+    compareWith: reportOption('CheckReport'),
+    voice: callTargetOption,
+    recordFile: schemas.nonEmptyStringOption,
+    onExchange: schemas.functionOption,
+  },
+  ['url'],
+);

@@ -1,0 +1,36 @@
+import { writeFile } from 'node:fs/promises';
+import type { CheckReport } from '../contract/index.ts';
+import { checkOptions } from '../platform/options.ts';
+import { checkOptionsSchema, type CheckOptions } from './check-options.ts';
+import { rejectKnownFailures } from './known-failures.ts';
+import { normalizeBaseUrl } from './options.ts';
+import { runCheck } from './run-check.ts';
+
+export type { CheckOptions } from './check-options.ts';
+
+/**
+ * Checks whether a sandbox or a service obeys the interface, and returns the report that
+ * `sandbox-kit check --json` writes. A broken sandbox never rejects the promise: `verdict` is
+ * `conforming`, `not-conforming`, or `not-judged`, with the one cause in `blockedBy`.
+ *
+ *     const report = await check({ url: 'http://127.0.0.1:8080', areas: ['chat', 'health'] });
+ *
+ * @throws {TypeError} if an option is unknown or invalid. Nothing was sent then.
+ */
+export async function check(options: CheckOptions): Promise<CheckReport> {
+  checkOptions('check', checkOptionsSchema, options);
+  const conformance = await import('../../conformance/index.ts');
+  const { areas = conformance.areas, knownFailures = [] } = options;
+  rejectKnownFailures('check', { knownFailures, areas }, conformance);
+  if (options.intrusive !== undefined && !areas.includes('service')) {
+    throw new TypeError("check: intrusive needs areas ['service'].");
+  }
+  const { recordFile } = options;
+  // A file that can't be written rejects before the run, not after it.
+  if (recordFile !== undefined) await writeFile(recordFile, '');
+  const { transcript, report } = await runCheck({ ...options, url: normalizeBaseUrl(options.url) });
+  if (recordFile !== undefined) {
+    await writeFile(recordFile, conformance.writeTranscript(transcript));
+  }
+  return report;
+}

@@ -1,0 +1,41 @@
+import type { CheckReport } from '../contract/index.ts';
+import * as schemas from '../platform/options.ts';
+import { rejectKnownFailures } from './known-failures.ts';
+import { knownFailuresOption, type KnownFailure } from './options.ts';
+import { gradeTranscript, readRecording } from './recording.ts';
+
+/** Options of `grade`. Only `recordFile` is required. */
+export interface GradeOptions {
+  /** A file that `check` wrote with `recordFile`, or `sandbox-kit check --record`. */
+  recordFile: string;
+  /** Treats warnings as failures (default: false). */
+  strict?: boolean | undefined;
+  /** Failures that are accepted, each with the reason. */
+  knownFailures?: readonly KnownFailure[] | undefined;
+}
+
+const gradeOptionsSchema = schemas.optionsObject<GradeOptions>(
+  {
+    recordFile: schemas.nonEmptyStringOption,
+    strict: schemas.booleanOption,
+    knownFailures: knownFailuresOption,
+  },
+  ['recordFile'],
+);
+
+/**
+ * Judges a recorded check again, without the sandbox, and returns the report that
+ * `sandbox-kit grade --json` writes.
+ *
+ * @throws {TypeError} if an option is unknown or invalid.
+ * @throws {UsageError} (an error of that name) if the file can't be read, or is no recording.
+ */
+export async function grade(options: GradeOptions): Promise<CheckReport> {
+  schemas.checkOptions('grade', gradeOptionsSchema, options);
+  const conformance = await import('../../conformance/index.ts');
+  const { recordFile, strict, knownFailures = [] } = options;
+  const transcript = readRecording(recordFile, 'recordFile', conformance);
+  const { areas } = transcript.run;
+  rejectKnownFailures('grade', { knownFailures, areas }, conformance);
+  return gradeTranscript(transcript, { strict, knownFailures }, conformance);
+}

@@ -1,0 +1,16 @@
+/** The functions of the library, which the commands of the CLI call, too. */
+export { check, type CheckOptions } from './check.ts';
+export type { CallTarget } from './call-target.ts';
+export { diagnose, type DiagnoseOptions, type DiagnosisReport } from './diagnose.ts';
+export {
+  validateExchange,
+  type Exchange,
+  type ExchangeFinding,
+  type ExchangeHeaders,
+  type ExchangeRequest,
+  type ExchangeResponse,
+} from './exchange.ts';
+export { grade, type GradeOptions } from './grade.ts';
+export { load, type LoadOptions, type LoadProgress } from './load.ts';
+export type { KnownFailure, ModelEndpoint, RunOptions, SpeechModel } from './options.ts';
+export { simulate, type SimulateOptions } from './simulate.ts';

@@ -1,0 +1,111 @@
+/** Defaults, limits, and conflicts of the options of `load`; its command and its function share them. */
+import type * as loadModule from '../../load/index.ts';
+import type { LoadPlan } from '../contract/index.ts';
+import { resolveCallTarget } from './call-target.ts';
+import type { LoadOptions } from './load-options.ts';
+
+const RATE = 100;
+const HEALTH_RATE = 10;
+const CALLS = 100;
+const CALLS_PER_SECOND = 10;
+const WINDOW_MS = 300_000;
+const SHORT_WINDOW_MS = 60_000;
+const STEP_MS = 20_000;
+const PERCENTILE = 99;
+/** A user waits for responses, and so sends a little less than one request per second. */
+const USERS_PER_REQUEST = 1.25;
+const REQUESTS_MAX = 5_000_000;
+/** Sum of the rates of a search: steps of 50 % from 10/s to 2000/s, then five in between. */
+const SEARCH_RATES_SUM = 12_000;
+/** The packet records of all calls must fit into memory. */
+const CALL_SECONDS_MAX = 60_000;
+
+/** The options that determine what a run sends. */
+export type LoadChoices = Omit<LoadOptions, 'url'>;
+
+/** How many requests a run sends at most. */
+export interface LoadSize {
+  requests: number;
+  modelCalls: number;
+}
+
+/** The settings of a run, and what it sends. */
+export interface PreparedLoad {
+  settings: Parameters<typeof loadModule.planLoad>[0] & { findMax?: { stepMs: number } };
+  plan: LoadPlan;
+  /** The size of the run; for a search, an upper bound. */
+  size: LoadSize;
+}
+
+/** Returns an option as its caller writes it: `stepMs` or `--step`. */
+export type ShowOption = (name: keyof LoadOptions) => string;
+
+/** Returns why options can't be combined, as a sentence; undefined if they can. */
+export function findLoadConflict(options: LoadChoices, show: ShowOption): string | undefined {
+  const { profile, rate, findMax: isSearch = false } = options;
+  const [profileName, rateName, findMaxName] = [show('profile'), show('rate'), show('findMax')];
+  if (options.users !== undefined && profile !== 'conversation') {
+    return `${show('users')} needs ${profileName} conversation.`;
+  }
+  if (options.stepMs !== undefined && !isSearch) return `${show('stepMs')} needs ${findMaxName}.`;
+  if (isSearch && rate !== undefined) {
+    return `${findMaxName} and ${rateName} can't be combined: ${findMaxName} chooses the rates.`;
+  }
+  if (isSearch && profile !== undefined && profile !== 'chat') {
+    return `${findMaxName} needs ${profileName} chat, got ${profile}.`;
+  }
+  return findCallConflict(options, show);
+}
+
+function findCallConflict(options: LoadChoices, show: ShowOption): string | undefined {
+  const { profile, calls = CALLS, durationMs = SHORT_WINDOW_MS } = options;
+  if (profile !== 'voice' && profile !== 'all') {
+    const names = ['calls', 'callsPerSecond', 'voice'] as const;
+    const unused = names.find((name) => options[name] !== undefined);
+    return unused && `${show(unused)} needs ${show('profile')} voice or ${show('profile')} all.`;
+  }
+  if (profile === 'voice' && options.rate !== undefined) {
+    return `${show('rate')} can't be combined with ${show('profile')} voice. Use ${show('calls')}.`;
+  }
+  const callSeconds = (calls * durationMs) / 1_000;
+  if (callSeconds <= CALL_SECONDS_MAX) return undefined;
+  return `${show('calls')} times ${show('durationMs')} must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`;
+}
+
+/** Returns the settings of a run with all defaults, and its plan. The options must not conflict. */
+export function prepareLoad(
+  options: LoadChoices,
+  { planLoad }: Pick<typeof loadModule, 'planLoad'>,
+): PreparedLoad {
+  const { findMax: isSearch = false, users, durationMs } = options;
+  const profile = options.profile ?? (isSearch ? 'chat' : 'mixed');
+  const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
+  const hasCalls = profile === 'voice' || profile === 'all';
+  const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
+  const settings: PreparedLoad['settings'] = {
+    engine: options.engine ?? 'open',
+    profile,
+    arrivals: options.arrivals ?? 'uniform',
+    ratePerSecond,
+    simulatedUsers: users ?? Math.ceil(ratePerSecond * USERS_PER_REQUEST),
+    windowMs: durationMs ?? (isSearch || hasCalls ? SHORT_WINDOW_MS : WINDOW_MS),
+    warmUpMs: options.warmUpMs,
+    percentile: options.percentile ?? PERCENTILE,
+    ...(hasCalls && { voice: { calls, callsPerSecond, ...resolveCallTarget(options.voice) } }),
+    ...(isSearch && { findMax: { stepMs: options.stepMs ?? STEP_MS } }),
+  };
+  const plan = planLoad(settings);
+  return { settings, plan, size: sizeOf(plan, settings.findMax) };
+}
+
+function sizeOf(plan: LoadPlan, findMax: { stepMs: number } | undefined): LoadSize {
+  if (!findMax) return plan;
+  const requests = Math.ceil((SEARCH_RATES_SUM * (findMax.stepMs + plan.windowMs / 6)) / 1000);
+  return { requests, modelCalls: requests };
+}
+
+/** Returns why a run is too large, as a sentence; undefined if it is not. */
+export function findSizeProblem({ requests }: LoadSize, show: ShowOption): string | undefined {
+  if (requests <= REQUESTS_MAX) return undefined;
+  return `A run can send at most ${REQUESTS_MAX} requests, but this one would send ${requests}. Reduce ${show('rate')} or ${show('durationMs')}.`;
+}

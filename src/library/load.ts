@@ -1,0 +1,28 @@
+import type { LoadReport } from '../contract/index.ts';
+import { checkOptions } from '../platform/options.ts';
+import { loadOptionsSchema, type LoadOptions } from './load-options.ts';
+import { findLoadConflict, findSizeProblem, prepareLoad, type ShowOption } from './load-plan.ts';
+import { normalizeBaseUrl } from './options.ts';
+import { runLoad } from './run-load.ts';
+
+export type { LoadOptions, LoadProgress } from './load-options.ts';
+
+/**
+ * Load-tests a sandbox, and returns the report that `sandbox-kit load --json` writes. Its `verdict`
+ * is `PASS`, `FAIL`, `NOT PROVEN`, `INVALID RUN`, or `NOT TESTED`; a broken sandbox never rejects the
+ * promise. There is no confirmation of large runs: you choose the rate, the duration, and the target.
+ *
+ *     const report = await load({ url, profile: 'chat', rate: 20, durationMs: 3000 });
+ *
+ * @throws {TypeError} if an option is unknown or invalid, or options conflict. Nothing was sent then.
+ */
+export async function load(options: LoadOptions): Promise<LoadReport> {
+  checkOptions('load', loadOptionsSchema, options);
+  const showName: ShowOption = (name) => name;
+  const conflict = findLoadConflict(options, showName);
+  if (conflict !== undefined) throw new TypeError(`load: ${conflict}`);
+  const prepared = prepareLoad(options, await import('../../load/index.ts'));
+  const sizeProblem = findSizeProblem(prepared.size, showName);
+  if (sizeProblem !== undefined) throw new TypeError(`load: ${sizeProblem}`);
+  return runLoad({ ...options, url: normalizeBaseUrl(options.url) }, prepared);
+}

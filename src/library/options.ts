@@ -1,0 +1,158 @@
+/** Options that the functions of the library share, and their schemas. */
+import { X509Certificate } from 'node:crypto';
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { isMessage } from '../contract/index.ts';
+import { isObject } from '../platform/json.ts';
+import * as options from '../platform/options.ts';
+import type { CallTarget } from './call-target.ts';
+
+/** How a sandbox or service is reached, and how a run is repeated or stopped. */
+export interface RunOptions {
+  /** Base URL of the sandbox or service. */
+  url: string;
+  /** The bearer key of the sandbox, or the key of the service (default: none is sent). */
+  apiKey?: string | undefined;
+  /** CA certificates in PEM to trust in addition to the built-in ones. */
+  ca?: string | undefined;
+  /** Random seed, from which all ids derive; repeats an earlier run (default: random). */
+  seed?: string | undefined;
+  /**
+   * Stops the run. The promise still resolves: the report covers what happened until then, as the
+   * report of the command does after Ctrl-C.
+   */
+  signal?: AbortSignal | undefined;
+}
+
+/** A failing requirement that is accepted. */
+export interface KnownFailure {
+  /** The id of the requirement, such as `CHAT-024`. */
+  id: string;
+  /** Why the failure is accepted. */
+  comment: string;
+}
+
+/** An OpenAI-compatible endpoint of a language model. */
+export interface ModelEndpoint {
+  /** Base URL, such as `https://api.example.com/v1`. */
+  baseUrl: string;
+  model: string;
+  apiKey?: string | undefined;
+  /** Timeout of one request in milliseconds. */
+  timeoutMs?: number | undefined;
+  /** How often a failed request is sent again. */
+  retriesMax?: number | undefined;
+}
+
+/** An OpenAI-compatible endpoint that speaks the lines of users. */
+export interface SpeechModel {
+  /** Base URL, such as `https://api.example.com/v1`. */
+  baseUrl: string;
+  model?: string | undefined;
+  voice?: string | undefined;
+  apiKey?: string | undefined;
+}
+
+// The `error` of each schema completes the message "OPTION must be …".
+
+const BASE_URL = 'a base URL such as http://127.0.0.1:8080, without user name, query, and fragment';
+
+/** A URL to which the paths of the interface are appended. */
+export const baseUrlOption = z.custom(
+  (value) => typeof value === 'string' && readBaseUrl(value) !== undefined,
+  BASE_URL,
+);
+
+function readBaseUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  const isBase =
+    url !== null &&
+    /^https?:\/\//i.test(text) &&
+    `${url.username}${url.password}${url.search}${url.hash}` === '';
+  return isBase ? url.href.replace(/\/+$/, '') : undefined;
+}
+
+/** Returns a valid base URL without trailing slashes. */
+export const normalizeBaseUrl = (text: string): string => readBaseUrl(text) ?? text;
+
+const isCertificate = (pem: string): boolean => {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
+};
+
+const SEED = '1 to 64 letters, digits, dots, hyphens, or underscores';
+const KEY = 'one line of printable ASCII without spaces';
+const WEB_SOCKET = 'the URL of a WebSocket, such as ws://127.0.0.1:8080/voice';
+
+export const apiKeyOption = z.string(KEY).regex(/^[\x21-\x7e]+$/, KEY);
+export const seedOption = z.string(SEED).regex(/^[A-Za-z0-9_.-]{1,64}$/, SEED);
+export const caOption = z.custom(
+  (value) => typeof value === 'string' && isCertificate(value),
+  'the text of PEM certificates',
+);
+export const signalOption = z.custom(
+  (value) =>
+    isObject(value) && 'aborted' in value && typeof value['addEventListener'] === 'function',
+  'an AbortSignal',
+);
+
+/** The schemas of the options of every run. */
+export const runOptions = {
+  url: baseUrlOption,
+  apiKey: apiKeyOption,
+  ca: caOption,
+  seed: seedOption,
+  signal: signalOption,
+};
+
+export const callTargetOption = options.optionsObject<CallTarget>({
+  url: z.custom(
+    (value) => typeof value === 'string' && /^wss?:\/\/[^@?#]+$/i.test(value),
+    WEB_SOCKET,
+  ),
+  answerType: options.nonEmptyStringOption,
+  answerField: options.nonEmptyStringOption,
+  mediaAddress: z.custom((value) => typeof value === 'string' && isIP(value) > 0, 'an IP address'),
+});
+
+export const knownFailuresOption = z.array(
+  options.optionsObject<KnownFailure>(
+    { id: options.nonEmptyStringOption, comment: options.nonEmptyStringOption },
+    ['id', 'comment'],
+  ),
+  'an array of {id, comment}',
+);
+
+/** Returns the schema of a report of an earlier run. */
+export const reportOption = (name: 'CheckReport' | 'LoadReport' | 'SimulationReport'): z.ZodType =>
+  z.custom((value) => isMessage(name, value), `a ${name}`);
+
+export const modelOption = options.optionsObject<ModelEndpoint>(
+  {
+    baseUrl: options.urlOption,
+    model: options.nonEmptyStringOption,
+    apiKey: options.nonEmptyStringOption,
+    timeoutMs: options.integerOption(1, 600_000),
+    retriesMax: options.integerOption(0, 100),
+  },
+  ['baseUrl', 'model'],
+);
+
+export const speechOption = options.optionsObject<SpeechModel>(
+  {
+    baseUrl: options.urlOption,
+    model: options.nonEmptyStringOption,
+    voice: options.nonEmptyStringOption,
+    apiKey: options.nonEmptyStringOption,
+  },
+  ['baseUrl'],
+);
+
+/** Returns the schema of a number above 0 and up to `max`. */
+export function positiveNumberOption(max: number): z.ZodType {
+  const error = `a number above 0 and at most ${max}`;
+  return z.number(error).gt(0, error).max(max, error);
+}

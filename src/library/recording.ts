@@ -1,0 +1,40 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import type { CheckReport } from '../contract/index.ts';
+import { isoTime, systemClock } from '../platform/clock.ts';
+import { readTextFile } from './input/read-file.ts';
+import type { KnownFailure } from './options.ts';
+import { UsageError } from './usage-error.ts';
+
+type Conformance = typeof conformanceModule;
+type Transcript = ReturnType<Conformance['readTranscript']>;
+
+/**
+ * Reads a file that a check recorded.
+ *
+ * @param option The option that names the file in messages.
+ * @throws {UsageError} if it can't be read, or is no recording.
+ */
+export function readRecording(path: string, option: string, conformance: Conformance): Transcript {
+  const recording = readTextFile(path, option);
+  try {
+    return conformance.readTranscript(recording);
+  } catch (error) {
+    if (!(error instanceof conformance.InvalidRecordingError)) throw error;
+    throw new UsageError(
+      `${option} must be a file of sandbox-kit check --record. ${path}: ${error.message}.`,
+    );
+  }
+}
+
+/** Judges a transcript again, and returns the report of the check. */
+export function gradeTranscript(
+  transcript: Transcript,
+  {
+    strict = false,
+    knownFailures = [],
+  }: { strict?: boolean | undefined; knownFailures?: readonly KnownFailure[] },
+  conformance: Conformance,
+): CheckReport {
+  const report = conformance.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
+  return conformance.applyKnownFailures(report, knownFailures);
+}

@@ -1,0 +1,62 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import { isLoopbackUrl } from '../platform/loopback.ts';
+import { randomSeed } from '../platform/random.ts';
+import type { CheckOptions } from './check-options.ts';
+import { kitVersion } from './kit-version.ts';
+import { resolveCallTarget } from './call-target.ts';
+
+type Conformance = typeof conformanceModule;
+type PackageOptions = Parameters<Conformance['check']>[0];
+
+/** What only the CLI observes. */
+export interface CheckHooks {
+  /** Called with a sentence for people while the run waits for the peer to come back. */
+  onWaiting?: PackageOptions['onWaiting'];
+  /** Called with the audio of every call that has any. */
+  onAudio?: NonNullable<PackageOptions['voice']>['onAudio'] | undefined;
+}
+
+/** Returns the options that determine what a check sends. */
+export function selectionOf({
+  url = '',
+  areas,
+  prompts,
+  intrusive,
+}: { url?: string | undefined } & Pick<
+  CheckOptions,
+  'areas' | 'prompts' | 'intrusive'
+>): Selection {
+  const isService = areas?.includes('service') ?? false;
+  return {
+    areas,
+    prompts: prompts && prompts.length > 0 ? prompts : undefined,
+    intrusive: isService ? (intrusive ?? isLoopbackUrl(url)) : undefined,
+  };
+}
+
+type Selection = Parameters<Conformance['planCheck']>[0];
+
+/** Checks a peer with options that are valid, and returns the recorded exchanges, too. */
+export async function runCheck(
+  options: CheckOptions & CheckHooks,
+): Promise<Awaited<ReturnType<Conformance['check']>>> {
+  const { url, seed = randomSeed(), compareWith, knownFailures = [], onAudio } = options;
+  const { apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal } = options;
+  const { onExchange, onWaiting } = options;
+  const conformance = await import('../../conformance/index.ts');
+  const { transcript, report } = await conformance.check({
+    ...selectionOf(options),
+    ...{ apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal, seed },
+    target: url,
+    kitVersion: kitVersion(),
+    ratePerSecond: options.rate,
+    voice: { ...resolveCallTarget(options.voice), ...(onAudio && { onAudio }) },
+    onExchange,
+    onWaiting,
+  });
+  const judged = conformance.applyKnownFailures(report, knownFailures);
+  return {
+    transcript,
+    report: compareWith ? conformance.compareReports(judged, compareWith) : judged,
+  };
+}

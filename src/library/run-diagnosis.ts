@@ -1,0 +1,36 @@
+import type { Diagnosis } from '../../conformance/index.ts';
+import type { Area } from '../contract/index.ts';
+import { randomSeed } from '../platform/random.ts';
+import { resolveCallTarget, type CallTarget } from './call-target.ts';
+import { kitVersion } from './kit-version.ts';
+
+/** A diagnosis with options that are valid. */
+export interface DiagnosisRun {
+  url: string;
+  areas?: readonly Area[] | undefined;
+  apiKey?: string | undefined;
+  apiKeyHeader?: string | undefined;
+  ca?: string | undefined;
+  seed?: string | undefined;
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+  voice?: CallTarget | undefined;
+}
+
+/** Runs only the preflight of a check. */
+export async function runDiagnosis({
+  url,
+  voice,
+  seed = randomSeed(),
+  ...options
+}: DiagnosisRun): Promise<Diagnosis> {
+  const { diagnose } = await import('../../conformance/index.ts');
+  return diagnose({
+    ...options,
+    target: url,
+    kitVersion: kitVersion(),
+    seed,
+    needsVoice: voice?.url !== undefined || (options.areas?.includes('voice') ?? false),
+    voice: resolveCallTarget(voice),
+  });
+}

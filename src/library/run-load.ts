@@ -1,0 +1,42 @@
+import type { LoadReport } from '../contract/index.ts';
+import { systemClock } from '../platform/clock.ts';
+import { randomSeed } from '../platform/random.ts';
+import { kitVersion } from './kit-version.ts';
+import type { LoadOptions } from './load-options.ts';
+import type { PreparedLoad } from './load-plan.ts';
+import { runLoadPreflight } from './load-preflight.ts';
+
+/** Load-tests a sandbox with options that are valid and prepared. */
+export async function runLoad(
+  options: LoadOptions,
+  { settings }: Pick<PreparedLoad, 'settings'>,
+): Promise<LoadReport> {
+  const { url, apiKey, ca, lines, compareWith, onProgress = () => {} } = options;
+  const { seed = randomSeed(), signal = new AbortController().signal } = options;
+  const [loadPackage, conformance] = await Promise.all([
+    import('../../load/index.ts'),
+    import('../../conformance/index.ts'),
+  ]);
+  const access = { kitVersion: kitVersion(), seed, apiKey, ca };
+  const report = await loadPackage.load({
+    ...settings,
+    ...access,
+    sandbox: url,
+    lines,
+    clock: systemClock,
+    acceptNotProven: options.acceptNotProven ?? false,
+    validateResponse: conformance.findBrokenMusts,
+    preflight: (preflightSignal) =>
+      runLoadPreflight(conformance, {
+        ...access,
+        target: url,
+        profile: settings.profile,
+        voiceUrl: settings.voice?.url,
+        signal: preflightSignal,
+      }),
+    onTick: onProgress,
+    signal,
+  });
+  const isComparable = compareWith !== undefined && loadPackage.hasRun(report);
+  return isComparable ? loadPackage.withComparison(report, compareWith) : report;
+}

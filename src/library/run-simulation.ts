@@ -1,0 +1,70 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import type * as serviceModule from '../service/index.ts';
+import type { Area, SimulationBlocker, SimulationReport } from '../contract/index.ts';
+import { randomSeed } from '../platform/random.ts';
+import { kitVersion } from './kit-version.ts';
+
+export const CHAT_CONCURRENCY = 5;
+/** Calls need more time than CPU. */
+export const VOICE_CONCURRENCY = 10;
+
+/** Returns how many sessions run at the same time. */
+export const defaultConcurrency = (hasCalls: boolean): number =>
+  hasCalls ? VOICE_CONCURRENCY : CHAT_CONCURRENCY;
+
+type PackageOptions = Parameters<typeof serviceModule.simulate>[0];
+
+/** A simulation run with options that are valid. */
+export interface SimulationRun extends Omit<
+  PackageOptions,
+  'sandbox' | 'seed' | 'kitVersion' | 'preflight' | 'clock'
+> {
+  url: string;
+  seed?: string | undefined;
+  /** An earlier report. The new report then has a `comparison`. */
+  compareWith?: SimulationReport | undefined;
+}
+
+/** Runs simulated users against a sandbox, unless the preflight names a cause that prevents it. */
+export async function runSimulation({
+  url,
+  seed = randomSeed(),
+  compareWith,
+  ...options
+}: SimulationRun): Promise<SimulationReport> {
+  const [service, conformance] = await Promise.all([
+    import('../service/index.ts'),
+    import('../../conformance/index.ts'),
+  ]);
+  const { apiKey, ca } = options;
+  const report = await service.simulate({
+    concurrency: defaultConcurrency(options.voice !== undefined),
+    ...options,
+    sandbox: url,
+    seed,
+    kitVersion: kitVersion(),
+    preflight: (signal) =>
+      runPreflight(conformance, {
+        ...{ apiKey, ca, seed, signal },
+        target: url,
+        kitVersion: kitVersion(),
+      }),
+  });
+  const isComparable = compareWith !== undefined && !report.blockedBy;
+  return isComparable ? service.withComparison(report, compareWith) : report;
+}
+
+/**
+ * Returns why no session can run, worded as `check` and `doctor` do; undefined if sessions may run. A
+ * healthy sandbox gets no request to its model: chat is tested only to name the cause of a failure.
+ */
+async function runPreflight(
+  conformance: typeof conformanceModule,
+  access: Omit<Parameters<typeof conformanceModule.diagnose>[0], 'areas'>,
+): Promise<SimulationBlocker | undefined> {
+  const diagnose = async (areas: Area[]): Promise<SimulationBlocker | undefined> => {
+    const { blockedBy } = await conformance.diagnose({ ...access, areas });
+    return blockedBy && { message: blockedBy.message, cure: blockedBy.cure };
+  };
+  return (await diagnose(['health', 'users'])) && diagnose(['chat', 'health', 'users']);
+}

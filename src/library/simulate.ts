@@ -1,0 +1,99 @@
+import type * as serviceModule from '../service/index.ts';
+import {
+  describeViolations,
+  findViolations,
+  type EvalDefinition,
+  type MessageName,
+  type Persona,
+  type Scenario,
+  type SimulationReport,
+} from '../contract/index.ts';
+import { checkOptions } from '../platform/options.ts';
+import { resolveCallTarget } from './call-target.ts';
+import { readScenarioSet } from './input/scenario-files.ts';
+import { normalizeBaseUrl } from './options.ts';
+import { runSimulation } from './run-simulation.ts';
+import { simulateOptionsSchema, type SimulateOptions } from './simulate-options.ts';
+
+export type { SimulateOptions } from './simulate-options.ts';
+
+/**
+ * Lets simulated users talk to a sandbox, scores the sessions, and returns the report that
+ * `sandbox-kit simulate --json` writes. Its `verdict` is `passed`, `failed`, or `undecided`; a broken
+ * sandbox never rejects the promise. Runs with the same seed are identical except for times.
+ *
+ *     const report = await simulate({ url, scenarios: ['refund-*'], samples: 3, seed: 'nightly' });
+ *
+ * @throws {TypeError} if an option, a scenario, a persona, or an eval is invalid.
+ * @throws {UsageError} (an error of that name) if a scenario file can't be read or is invalid. Nothing
+ *   was sent then.
+ */
+export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
+  checkOptions('simulate', simulateOptionsSchema, options);
+  const documents = readDocuments(options);
+  rejectInconsistent(documents, await import('../service/index.ts'));
+  const { url, channel, speech, voice, ...run } = options;
+  const hasCalls =
+    channel === 'voice' || documents.scenarios.some((scenario) => scenario.channel === 'voice');
+  const { apiKey, ca, seed, signal, samples, concurrency, judge, userModel } = run;
+  const { compareWith, onSession, log } = run;
+  return runSimulation({
+    ...documents,
+    ...{ apiKey, ca, seed, signal, samples, concurrency, judge, userModel },
+    ...{ compareWith, onSession, log, channel },
+    url: normalizeBaseUrl(url),
+    voice: hasCalls ? { ...resolveCallTarget(voice), speech } : undefined,
+  });
+}
+
+interface Documents {
+  scenarios: Scenario[];
+  personas: Persona[];
+  evals: EvalDefinition[];
+}
+
+/** Returns the scenarios of files and options, with the personas and evals that they may refer to. */
+function readDocuments({ scenarios, personas = [], evals = [] }: SimulateOptions): Documents {
+  const patterns = scenarios?.filter((scenario) => typeof scenario === 'string');
+  const inline = scenarios?.filter((scenario) => typeof scenario !== 'string') ?? [];
+  const files =
+    patterns?.length === 0
+      ? { scenarios: [], personas: [], evals: [] }
+      : readScenarioSet(patterns, 'scenarios');
+  for (const [index, scenario] of (scenarios ?? []).entries()) {
+    if (typeof scenario !== 'string') rejectInvalid(`scenarios[${index}]`, 'Scenario', scenario);
+  }
+  for (const [index, persona] of personas.entries()) {
+    rejectInvalid(`personas[${index}]`, 'Persona', persona);
+  }
+  for (const [index, definition] of evals.entries()) {
+    rejectInvalid(`evals[${index}]`, 'EvalDefinition', definition);
+  }
+  return {
+    scenarios: [...files.scenarios, ...inline],
+    personas: [...files.personas, ...personas],
+    evals: [...files.evals, ...evals],
+  };
+}
+
+function rejectInvalid(path: string, name: MessageName, value: unknown): void {
+  const violations = findViolations(name, value);
+  if (violations.length === 0) return;
+  throw new TypeError(
+    `simulate: ${path} must be a ${name}: ${describeViolations(violations).replaceAll('the body', 'it')}.`,
+  );
+}
+
+/** @throws {TypeError} if scenarios, personas, and evals do not fit together. */
+function rejectInconsistent(
+  documents: Documents,
+  { resolveScenarios, InvalidDocumentError }: typeof serviceModule,
+): void {
+  try {
+    resolveScenarios(documents.scenarios, documents);
+  } catch (error) {
+    if (!(error instanceof InvalidDocumentError)) throw error;
+    const at = error.pointer.startsWith('/evals') ? error.pointer : `/scenarios${error.pointer}`;
+    throw new TypeError(`simulate: ${at}: ${error.problem}.`, { cause: error });
+  }
+}

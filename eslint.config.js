@@ -39,7 +39,11 @@ const FIELD_GLOBALS = ['Buffer', 'URL', 'console', 'crypto', 'fetch', 'process',
 export default defineConfig(
   // The types of the generated client exist only while its test runs, which compiles it.
   {
-    ignores: ['dist/', '.tap/', 'coverage/', 'src/contract/generated/', 'test/generated-client/'],
+    ignores: [
+      ...['dist/', '.tap/', 'coverage/', 'src/contract/generated/', 'test/generated-client/'],
+      // Types for packages that are not installed here.
+      'matchers/*.d.ts',
+    ],
   },
   eslint.configs.recommended,
   {

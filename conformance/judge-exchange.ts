@@ -1,5 +1,6 @@
 import {
   isMessage,
+  PAGE_LIMIT_MAX,
   type Endpoint,
   type ExchangeRecord,
   type Intent,
@@ -50,6 +51,9 @@ const routes: readonly [method: string, path: RegExp, endpoint: Endpoint][] = [
 
 const serviceEndpoints: readonly Endpoint[] = ['traces', 'end', 'simulations', 'production'];
 
+/** A requirement about the first close of a conversation: one response does not show whether it is. */
+const needsHistory: readonly string[] = ['SERVICE-046'];
+
 /** The routes that `judgeExchange` knows. */
 export const judgedRoutes: readonly string[] = routes.map(([, , endpoint]) => routeNames[endpoint]);
 
@@ -66,7 +70,7 @@ export function judgeExchange(exchange: ForeignExchange): ForeignFinding[] | und
   if (endpoint === undefined) return undefined;
   const judge = serviceEndpoints.includes(endpoint) ? judgeService : judgeSandbox;
   return judge(toRecord(endpoint, exchange)).flatMap(({ id, finding }) => {
-    if (finding.isNote) return [];
+    if (finding.isNote || needsHistory.includes(id)) return [];
     const { level, rule, section } = requirement(id);
     const { pointer, expected, received, hint, repair } = finding;
     return [
@@ -108,7 +112,9 @@ function readPurpose(
 ): { step: string; intent: Intent } {
   const isAccepted = status >= 200 && status < 300;
   if (serviceEndpoints.includes(endpoint)) {
-    return { step: 'own', intent: isAccepted ? 'valid' : 'open' };
+    const limit = new URLSearchParams(request.path.replace(/^[^?]*/, '')).get('limit');
+    const step = Number(limit) > PAGE_LIMIT_MAX ? 'over the cap' : 'own';
+    return { step, intent: isAccepted ? 'valid' : 'open' };
   }
   // A key that is missing, and a user that does not exist, say nothing about the form of the request.
   const isOpen = [401, 403].includes(status) || (endpoint === 'delete' && status === 404);
@@ -117,13 +123,23 @@ function readPurpose(
   if (endpoint === 'create' && !isAccepted && isDuplicate(status, body)) {
     return { step: 'duplicate', intent: 'open' };
   }
-  const isValid =
-    endpoint === 'chat'
-      ? isMessage('ChatRequest', sent)
-      : endpoint !== 'create' || isMessage('UserCreateRequest', sent);
-  if (!isValid) return { step: 'own', intent: isAccepted ? 'open' : 'refuse' };
+  if (!isLegal(endpoint, request, sent)) {
+    return { step: 'own', intent: isAccepted ? 'open' : 'refuse' };
+  }
   const isMinimal = endpoint === 'chat' && Object.keys(sent as object).join() === 'messages';
   return { step: isMinimal ? 'minimal' : 'own', intent: 'valid' };
+}
+
+/** Returns whether the interface allows a request. A test may leave its headers out. */
+function isLegal(
+  endpoint: Endpoint,
+  { headers }: ForeignExchange['request'],
+  sent: unknown,
+): boolean {
+  if (endpoint !== 'chat' && endpoint !== 'create') return true;
+  const type = headers['content-type'] ?? 'application/json';
+  const message = endpoint === 'chat' ? 'ChatRequest' : 'UserCreateRequest';
+  return /^application\/json\b/i.test(type) && isMessage(message, sent);
 }
 
 /** Returns whether a create request was refused because the user exists (spec 7). */

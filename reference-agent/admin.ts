@@ -1,11 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import type { Authentication } from './authentication.ts';
-import { parseFaultList, toFault, type FaultInjector } from './faults.ts';
+import type { AgentControls } from './controls.ts';
+import { withTypeError } from './errors.ts';
+import { checkFaults, parseFaultList, toFault, type FaultInjector } from './faults.ts';
 import { formatAgentEntry, type AgentJournal } from './journal.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 
-export interface AdminOptions {
-  authentication: Authentication;
+/** What the test controls act on. */
+export interface ControlOptions {
   faults: FaultInjector;
   journal: AgentJournal;
   voice: VoiceServer | undefined;
@@ -13,33 +15,61 @@ export interface AdminOptions {
   reset: () => void;
 }
 
+/** Creates the test controls of an agent. */
+export function createControls({ faults, journal, voice, reset }: ControlOptions): AgentControls {
+  return {
+    setFaults: (values) => faults.setAdmin(checkFaults('setFaults', values)),
+    addFault(value) {
+      const [fault] = checkFaults('addFault', [value]);
+      if (fault) withTypeError('addFault', () => faults.addAdmin(fault));
+    },
+    clearFaults: () => faults.setAdmin([]),
+    faults: () => faults.list(),
+    requests: () => journal.entries().map(formatAgentEntry),
+    clearRequests: () => journal.clear(),
+    calls: () => voice?.calls() ?? { open: 0, calls: [] },
+    reset,
+  };
+}
+
 /**
  * The routes under `/__admin`: test controls that are not part of the interface. The journal does
  * not record them.
  */
-export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): void {
-  const { authentication, faults, journal, voice, reset } = options;
+export function addAdminRoutes(
+  app: FastifyInstance,
+  {
+    authentication,
+    faults,
+    journal,
+    controls,
+  }: Pick<ControlOptions, 'faults' | 'journal'> & {
+    authentication: Authentication;
+    controls: AgentControls;
+  },
+): void {
   app.addHook('onRequest', (request, _reply, done) => {
     authentication.checkAdmin(request);
     done();
   });
-  const listFaults = (): object => ({ faults: faults.list() });
+  const listFaults = (): object => ({ faults: controls.faults() });
 
   app.get('/health', () => ({ status: 'healthy' }));
   app.get('/ready', () => ({ ready: true }));
 
   app.get('/requests', () => ({
     total: journal.totals().requests,
-    requests: journal.entries().map(formatAgentEntry),
+    requests: controls.requests(),
   }));
   app.delete('/requests', () => {
-    journal.clear();
+    controls.clearRequests();
     return { cleared: true };
   });
 
-  app.get('/calls', () => voice?.calls() ?? { open: 0, calls: [] });
+  app.get('/calls', () => controls.calls());
 
   app.get('/faults', listFaults);
+  // Errors in a request name places by JSON pointer, and those of the handle by property.
   app.put('/faults', ({ body }) => {
     faults.setAdmin(parseFaultList(body));
     return listFaults();
@@ -49,12 +79,12 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
     return listFaults();
   });
   app.delete('/faults', () => {
-    faults.setAdmin([]);
+    controls.clearFaults();
     return listFaults();
   });
 
   app.post('/reset', () => {
-    reset();
+    controls.reset();
     return { reset: true };
   });
 }

@@ -14,9 +14,10 @@ import {
 } from '../src/http-kit/server.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Log } from '../src/platform/log.ts';
-import { addAdminRoutes } from './admin.ts';
+import { addAdminRoutes, createControls } from './admin.ts';
 import type { Authentication } from './authentication.ts';
 import { replyToChat } from './chat.ts';
+import type { AgentControls } from './controls.ts';
 import { RequestError } from './errors.ts';
 import { addDocumentRoutes } from './documents.ts';
 import { createFaultHook } from './fault-hook.ts';
@@ -55,8 +56,14 @@ export interface AgentParts {
   pause: (ms: number) => Promise<void>;
 }
 
+/** An agent that is ready to listen. */
+export interface Agent {
+  app: FastifyInstance;
+  controls: AgentControls;
+}
+
 /** Builds the HTTP server of the agent with all its routes (spec 4.5 to 4.8), and attaches voice. */
-export function buildAgent(parts: AgentParts): FastifyInstance {
+export function buildAgent(parts: AgentParts): Agent {
   const { users, faults, journal, script, authentication, voice } = parts;
   const app = createAgentServer(parts.log, parts.keyPair);
   app.decorateRequest('responseText');
@@ -77,15 +84,16 @@ export function buildAgent(parts: AgentParts): FastifyInstance {
     faults.reset();
     script?.reset();
   };
+  const controls = createControls({ faults, journal, voice, reset });
   void app.register(
     (admin, _options, registered) => {
-      addAdminRoutes(admin, { authentication, faults, journal, voice, reset });
+      addAdminRoutes(admin, { authentication, faults, journal, controls });
       registered();
     },
     { prefix: '/__admin' },
   );
   voice?.attach(app.server);
-  return app;
+  return { app, controls };
 }
 
 function addInterfaceRoutes(api: FastifyInstance, parts: AgentParts): void {

@@ -46,6 +46,16 @@ export function withStartError<Result>(check: () => Result): Result {
   }
 }
 
+/** Runs a check of request input on arguments of code. @throws TypeError instead of RequestError. */
+export function withTypeError<Result>(caller: string, check: () => Result): Result {
+  try {
+    return check();
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
+    throw new TypeError(`${caller}: ${error.message}`, { cause: error });
+  }
+}
+
 /** Fastify's error codes that are not a `bad_request`. */
 const CODE_BY_FASTIFY_CODE: Record<string, AgentErrorCode> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',

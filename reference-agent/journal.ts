@@ -4,6 +4,7 @@ import {
   type JournalEntry,
   type RequestJournal,
 } from '../src/http-kit/journal.ts';
+import type { AgentRequest } from './controls.ts';
 
 /** A request to the agent and its response. */
 export interface AgentJournalEntry extends JournalEntry {
@@ -25,7 +26,7 @@ export function createAgentJournal(entriesMax: number): AgentJournal {
 }
 
 /** Returns an entry as `/__admin/requests` shows it. */
-export function formatAgentEntry(entry: AgentJournalEntry): Record<string, unknown> {
+export function formatAgentEntry(entry: AgentJournalEntry): AgentRequest {
   const { responseBytes, requestBody, responseBody } = entry;
   return {
     ...formatEntry(entry),

@@ -14,9 +14,10 @@ import { silentLog } from '../src/platform/log.ts';
 import { isLoopbackHost } from '../src/platform/loopback.ts';
 import { checkOptions } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
-import { buildAgent, type AgentParts } from './agent.ts';
+import { buildAgent, type Agent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
 import { replyToChat, type ChatOptions } from './chat.ts';
+import type { AgentControls } from './controls.ts';
 import { withStartError } from './errors.ts';
 import { checkFaults, createFaultInjector, parseFault } from './faults.ts';
 import { createHealthCheck } from './health.ts';
@@ -32,8 +33,8 @@ import {
   type VoiceServerOptions,
 } from './voice/voice-server.ts';
 
-/** An agent that is listening. */
-export interface RunningAgent {
+/** An agent that is listening, and its test controls. */
+export interface RunningAgent extends AgentControls {
   /** Base URL, without a trailing slash. */
   url: string;
   /** URL of the voice WebSocket; null when voice is off. */
@@ -84,7 +85,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     chance: random.fork('voice'),
     chat: (request) => replyToChat(chatOptions, request),
   });
-  const app = createApp({
+  const { app, controls } = createApp({
     ...shared,
     seed,
     users,
@@ -105,6 +106,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   };
   let stopped: Promise<void> | undefined;
   return {
+    ...controls,
     url,
     voiceUrl: voice ? url.replace(/^http/, 'ws') + VOICE_PATH : null,
     apiKey,
@@ -138,7 +140,7 @@ function createVoice(
 }
 
 /** Node rejects an unusable certificate when the server is created. */
-function createApp(parts: AgentParts): FastifyInstance {
+function createApp(parts: AgentParts): Agent {
   try {
     return buildAgent(parts);
   } catch (error) {

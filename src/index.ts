@@ -12,7 +12,11 @@
  */
 export {
   startAgent,
+  type AgentCalls,
+  type AgentControls,
+  type AgentFaultStatus,
   type AgentOptions,
+  type AgentRequest,
   type RunningAgent,
   type Script,
   type TlsOptions,
@@ -20,7 +24,10 @@ export {
 } from '../reference-agent/index.ts';
 export {
   startService,
+  type IngestLogLine,
   type RunningService,
+  type ServiceControls,
+  type ServiceEnvironment,
   type ServiceKey,
   type ServiceOptions,
 } from './service/index.ts';

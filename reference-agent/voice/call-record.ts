@@ -1,4 +1,5 @@
 import { isoTime } from '../../src/platform/clock.ts';
+import type { AgentCalls } from '../controls.ts';
 import type { CallState, Ending } from './call-states.ts';
 
 /** One turn as the agent experienced it; times in milliseconds on the monotonic clock. */
@@ -70,7 +71,7 @@ export interface CallHistory {
   open(record: CallRecord): void;
   /** Moves a call to the past calls; the oldest is dropped when there are too many. */
   close(record: CallRecord): void;
-  view(): object;
+  view(): AgentCalls;
   /** Removes the past calls. */
   clear(): void;
 }

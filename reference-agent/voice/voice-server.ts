@@ -20,6 +20,7 @@ import { parseFault, type FaultInjector } from '../faults.ts';
 import type { Authentication } from '../authentication.ts';
 import type { AgentJournal } from '../journal.ts';
 import { Call, type CallParts } from './call.ts';
+import type { AgentCalls } from '../controls.ts';
 import { drawCallFaults } from './call-faults.ts';
 import { createCallHistory, createCallRecord } from './call-record.ts';
 import type { CaptionServices } from './caption-dialogue.ts';
@@ -54,7 +55,7 @@ export interface VoiceServer {
   /** Accepts calls on a server. */
   attach(server: Server): void;
   /** Open and past calls, for `/__admin/calls`. */
-  calls(): object;
+  calls(): AgentCalls;
   /** Removes the past calls. */
   clear(): void;
   /** Ends all calls. */
@@ -104,7 +105,7 @@ class WebSocketVoiceServer implements VoiceServer {
     handleUpgrades(server, (upgrade) => this.#admit(upgrade));
   }
 
-  calls(): object {
+  calls(): AgentCalls {
     return this.#history.view();
   }
 

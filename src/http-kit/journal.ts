@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { isoTime, type Clock } from '../platform/clock.ts';
+import type { RequestSummary } from './request-summary.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -101,10 +102,11 @@ export function createEntry(
 }
 
 /** Returns an entry as `/__admin/requests` shows it. */
-export function formatEntry(entry: JournalEntry): Record<string, unknown> {
+export function formatEntry(entry: JournalEntry): RequestSummary {
+  const [path = ''] = entry.url.split('?', 1);
   return {
     method: entry.method,
-    path: entry.url.split('?', 1)[0]?.slice(0, PATH_LENGTH_MAX),
+    path: path.slice(0, PATH_LENGTH_MAX),
     status: entry.status,
     at: isoTime(entry.atMs),
     duration_ms: Math.round(entry.durationMs * 1000) / 1000,

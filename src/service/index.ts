@@ -1,6 +1,8 @@
 /** The service: area A of the interface, with a control API and session pages. */
 export { StartError } from '../http-kit/errors.ts';
 export type { ServiceKey, ServiceOptions } from './app/options.ts';
+export type { IngestLogLine, ServiceControls } from './admin/controls.ts';
+export type { ServiceEnvironment } from './app/environment.ts';
 export { startService, type RunningService } from './app/start-service.ts';
 export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
 export type { ConversationScenario } from './domain/conversation-scenario.ts';

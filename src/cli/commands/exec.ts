@@ -5,7 +5,7 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { switchOption } from '../flags/option.ts';
 import { onStopSignal } from '../signals.ts';
-import { exporterVariables, serviceOptions, startServiceFor } from './serve.ts';
+import { serviceOptions, startServiceFor } from './serve.ts';
 
 export const exec = defineCommand({
   description: [
@@ -49,10 +49,7 @@ export const exec = defineCommand({
       const agent = withAgent ? await startReferenceAgent() : undefined;
       try {
         process.exitCode = await runner.run(command, args, {
-          ...exporterVariables(service),
-          SANDBOX_KIT_SERVICE_URL: service.url,
-          SANDBOX_KIT_SERVICE_API_KEY: service.apiKey,
-          SANDBOX_KIT_ADMIN_URL: service.adminUrl,
+          ...service.env,
           ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
         });
       } finally {

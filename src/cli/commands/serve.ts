@@ -1,5 +1,4 @@
 import type * as serviceModule from '../../service/index.ts';
-import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { defineCommand, type ValuesOf } from '../command.ts';
@@ -134,20 +133,8 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   }
 }
 
-/** Returns the variables that configure OpenTelemetry exporters for a service. */
-export function exporterVariables(
-  { url, apiKey }: Pick<RunningService, 'url' | 'apiKey'>,
-  apiKeyHeader: string = SERVICE_API_KEY_HEADER,
-): Record<string, string> {
-  return {
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
-    OTEL_EXPORTER_OTLP_HEADERS: `${apiKeyHeader}=${encodeURIComponent(apiKey)}`,
-  };
-}
-
 function introduce(service: RunningService & { breaks?: string }, flags: ServeFlags): void {
-  const { url, apiKey, appUrl, adminUrl, hasLiveEvals, breaks } = service;
+  const { url, apiKey, appUrl, adminUrl, env, hasLiveEvals, breaks } = service;
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ url, apiKey, appUrl, adminUrl })}\n`);
     return;
@@ -162,9 +149,9 @@ function introduce(service: RunningService & { breaks?: string }, flags: ServeFl
     `  data      ${flags.data ?? 'deleted when it stops; --data DIR keeps it'}`,
     '',
     'Send the traces of your agent:',
-    ...Object.entries(exporterVariables(service, header)).map(
-      ([name, value]) => `  export ${name}=${value}`,
-    ),
+    ...Object.entries({ ...env, OTEL_EXPORTER_OTLP_ENDPOINT: url })
+      .filter(([name]) => name.startsWith('OTEL_'))
+      .map(([name, value]) => `  export ${name}=${value}`),
     '',
     'Close a conversation, and read the results:',
     `  curl -X POST -H '${header}: ${apiKey}' \\`,

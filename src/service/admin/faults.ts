@@ -68,20 +68,24 @@ function createFaultError({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault
   return new RequestError(code, `${article} ${kind} fault is set on this service.`, headers);
 }
 
+/** Returns a value as a list of faults. @throws RequestError `bad_request`. */
+export function parseFaults(value: unknown): ServiceFault[] {
+  if (!Array.isArray(value)) {
+    throw new RequestError('bad_request', 'The body must be an array of faults.');
+  }
+  return value.map((fault: unknown) => parseMessage('ServiceFault', fault));
+}
+
 /** `/faults`: lists, replaces, adds and removes faults. */
 export function addFaultRoutes(app: FastifyInstance, faults: FaultInjector): void {
   const list = (): object => ({ faults: faults.statuses() });
-  const toFault = (value: unknown): ServiceFault => parseMessage('ServiceFault', value);
   app.get('/faults', list);
   app.put('/faults', ({ body }) => {
-    if (!Array.isArray(body)) {
-      throw new RequestError('bad_request', 'The body must be an array of faults.');
-    }
-    faults.replaceAll(body.map(toFault));
+    faults.replaceAll(parseFaults(body));
     return list();
   });
   app.post('/faults', ({ body }) => {
-    faults.add(toFault(body));
+    faults.add(parseMessage('ServiceFault', body));
     return list();
   });
   app.delete('/faults', () => {

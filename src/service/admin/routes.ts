@@ -7,6 +7,7 @@ import type { Authentication } from '../domain/authentication.ts';
 import { parseMessage } from '../domain/document-checks.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { Store } from '../store/store.ts';
+import type { IngestLogLine } from './controls.ts';
 import { addDocumentRoutes } from './documents.ts';
 import { addEvalRoutes, addSettingsRoutes, type FindSettingsWarnings } from './evals.ts';
 import { addFaultRoutes, type FaultInjector } from './faults.ts';
@@ -78,31 +79,44 @@ export function addAdminRoutes(app: FastifyInstance, options: AdminOptions): voi
   addRouteList(app, routes);
 }
 
+/** The time of the service clock. */
+const readClock = ({ clock }: Pick<AdminOptions, 'clock'>): object => {
+  const nowMs = clock.nowMs();
+  return { now: isoTime(nowMs), now_ms: nowMs };
+};
+
+/**
+ * Advances or sets the service clock, and resolves after everything that became due.
+ * @throws RequestError `bad_request`.
+ */
+export async function changeClock(
+  { clock, settle }: Pick<AdminOptions, 'clock' | 'settle'>,
+  change: unknown,
+): Promise<void> {
+  const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', change);
+  if ((advanceMs === undefined) === (setMs === undefined)) {
+    throw new RequestError('bad_request', 'The body must contain either advance_ms or set_ms.');
+  }
+  if (advanceMs !== undefined) {
+    if (clock.nowMs() + advanceMs > CLOCK_ENDS_MS) {
+      const message = `/advance_ms must not move the clock beyond ${isoTime(CLOCK_ENDS_MS)}.`;
+      throw new RequestError('bad_request', message);
+    }
+    clock.advance(advanceMs);
+  }
+  if (setMs !== undefined) clock.setNow(setMs);
+  await settle();
+}
+
 /**
  * `/clock`: responds after every timer that became due has fired, including idle closing. A restart
  * resets the clock to the system time.
  */
-function addClockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): void {
-  const view = (): object => {
-    const nowMs = clock.nowMs();
-    return { now: isoTime(nowMs), now_ms: nowMs };
-  };
-  app.get('/clock', view);
+function addClockRoutes(app: FastifyInstance, options: AdminOptions): void {
+  app.get('/clock', () => readClock(options));
   app.post('/clock', async ({ body }) => {
-    const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', body);
-    if ((advanceMs === undefined) === (setMs === undefined)) {
-      throw new RequestError('bad_request', 'The body must contain either advance_ms or set_ms.');
-    }
-    if (advanceMs !== undefined) {
-      if (clock.nowMs() + advanceMs > CLOCK_ENDS_MS) {
-        const message = `/advance_ms must not move the clock beyond ${isoTime(CLOCK_ENDS_MS)}.`;
-        throw new RequestError('bad_request', message);
-      }
-      clock.advance(advanceMs);
-    }
-    if (setMs !== undefined) clock.setNow(setMs);
-    await settle();
-    return view();
+    await changeClock(options, body);
+    return readClock(options);
   });
   app.put('/clock', async ({ body }) => {
     const { advance_ms: advanceMs, set_ms: setMs } = parseMessage('ClockChange', body);
@@ -110,34 +124,46 @@ function addClockRoutes(app: FastifyInstance, { clock, settle }: AdminOptions): 
       const message = 'The body must contain set_ms only. Use POST to advance the clock.';
       throw new RequestError('bad_request', message);
     }
-    clock.setNow(setMs);
-    await settle();
-    return view();
+    await changeClock(options, body);
+    return readClock(options);
   });
+}
+
+/** Deletes an owner's data, except its keys, and optionally restores its seed data. */
+export async function resetOwner(
+  { store, seeder, clearMemory, simulations }: AdminOptions,
+  ownerId: string,
+  to: 'seed' | 'empty',
+): Promise<void> {
+  await simulations.cancelAll(ownerId);
+  if (to === 'seed') await seeder.resetToSeed(ownerId);
+  else await store.deleteOwnerData(ownerId);
+  clearMemory();
 }
 
 /** `/reset`: deletes an owner's data, except its keys. The clock keeps its time. */
 function addResetRoute(app: FastifyInstance, options: AdminOptions): void {
-  const { store, owners, seeder, clearMemory, simulations } = options;
   app.post('/reset', async (request) => {
     const { to } = parseMessage('ResetRequest', request.body);
-    const ownerId = await owners.find(request);
-    await simulations.cancelAll(ownerId);
-    if (to === 'seed') await seeder.resetToSeed(ownerId);
-    else await store.deleteOwnerData(ownerId);
-    clearMemory();
+    await resetOwner(options, await options.owners.find(request), to);
     return { reset: to };
   });
 }
 
+/** Returns the newest entries of an owner's ingest log. */
+export async function listIngestLog(
+  { store }: Pick<AdminOptions, 'store'>,
+  ownerId: string,
+): Promise<IngestLogLine[]> {
+  const entries = await store.ingestLog.list(ownerId, INGEST_LOG_ENTRIES_MAX);
+  return entries.map(({ atMs, ...entry }) => ({ at: isoTime(atMs), ...entry }));
+}
+
 /** `/ingest-log` and `/requests`: which requests arrived, and problems with their content. */
 function addLogRoutes(app: FastifyInstance, { store, owners, journal }: AdminOptions): void {
-  app.get('/ingest-log', async (request) => {
-    const entries = await store.ingestLog.list(await owners.find(request), INGEST_LOG_ENTRIES_MAX);
-    return {
-      entries: entries.map(({ atMs, ...entry }) => ({ at: isoTime(atMs), ...entry })),
-    };
-  });
+  app.get('/ingest-log', async (request) => ({
+    entries: await listIngestLog({ store }, await owners.find(request)),
+  }));
   app.get('/requests', () => ({
     total: journal.totals().requests,
     requests: journal.entries().map(formatEntry),

@@ -26,10 +26,9 @@ export function addSessionRoutes(
   app: FastifyInstance,
   { owners, store, appUrl }: SessionRoutesOptions,
 ): void {
-  app.get('/sessions', async (request) => {
-    const sessions = await store.sessions.listNewest(await owners.find(request), SESSIONS_MAX);
-    return { sessions: sessions.map((session) => toSessionVerdict(session, appUrl())) };
-  });
+  app.get('/sessions', async (request) => ({
+    sessions: await listVerdicts({ store, appUrl }, await owners.find(request)),
+  }));
   app.get<WithId>('/sessions/:id', async (request) => {
     const { id } = request.params;
     const session = await store.sessions.find(await owners.find(request), id);
@@ -47,6 +46,15 @@ export function addSessionRoutes(
     const message = `There is no conversation ${formatValue(id)} with user messages.`;
     throw new RequestError('not_found', message);
   });
+}
+
+/** Returns the newest sessions of an owner with their verdicts. */
+export async function listVerdicts(
+  { store, appUrl }: Pick<SessionRoutesOptions, 'store' | 'appUrl'>,
+  ownerId: string,
+): Promise<SessionVerdict[]> {
+  const sessions = await store.sessions.listNewest(ownerId, SESSIONS_MAX);
+  return sessions.map((session) => toSessionVerdict(session, appUrl()));
 }
 
 function toSessionVerdict(session: Session, appUrl: string): SessionVerdict {

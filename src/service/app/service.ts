@@ -5,6 +5,8 @@ import { describeUnknownRoute, rejectOtherMethods, toRoutePattern } from '../../
 import type { AdjustableClock } from '../../platform/adjustable-clock.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
+import type { ServiceControls } from '../admin/controls.ts';
+import { createControls } from '../admin/create-controls.ts';
 import { createSettingsWarnings, type FindSettingsWarnings } from '../admin/evals.ts';
 import { createFaultInjector, type FaultRoute } from '../admin/faults.ts';
 import { createOwners } from '../admin/owners.ts';
@@ -69,6 +71,7 @@ export interface ServiceParts {
 export interface Service {
   app: FastifyInstance;
   idleCloser: IdleCloser;
+  controls: ServiceControls;
   seeder: Seeder;
   findWarnings: FindSettingsWarnings;
 }
@@ -113,7 +116,7 @@ export function buildService(parts: ServiceParts): Service {
 
   const seeder = createSeeder({ store, clock, wake });
   const findWarnings = createSettingsWarnings({ ...parts, evals: store.evals });
-  const admin: Parameters<typeof addAdminRoutes>[1] = {
+  const admin: Parameters<typeof createControls>[0] = {
     ...parts,
     owners: createOwners(store.owners, parts.ownerName),
     makeSessionId,
@@ -149,7 +152,7 @@ export function buildService(parts: ServiceParts): Service {
     },
     { prefix: '/__admin' },
   );
-  return { app, idleCloser, seeder, findWarnings };
+  return { app, idleCloser, controls: createControls(admin), seeder, findWarnings };
 }
 
 interface InterfaceOptions {

@@ -52,14 +52,14 @@ export interface SimulateOptions {
   /** How to place calls, for sessions by voice. */
   voice?: CallOptions | undefined;
   kitVersion: string;
-  clock?: Clock;
-  log?: Log;
+  clock?: Clock | undefined;
+  log?: Log | undefined;
   /** Cancels the running sessions; the report covers what happened until then. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** Runs before the first session. If it returns a cause, no session is started. */
   preflight?: (signal: AbortSignal) => Promise<SimulationBlocker | undefined>;
   /** Called with each session when it ends, in any order. */
-  onSession?: (session: SimulatedSessionReport) => void;
+  onSession?: ((session: SimulatedSessionReport) => void) | undefined;
 }
 
 /** Time limit of an eval: longer than the limits of the judge and of a pattern. */

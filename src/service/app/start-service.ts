@@ -22,14 +22,16 @@ import { startSimulator } from '../simulator/simulation-runner.ts';
 import { getLockPath, lockDirectory } from '../store/directory-lock.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
 import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
+import { createServiceEnvironment, type ServiceEnvironment } from './environment.ts';
 import { serviceOptionsSchema, type ServiceKey, type ServiceOptions } from './options.ts';
 import { buildService, type Service } from './service.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
 
-/** A service that is listening. */
-export interface RunningService {
+/** A service that is listening, and its test controls. */
+export interface RunningService extends ServiceControls {
   /** Base URL, without a trailing slash. */
   url: string;
   /** The first configured API key, or the development key. */
@@ -37,6 +39,12 @@ export interface RunningService {
   /** Base URL of the deep links, without a trailing slash. */
   appUrl: string;
   adminUrl: string;
+  /**
+   * Variables for a process that sends traces to the service or calls it: those of OpenTelemetry
+   * exporters (`OTEL_EXPORTER_OTLP_ENDPOINT`, `_HEADERS`, `_PROTOCOL`), and
+   * `SANDBOX_KIT_SERVICE_URL`, `SANDBOX_KIT_SERVICE_API_KEY`, and `SANDBOX_KIT_ADMIN_URL`.
+   */
+  env: ServiceEnvironment;
   /** Whether the settings of the service's own owner had evals at the start. */
   hasLiveEvals: boolean;
   /** Stops accepting connections and lets requests in progress finish. Takes a few seconds at most. */
@@ -124,7 +132,13 @@ async function start(
   log.info('service_listening', { url: address.url });
   const { evals } = await store.evals.getSettings(await owners.ensure(ownerName));
   const urls = { url: address.url, appUrl: appUrl(), adminUrl: `${address.url}/__admin` };
-  return { ...urls, apiKey, hasLiveEvals: evals.length > 0 };
+  return {
+    ...service.controls,
+    ...urls,
+    apiKey,
+    env: createServiceEnvironment({ ...urls, apiKey }, apiKeyHeader),
+    hasLiveEvals: evals.length > 0,
+  };
 }
 
 /** Starts the workers that score sessions and run simulations. */

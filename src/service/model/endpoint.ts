@@ -48,8 +48,8 @@ export interface Endpoint {
 /** How to reach an endpoint. */
 export interface EndpointOptions {
   baseUrl: string;
-  apiKey?: string;
-  timeoutMs?: number;
+  apiKey?: string | undefined;
+  timeoutMs?: number | undefined;
   clock: Clock;
   names: EndpointNames;
 }

@@ -1,0 +1,5 @@
+// Registers the matchers of sandbox-kit with Vitest: import it in a test or in `setupFiles`.
+import { expect } from 'vitest';
+import { toBeValidMessage, toConform, toHavePassedEval } from 'sandbox-kit/matchers';
+
+expect.extend({ toBeValidMessage, toConform, toHavePassedEval });

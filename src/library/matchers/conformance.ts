@@ -1,0 +1,92 @@
+import { isMessage, type CheckReport, type RequirementVerdict } from '../../contract/index.ts';
+import { isExchange, validateExchange, type ExchangeFinding } from '../exchange.ts';
+import { describeProblems, labelLines, type Judgment } from './judgment.ts';
+
+/**
+ * Judges a report of `check` or `grade`, or one exchange as `validateExchange` takes it.
+ *
+ * @throws {TypeError} if the value is neither.
+ */
+export function judgeConformance(caller: string, value: unknown): Judgment {
+  if (isExchange(value)) return judgeOneExchange(validateExchange(value), value.request);
+  if (isMessage('CheckReport', value)) return judgeReport(value);
+  throw new TypeError(
+    `${caller} takes a report of check(), or an exchange such as { request: { method, path, body }, response: { status, headers, body } }.`,
+  );
+}
+
+function judgeReport(report: CheckReport): Judgment {
+  const { verdict, target, blockedBy, requirements, staleKnownFailures = [] } = report;
+  if (verdict === 'conforming') {
+    return { pass: true, message: () => `Expected ${target} not to conform, but it does.` };
+  }
+  if (verdict === 'not-judged') {
+    const cause = blockedBy
+      ? `${blockedBy.message} ${blockedBy.cure}`
+      : 'No requirement could be judged. The report names the reason of each one.';
+    return { pass: false, message: () => `${target} could not be judged: ${cause}` };
+  }
+  const open = requirements.filter(({ accepted }) => accepted === undefined);
+  const failed = open.filter((row) => row.verdict === 'fail');
+  const stale = staleKnownFailures.map(
+    (id) => `${id}  is a known failure that no longer fails. Remove it from the known failures.`,
+  );
+  const sentence = `Expected ${target} to conform, but ${describeCount(failed.length, stale.length)}.`;
+  const [first] = report.causes;
+  const fixFirst = first
+    ? [`Fix first: ${first.description} (clears ${first.clears.length}).`]
+    : [];
+  return {
+    pass: false,
+    message: () => describeProblems(sentence, [...fixFirst, ...failed.map(describeRow), ...stale]),
+  };
+}
+
+function describeCount(failed: number, stale: number): string {
+  const requirements = `${failed} requirement${failed === 1 ? '' : 's'} failed`;
+  if (stale === 0) return requirements;
+  const entries = `${stale} known failure${stale === 1 ? ' is' : 's are'} stale`;
+  return failed === 0 ? entries : `${requirements} and ${entries}`;
+}
+
+function describeRow(row: RequirementVerdict): string {
+  const { id, rule, pointer, expected, received, hint, curl } = row;
+  return [
+    `${id}  ${rule}`,
+    ...labelLines([
+      ['at', pointer],
+      ['expected', expected],
+      ['received', received],
+      ['hint', hint],
+      ['repeat', curl],
+    ]),
+  ].join('\n');
+}
+
+function judgeOneExchange(
+  findings: readonly ExchangeFinding[],
+  { method, path }: { method: string; path: string },
+): Judgment {
+  const route = `${method} ${path.replace(/[?#].*$/s, '').slice(0, 200)}`;
+  const failed = findings.filter(({ verdict }) => verdict === 'fail');
+  if (failed.length === 0) {
+    return { pass: true, message: () => `Expected ${route} not to conform, but it does.` };
+  }
+  const count = `${failed.length} requirement${failed.length === 1 ? '' : 's'} failed`;
+  const sentence = `Expected ${route} to conform, but ${count}.`;
+  return { pass: false, message: () => describeProblems(sentence, failed.map(describeFinding)) };
+}
+
+function describeFinding(finding: ExchangeFinding): string {
+  const { id, rule, pointer, expected, received, hint, repair } = finding;
+  return [
+    `${id}  ${rule}`,
+    ...labelLines([
+      ['at', pointer],
+      ['expected', expected],
+      ['received', received],
+      ['hint', hint],
+      ['repair', repair],
+    ]),
+  ].join('\n');
+}

@@ -1,0 +1,67 @@
+/**
+ * Matchers for Vitest and Jest, and assertion functions for `node:test`:
+ *
+ *     import { toBeValidMessage, toConform, toHavePassedEval } from 'sandbox-kit/matchers';
+ *     expect.extend({ toBeValidMessage, toConform, toHavePassedEval });
+ *
+ * `sandbox-kit/matchers/vitest` and `sandbox-kit/matchers/jest` register them with their types.
+ */
+import { AssertionError } from 'node:assert';
+import type { MessageName, Messages } from '../../contract/index.ts';
+import { judgeConformance } from './conformance.ts';
+import { judgeEval } from './evals.ts';
+import type { Judgment } from './judgment.ts';
+import { judgeMessage } from './message.ts';
+
+export type { Judgment } from './judgment.ts';
+export type { MessageName, Messages } from '../../contract/index.ts';
+
+/** The matchers as `expect` has them. */
+export interface SandboxKitMatchers<Result = void> {
+  /** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
+  toConform(): Result;
+  /** Expects a value that matches the schema of a message, such as `ChatResponse`. */
+  toBeValidMessage(name: MessageName): Result;
+  /** Expects that an eval, by name or id, passed in every session that has it. */
+  toHavePassedEval(name: string): Result;
+}
+
+/** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
+export function toConform(received: unknown): Judgment {
+  return judgeConformance('toConform', received);
+}
+
+/** Expects a value that matches the schema of a message, such as `ChatResponse`. */
+export function toBeValidMessage(received: unknown, name: MessageName): Judgment {
+  return judgeMessage('toBeValidMessage', received, name);
+}
+
+/** Expects that an eval, by name or id, passed in every session that has it, and in at least one. */
+export function toHavePassedEval(received: unknown, name: string): Judgment {
+  return judgeEval('toHavePassedEval', received, name);
+}
+
+/** Asserts what `toConform` expects. @throws {AssertionError} with the first failures. */
+export function assertConforms(value: unknown): void {
+  assertJudgment(judgeConformance('assertConforms', value), assertConforms);
+}
+
+/** Asserts what `toBeValidMessage` expects. @throws {AssertionError} with the first violations. */
+export function assertValidMessage<Name extends MessageName>(
+  value: unknown,
+  name: Name,
+): asserts value is Messages[Name] {
+  assertJudgment(judgeMessage('assertValidMessage', value, name), assertValidMessage);
+}
+
+/** Asserts what `toHavePassedEval` expects. @throws {AssertionError} with the first failures. */
+export function assertPassedEval(value: unknown, name: string): void {
+  assertJudgment(judgeEval('assertPassedEval', value, name), assertPassedEval);
+}
+
+function assertJudgment(
+  { pass, message }: Judgment,
+  stackStartFn: (...args: never[]) => unknown,
+): void {
+  if (!pass) throw new AssertionError({ message: message(), stackStartFn });
+}

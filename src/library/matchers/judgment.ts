@@ -1,0 +1,26 @@
+/** The result of an assertion, in the form that the matchers of Vitest and Jest return. */
+export interface Judgment {
+  pass: boolean;
+  /** Explains the failure: of the assertion, or of its negation if it passed. */
+  message: () => string;
+}
+
+/** How many problems a message shows. */
+const SHOWN_MAX = 5;
+
+/** Joins a sentence and the first problems, each on its own lines. */
+export function describeProblems(sentence: string, problems: readonly string[]): string {
+  const more = problems.length - SHOWN_MAX;
+  return [
+    sentence,
+    ...problems.slice(0, SHOWN_MAX).map((problem) => `\n${problem}`),
+    ...(more > 0 ? [`\nAnd ${more} more.`] : []),
+  ].join('\n');
+}
+
+/** Returns lines such as `  expected  a string`, without those that have no text. */
+export function labelLines(rows: readonly (readonly [string, string | undefined])[]): string[] {
+  return rows.flatMap(([label, text]) =>
+    text === undefined || text === '' ? [] : [`  ${label.padEnd(8)}  ${text}`],
+  );
+}

@@ -1,0 +1,29 @@
+import { findViolations, formatValue, schemas, type MessageName } from '../../contract/index.ts';
+import { didYouMean } from '../../platform/suggest.ts';
+import { describeProblems, type Judgment } from './judgment.ts';
+
+/**
+ * Judges whether a value matches the schema of a message.
+ *
+ * @throws {TypeError} if no message has the name.
+ */
+export function judgeMessage(caller: string, value: unknown, name: MessageName): Judgment {
+  const names = Object.keys(schemas);
+  if (!names.includes(name)) {
+    const hint = didYouMean(name, names, 'Run sandbox-kit schemas to list all messages.');
+    throw new TypeError(`${caller}: Unknown message ${formatValue(name)}. ${hint}`);
+  }
+  const violations = findViolations(name, value);
+  if (violations.length === 0) {
+    return { pass: true, message: () => `Expected no valid ${name}, but the value is one.` };
+  }
+  const problems = violations.map(
+    ({ pointer, expected, received }) =>
+      `  ${pointer || 'the value'} must be ${expected}, got ${received}`,
+  );
+  const count = `${problems.length} place${problems.length === 1 ? ' is' : 's are'} wrong`;
+  return {
+    pass: false,
+    message: () => describeProblems(`Expected a valid ${name}, but ${count}.`, problems),
+  };
+}

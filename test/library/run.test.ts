@@ -1,0 +1,289 @@
+/** `check`, `load`, `simulate`, `grade`, and `diagnose` as functions: their results are the reports of the commands. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { startAgent, type RunningAgent } from '../../reference-agent/index.ts';
+import { startMutant } from '../../conformance/index.ts';
+import { findViolations } from '../../src/contract/index.ts';
+import {
+  check,
+  diagnose,
+  grade,
+  load,
+  simulate,
+  type CheckOptions,
+  type CheckReport,
+  type DiagnosisReport,
+  type LoadOptions,
+  type LoadReport,
+  type SimulateOptions,
+} from '../../src/index.ts';
+import { run } from '../helpers/command.ts';
+import { omitTimes } from '../helpers/simulation.ts';
+
+const shortLoad = { profile: 'chat', rate: 20, durationMs: 2_000, warmUpMs: 0 } as const;
+
+async function withAgent(t: Test): Promise<RunningAgent> {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  return agent;
+}
+
+/** Returns a report as JSON without times. */
+const withoutTimes = (report: object): string =>
+  JSON.stringify(report, (key, value: unknown) => (/(At|Ms)$/.test(key) ? undefined : value));
+
+/** Returns what two checks with the same seed have in common: requests can end in any order. */
+const verdictsOf = ({ requirements, startedAt, endedAt, ...report }: CheckReport): object => ({
+  ...report,
+  causes: report.causes,
+  requirements: requirements.map(({ id, verdict, rule, level }) => [id, verdict, rule, level]),
+});
+
+void t.test('check returns what check --json writes', async (t) => {
+  const { url } = await withAgent(t);
+  const report = await check({ url: `${url}/`, areas: ['health', 'users'], seed: 'same' });
+  t.same(findViolations('CheckReport', report), []);
+  t.equal(report.verdict, 'conforming');
+  t.equal(report.target, url, 'without the trailing slash');
+  const args = ['check', url, '--area', 'health,users', '--seed', 'same', '--json', '-'];
+  const { stdout } = await run(args);
+  t.same(verdictsOf(report), verdictsOf(JSON.parse(stdout) as CheckReport));
+});
+
+void t.test('check finds a fault, accepts known failures, compares, and records', async (t) => {
+  const agent = await withAgent(t);
+  const mutant = await startMutant('chat/content-null', agent.url);
+  t.teardown(() => mutant?.stop());
+  const url = mutant?.url ?? '';
+  const recordFile = join(t.testdir({}), 'run.ndjson');
+  const before = await check({ url: agent.url, areas: ['chat'] });
+  const exchanges: string[] = [];
+  const report = await check({
+    ...{ url, recordFile, compareWith: before, areas: ['chat'], seed: 'x' },
+    onExchange: ({ step }) => exchanges.push(step),
+  });
+  t.equal(report.verdict, 'not-conforming');
+  const failed = report.requirements.filter(({ verdict }) => verdict === 'fail');
+  t.same(
+    failed.map(({ id }) => id),
+    ['CHAT-024'],
+  );
+  t.same(report.comparison?.regressions, ['CHAT-024']);
+  t.equal(exchanges.length, readFileSync(recordFile, 'utf8').trim().split('\n').length - 1);
+
+  const graded = await grade({ recordFile });
+  t.equal(withoutTimes(graded), withoutTimes({ ...report, comparison: undefined }));
+  const knownFailures = [{ id: 'CHAT-024', comment: 'null until release 7' }];
+  const accepted = await grade({ recordFile, knownFailures });
+  t.equal(accepted.verdict, 'conforming');
+  t.equal(accepted.exitCode, 0);
+});
+
+/** Returns a diagnosis without times and generated ids: requests can end in any order. */
+const requestsOf = ({ requests, ...diagnosis }: DiagnosisReport): object => ({
+  ...diagnosis,
+  requests: requests
+    .map(({ request, outcome }) => `${request.replace(/sim_user_.*/, 'ID')}: ${outcome}`)
+    .sort(),
+});
+
+void t.test('diagnose returns what doctor --json writes', async (t) => {
+  const { url } = await withAgent(t);
+  const diagnosis = await diagnose({ url });
+  t.equal(diagnosis.ok, true);
+  const { stdout } = await run(['doctor', url, '--json', '-']);
+  t.same(requestsOf(diagnosis), requestsOf(JSON.parse(stdout) as DiagnosisReport));
+  const blocked = await diagnose({ url: 'http://127.0.0.1:1' });
+  t.match(blocked, { ok: false, blockedBy: { message: /Nothing accepts connections at/ } });
+});
+
+void t.test('load returns a load report, with the plan of the command', async (t) => {
+  const { url } = await withAgent(t);
+  const phases = new Set<string>();
+  const report = await load({
+    ...{ ...shortLoad, url, acceptNotProven: true, seed: 'same' },
+    onProgress: ({ phase }) => phases.add(phase),
+  });
+  t.same(findViolations('LoadReport', report), []);
+  t.ok(phases.has('window'));
+  t.equal(report.plan.windowMs, 2_000);
+  const options = ['--profile', 'chat', '--rate', '20', '--duration', '2s', '--warm-up', '0s'];
+  const args = ['load', url, ...options, '--seed', 'same', '--accept-not-proven', '--json', '-'];
+  const { stdout } = await run(args);
+  t.same(report.plan, (JSON.parse(stdout) as LoadReport).plan);
+});
+
+void t.test('simulate returns a simulation report, the same for the same seed', async (t) => {
+  const { url } = await withAgent(t);
+  const sessions: string[] = [];
+  const report = await simulate({
+    ...{ url, samples: 1, seed: 'x', scenarios: ['opening-hours', 'refund-*'] },
+    onSession: ({ id }) => sessions.push(id),
+  });
+  t.same(findViolations('SimulationReport', report), []);
+  t.equal(report.verdict, 'passed');
+  t.equal(report.sessions.length, 3);
+  t.same(sessions.sort(), report.sessions.map(({ id }) => id).sort());
+  const options = ['--scenario', 'opening-hours', '--scenario', 'refund-*', '--samples', '1'];
+  const { stdout } = await run(['simulate', url, ...options, '--seed', 'x', '--json', '-']);
+  t.equal(omitTimes(report), omitTimes(JSON.parse(stdout) as typeof report));
+});
+
+void t.test('simulate takes scenarios, personas, and evals as objects', async (t) => {
+  const { url } = await withAgent(t);
+  const report = await simulate({
+    url,
+    scenarios: [
+      { id: 'a', name: 'A', persona: 'calm', user: { opening: 'Hello' }, evals: ['turns'] },
+    ],
+    personas: [{ id: 'calm', name: 'Calm' }],
+    evals: [{ id: 'turns', name: 'Few turns', kind: 'max_turns', params: { max: 5 } }],
+  });
+  t.equal(report.verdict, 'passed');
+  t.match(report.sessions, [{ persona: 'Calm', eval_outcomes: [{ eval_name: 'Few turns' }] }]);
+});
+
+void t.test('several runs in one process do not affect each other', async (t) => {
+  const [first, second] = await Promise.all([withAgent(t), withAgent(t)]);
+  const mutant = await startMutant('users/status', second.url).catch(() => undefined);
+  t.teardown(() => mutant?.stop());
+  second.setFaults([{ kind: 'degraded' }]);
+  const [good, degraded, simulation, loads] = await Promise.all([
+    check({ url: first.url, areas: ['health', 'users'] }),
+    check({ url: second.url, areas: ['health'] }),
+    simulate({ url: first.url, scenarios: ['opening-hours'], seed: 'x' }),
+    Promise.all([
+      load({ url: first.url, ...shortLoad, acceptNotProven: true }),
+      load({ url: second.url, ...shortLoad, acceptNotProven: true }),
+    ]),
+  ]);
+  t.equal(good.verdict, 'conforming');
+  t.equal(degraded.observedBehavior['health status'] ?? degraded.verdict, degraded.verdict);
+  t.equal(simulation.verdict, 'passed');
+  for (const report of loads) t.same(findViolations('LoadReport', report), []);
+  t.same(
+    loads.map(
+      ({ target, sandbox }: LoadReport & { target?: string; sandbox?: string }) =>
+        target ?? sandbox,
+    ),
+    [first.url, second.url],
+  );
+});
+
+void t.test('a signal stops each run, and the report covers what happened', async (t) => {
+  const { url } = await withAgent(t);
+  const stopAfterFirst = (): { signal: AbortSignal; stop: () => void } => {
+    const control = new AbortController();
+    return { signal: control.signal, stop: () => control.abort() };
+  };
+  const checking = stopAfterFirst();
+  const checked = await check({
+    ...{ url, areas: ['chat', 'users'], signal: checking.signal },
+    onExchange: checking.stop,
+  });
+  t.equal(checked.verdict, 'not-judged');
+  const loading = stopAfterFirst();
+  const loaded = await load({
+    ...{ url, profile: 'chat', durationMs: 60_000, signal: loading.signal },
+    onProgress: ({ phase }) => phase === 'window' && loading.stop(),
+  });
+  t.equal(loaded.verdict, 'INVALID RUN');
+  const simulating = stopAfterFirst();
+  const simulated = await simulate({
+    ...{ url, samples: 50, concurrency: 1, signal: simulating.signal },
+    onSession: simulating.stop,
+  });
+  t.equal(simulated.verdict, 'undecided');
+  t.ok(simulated.sessions.some(({ status }) => status === 'cancelled'));
+  const never = await simulate({ url, signal: AbortSignal.abort() });
+  t.equal(never.verdict, 'undecided');
+});
+
+void t.test('an unreachable sandbox is part of the report', async (t) => {
+  const url = 'http://127.0.0.1:1';
+  const [checked, loaded, simulated] = await Promise.all([
+    check({ url, areas: ['health'] }),
+    load({ url, ...shortLoad }),
+    simulate({ url, scenarios: ['opening-hours'] }),
+  ]);
+  t.match(checked, {
+    verdict: 'not-judged',
+    exitCode: 3,
+    blockedBy: { message: /Nothing accepts connections at/ },
+  });
+  t.match(loaded, { exitCode: 3, blockedBy: { message: /Nothing accepts connections at/ } });
+  t.match(simulated, { exitCode: 3, blockedBy: { message: /Nothing accepts connections at/ } });
+});
+
+const url = 'http://127.0.0.1:1';
+const wrongChecks: [options: object, message: RegExp][] = [
+  [{}, /^check: url must be a base URL such as .*, got nothing\.$/],
+  [{ url: 'localhost:8080' }, /url must be a base URL .* got a string\.$/],
+  [{ url: 'http://user:secret@127.0.0.1' }, /url must be a base URL .* got a string\.$/],
+  [{ url, area: ['chat'] }, /Unknown option "area"\. Did you mean areas\?$/],
+  [{ url, areas: 'chat' }, /areas must be a list of chat, .*, got a string\.$/],
+  [{ url, areas: ['chats'] }, /areas\[0\] must be one of chat, .*, got a string\.$/],
+  [{ url, areas: ['chat', 'service'] }, /areas must be a list of .* or service alone/],
+  [{ url, apiKey: 'two words' }, /apiKey must be one line of printable ASCII/],
+  [{ url, ca: 'a file' }, /ca must be the text of PEM certificates/],
+  [{ url, seed: 'a b' }, /seed must be 1 to 64 letters/],
+  [{ url, signal: true }, /signal must be an AbortSignal, got true/],
+  [{ url, concurrency: 65 }, /concurrency must be an integer from 1 to 64, got 65/],
+  [{ url, rate: 0 }, /rate must be a number above 0/],
+  [{ url, intrusive: true }, /intrusive needs areas \['service'\]/],
+  [{ url, compareWith: { verdict: 'conforming' } }, /compareWith must be a CheckReport/],
+  [{ url, knownFailures: [{ id: 'CHAT-024' }] }, /knownFailures\[0\]\.comment must be a non-empty/],
+  [{ url, knownFailures: [{ id: 'CHAT-999', comment: 'x' }] }, /is no requirement: "CHAT-999"/],
+  [{ url, knownFailures: [{ id: 'SERVICE-001', comment: 'x' }] }, /no requirement|not part of/],
+  [{ url, voice: { url: 'http://127.0.0.1' } }, /voice\.url must be the URL of a WebSocket/],
+];
+const wrongLoads: [options: object, message: RegExp][] = [
+  [{ url, profile: 'video' }, /^load: profile must be one of chat, conversation/],
+  [{ url, durationMs: 10 }, /durationMs must be an integer from 1000/],
+  [{ url, users: 5 }, /^load: users needs profile conversation\.$/],
+  [{ url, stepMs: 5_000 }, /^load: stepMs needs findMax\.$/],
+  [{ url, findMax: true, rate: 5 }, /findMax and rate can't be combined/],
+  [{ url, findMax: true, profile: 'health' }, /findMax needs profile chat, got health\./],
+  [{ url, calls: 2 }, /calls needs profile voice or profile all\./],
+  [{ url, voice: {} }, /voice needs profile voice or profile all\./],
+  [{ url, profile: 'voice', rate: 2 }, /rate can't be combined with profile voice\. Use calls\./],
+  [{ url, profile: 'voice', calls: 1_000, durationMs: 600_000 }, /calls times durationMs must be/],
+  [{ url, rate: 10_000, durationMs: 86_400_000 }, /Reduce rate or durationMs\./],
+];
+const wrongSimulations: [options: object, message: RegExp, name?: string][] = [
+  [{ url, samples: 0 }, /^simulate: samples must be an integer from 1 to 1000, got 0\.$/],
+  [{ url, scenarios: [] }, /scenarios must be an array of at least one scenario/],
+  [{ url, scenarios: [{ id: 'a' }] }, /scenarios\[0\] must be a Scenario: \/name must be a string/],
+  [
+    { url, scenarios: ['nothing-*'] },
+    /No scenario matches "nothing-\*" \(scenarios\)/,
+    'UsageError',
+  ],
+  [
+    { url, scenarios: [{ id: 'a', name: 'A', persona: 'x', user: { opening: 'Hi' } }] },
+    /^simulate: \/scenarios\/0\/persona/,
+  ],
+  [{ url, judge: { baseUrl: url } }, /judge\.model must be a non-empty string/],
+];
+
+void t.test('wrong options reject with a TypeError that names the option', async (t) => {
+  for (const [options, message] of wrongChecks) {
+    await t.rejects(check(options as CheckOptions), { name: 'TypeError', message });
+  }
+  for (const [options, message] of wrongLoads) {
+    await t.rejects(load(options as LoadOptions), { name: 'TypeError', message });
+  }
+  for (const [options, message, name = 'TypeError'] of wrongSimulations) {
+    await t.rejects(simulate(options as SimulateOptions), { name, message });
+  }
+  await t.rejects(grade({} as { recordFile: string }), {
+    name: 'TypeError',
+    message: 'grade: recordFile must be a non-empty string, got nothing.',
+  });
+  await t.rejects(grade({ recordFile: '/nowhere' }), {
+    name: 'UsageError',
+    message: "Can't read /nowhere (recordFile): no such file or directory.",
+  });
+  await t.rejects(check({ url, recordFile: '/nowhere/run.ndjson' }), { code: 'ENOENT' });
+});

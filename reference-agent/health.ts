@@ -1,11 +1,8 @@
 import { totalmem } from 'node:os';
 import { cpuUsage, memoryUsage } from 'node:process';
-import type { Health } from '../src/contract/index.ts';
+import { contractVersion, type Health } from '../src/contract/index.ts';
 import type { JournalTotals } from '../src/http-kit/journal.ts';
 import { isoTime, type Clock } from '../src/platform/clock.ts';
-
-/** The version that `/health` reports. */
-const AGENT_VERSION = '0.1.0';
 
 /** Returns a health response (spec 2.10). */
 export type HealthCheck = (status: Health['status']) => Health;
@@ -29,7 +26,7 @@ export function createHealthCheck(options: {
     return {
       status,
       timestamp: isoTime(clock.nowMs()),
-      version: AGENT_VERSION,
+      version: contractVersion,
       uptime: Math.floor(uptimeMs / 1000),
       ...(hasVoice && { webrtc_status: status === 'unhealthy' ? 'unavailable' : 'operational' }),
       dependencies: {

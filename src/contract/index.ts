@@ -4,6 +4,7 @@ export { schemas } from './generated/schemas.ts';
 export * from './constants.ts';
 export { createAsyncApi, type AsyncApiDocument, type AsyncApiOptions } from './asyncapi.ts';
 export { createContractDocuments } from './documents.ts';
+export { contractVersion } from './generated/version.ts';
 export { ISO_8601 } from './iso8601.ts';
 export {
   createOpenApi,

@@ -173,7 +173,7 @@ export default {
     ownedBy('ws', '^(src/voice/call|reference-agent/voice|conformance/(engine/drive|proof))/'),
     ownedBy(
       'undici',
-      '^(conformance/(engine/drive|proof)|load/engines|src/service/simulator|src/voice)/',
+      '^(conformance/(engine/drive|proof)|load/engines|src/http-kit|src/service/simulator|src/voice)/',
     ),
     ownedBy('zod', '^(src/cli/|src/library/|src/platform/|src/service/app/|reference-agent/)'),
   ],

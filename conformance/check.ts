@@ -1,5 +1,6 @@
 import type { Area, CheckReport, ExchangeRecord } from '../src/contract/index.ts';
 import { isoTime, systemClock, type Clock } from '../src/platform/clock.ts';
+import type { Connection } from '../src/platform/connection.ts';
 import { planRun, runProbes, type Plan, type RunOptions } from './engine/drive/run.ts';
 import type { VoiceOptions } from './engine/drive/call/options.ts';
 import { findBlockingCause } from './engine/preflight/preflight.ts';
@@ -42,6 +43,8 @@ export interface CheckOptions {
   intrusive?: boolean | undefined;
   /** A CA certificate (PEM) to trust in addition to the built-in ones. */
   ca?: string | undefined;
+  /** Additional headers, client certificate, and proxies. */
+  connection?: Connection | undefined;
   clock?: Clock | undefined;
   /** Maximum number of requests in flight (default: 6). */
   concurrency?: number | undefined;
@@ -147,6 +150,7 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): RunOptions
     apiKeyHeader: options.apiKeyHeader,
     intrusive: options.intrusive ?? false,
     ca: options.ca,
+    connection: options.connection,
     clock: options.clock ?? systemClock,
     concurrency: options.concurrency ?? 6,
     ratePerSecond: options.ratePerSecond,

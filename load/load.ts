@@ -1,9 +1,13 @@
 import type { LoadPlan, LoadReport, WarmUp } from '../src/contract/index.ts';
+import { secretsOf, tlsOptionsOf } from '../src/platform/connection.ts';
+import { findProxy } from '../src/platform/proxy.ts';
+import { createRedactor } from '../src/platform/redaction.ts';
 import { seededRandom, type Random } from '../src/platform/random.ts';
 import { createAutocannonTransport } from './engines/autocannon.ts';
 import { runClosedLoop, type ClosedLoopFigures } from './engines/closed-loop.ts';
 import { createOpenTransport } from './engines/open.ts';
-import { withTraceparent, type OutgoingRequest } from './engines/transport.ts';
+import { runTransportLoop } from './engines/transport-loop.ts';
+import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
 import type { LiveFigures, LoadOptions } from './options.ts';
 import { runPaced } from './phases/paced-run.ts';
@@ -91,12 +95,15 @@ interface RunParts {
 
 async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Promise<CompletedRun> {
   const { options, startedAtMs, warmUp, hasUsers } = parts;
-  const { clock, sandbox, ca, validateResponse, onTick, signal } = options;
+  const { clock, sandbox, ca, connection, validateResponse, onTick, signal } = options;
   const profile = profileFor(options, plan, hasUsers, chance);
   const transport =
     plan.engine === 'open'
-      ? createOpenTransport({ target: sandbox, clock, ca })
-      : createAutocannonTransport({ target: sandbox, clock, connections: maxInFlight(profile) });
+      ? createOpenTransport({ target: sandbox, clock, ca, connection })
+      : createAutocannonTransport({
+          ...{ target: sandbox, clock, connections: maxInFlight(profile) },
+          tls: tlsOptionsOf(ca, connection),
+        });
   try {
     const paced = await runPaced({
       clock,
@@ -105,6 +112,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
       profile,
       plan,
       validateResponse,
+      redact: createRedactor(secretsOf(connection, options.apiKey)),
       onTick,
       signal,
     });
@@ -152,7 +160,7 @@ async function searchMaxRate(parts: RunParts, plan: LoadPlan, chance: Random): P
 }
 
 function profileFor(
-  { profile: name, simulatedUsers, apiKey, lines }: LoadOptions,
+  { profile: name, simulatedUsers, apiKey, connection, lines }: LoadOptions,
   { ratePerSecond }: LoadPlan,
   hasUsers: boolean,
   chance: Random,
@@ -162,6 +170,7 @@ function profileFor(
     ratePerSecond,
     simulatedUsers,
     apiKey,
+    headers: connection?.headers,
     hasUsers,
     lines,
     chance: chance.fork('profile'),
@@ -209,13 +218,23 @@ async function runWarmUp(
 const LOOP_MS_MIN = 100;
 
 async function runLoop(
-  { sandbox, signal }: LoadOptions,
-  { open, users, main, createTraceparent }: Profile,
+  { sandbox, clock, ca, connection, signal }: LoadOptions,
+  { open, users, main, createHeaders }: Profile,
   bounds: { connections: number; durationMs: number; perSecondMax: number },
 ): Promise<ClosedLoopFigures | undefined> {
   const nextRequest = open.find(({ stream }) => stream === main)?.nextRequest ?? users[0];
   if (!nextRequest || bounds.durationMs < LOOP_MS_MIN || signal.aborted) return undefined;
   const next = (): OutgoingRequest =>
-    withTraceparent(nextRequest().outgoing, createTraceparent('closed loop'));
-  return runClosedLoop({ target: sandbox, ...bounds, next, signal });
+    withHeaders(nextRequest().outgoing, createHeaders('closed loop'));
+  const loop = { ...bounds, next, signal };
+  if (!findProxy(sandbox, connection?.proxies)) {
+    return runClosedLoop({ ...loop, target: sandbox, tls: tlsOptionsOf(ca, connection) });
+  }
+  // autocannon knows no proxies.
+  const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
+  try {
+    return await runTransportLoop({ ...loop, transport, clock });
+  } finally {
+    await transport.close();
+  }
 }

@@ -5,6 +5,7 @@ import type {
   LoadProfileName,
 } from '../src/contract/index.ts';
 import type { Clock } from '../src/platform/clock.ts';
+import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { ValidateExchange } from './profiles/validate-response.ts';
 import type { CallerLimits, GeneratorLimits } from './self-check/self-check.ts';
@@ -63,6 +64,8 @@ export interface LoadOptions {
   apiKey: string | undefined;
   /** PEM of a CA to trust in addition to the system's CAs. */
   ca: string | undefined;
+  /** Additional headers, client certificate, and proxies. */
+  connection?: Connection | undefined;
   /** Search for the maximum rate in steps of this duration; the steady state becomes the confirmation. */
   findMax?: { stepMs: number } | undefined;
   /** Limits of the self-check, beyond which the run is invalid. */

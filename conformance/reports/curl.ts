@@ -4,14 +4,18 @@ import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 
 /**
  * Returns a POSIX shell command that sends a recorded request again. Keys appear only as the variables
- * SANDBOX_KIT_API_KEY (sandbox) and SANDBOX_KIT_SERVICE_API_KEY (service).
+ * SANDBOX_KIT_API_KEY (sandbox) and SANDBOX_KIT_SERVICE_API_KEY (service), and other secret headers as
+ * variables that are named after the header.
  */
 export function requestCommand(
   exchange: ExchangeRecord,
   target: string,
   voiceUrl = target,
+  headerNames: readonly string[] = [],
 ): string {
-  return exchange.endpoint === 'voice' ? wscatLine(exchange, voiceUrl) : curlLine(exchange, target);
+  return exchange.endpoint === 'voice'
+    ? wscatLine(exchange, voiceUrl, headerNames)
+    : curlLine(exchange, target, headerNames);
 }
 
 /**
@@ -32,34 +36,52 @@ export function callCommand(exchange: ExchangeRecord, { target, voiceUrl }: RunR
 }
 
 /** Returns a wscat command that sends the first message of a call again. */
-function wscatLine({ request, call }: ExchangeRecord, voiceUrl: string): string {
+function wscatLine(
+  { request, call }: ExchangeRecord,
+  voiceUrl: string,
+  headerNames: readonly string[],
+): string {
   const { 'sec-websocket-protocol': protocol, ...headers } = withoutTrace(request.headers);
   const first = call?.events.find(
     ({ from, kind, isBinary }) => from === 'kit' && kind === 'message' && !isBinary,
   );
   const options = [
     ...(protocol === undefined ? [] : ['-s', quote(protocol)]),
-    ...Object.entries(headers).flatMap(([name, value]) => ['-H', headerWithoutKey(name, value)]),
+    ...Object.entries(headers).flatMap(([name, value]) => [
+      '-H',
+      headerWithoutKey(name, value, headerNames),
+    ]),
     ...(first?.text === undefined ? [] : ['-w 10 -x', quote(first.text)]),
   ];
   const url = new URL(request.path, voiceUrl).href;
   return ['npx wscat', ...options, '-c', quote(url)].join(' ');
 }
 
-const headerWithoutKey = (name: string, value: string): string =>
-  value === 'Bearer <redacted>'
-    ? `"${name}: Bearer $SANDBOX_KIT_API_KEY"`
-    : quote(`${name}: ${value}`);
+function headerWithoutKey(name: string, value: string, headerNames: readonly string[]): string {
+  if (value === 'Bearer <redacted>') return `"${name}: Bearer $SANDBOX_KIT_API_KEY"`;
+  if (value === '<redacted>') return `"${name}: $${variableOf(name, headerNames)}"`;
+  return quote(`${name}: ${value}`);
+}
 
 /** A request that is sent again would otherwise join the trace of the first one. */
 function withoutTrace({ [TRACEPARENT]: _, ...headers }: Record<string, string>): typeof headers {
   return headers;
 }
 
-function curlLine({ request }: ExchangeRecord, target: string): string {
+/** Returns the variable with the value of a redacted header; the name of the header names it. */
+function variableOf(name: string, headerNames: readonly string[]): string {
+  if (!headerNames.includes(name)) return 'SANDBOX_KIT_SERVICE_API_KEY';
+  return name.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_');
+}
+
+function curlLine(
+  { request }: ExchangeRecord,
+  target: string,
+  headerNames: readonly string[],
+): string {
   const headers = Object.entries(withoutTrace(request.headers)).map(([name, value]) => {
     if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
-    if (value === '<redacted>') return `-H "${name}: $SANDBOX_KIT_SERVICE_API_KEY"`;
+    if (value === '<redacted>') return `-H "${name}: $${variableOf(name, headerNames)}"`;
     // curl removes a header without a value unless a semicolon ends it.
     return `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`;
   });

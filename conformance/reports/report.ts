@@ -39,6 +39,7 @@ export function createReport(
   const isBlocked = judgment.blockedBy !== undefined;
   const crashes = findCrashes(transcript.exchanges);
   const notices = [
+    ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
   ];
@@ -126,7 +127,7 @@ function reproduceCommand(
 ): string {
   return exchange.endpoint === 'voice' && requirementOf(suite, id).inMedia
     ? callCommand(exchange, run)
-    : requestCommand(exchange, run.target, run.voiceUrl);
+    : requestCommand(exchange, run.target, run.voiceUrl, run.headerNames);
 }
 
 /** Lists the exchanges that show the fault, or all that support a pass, up to the limit. */
@@ -140,7 +141,13 @@ function evidenceOf(result: Extract<RequirementResult, { evidence: unknown }>): 
 }
 
 /** Failures before the request could reach the peer. */
-const UNSENT: readonly (FailureKind | undefined)[] = ['unresolved', 'refused', 'tls', 'plain_http'];
+const UNSENT: readonly (FailureKind | undefined)[] = [
+  'unresolved',
+  'refused',
+  'tls',
+  'plain_http',
+  'proxy',
+];
 
 function itemOf(exchange: Exchange): EvidenceItem {
   const { method, path, headers } = exchange.request;

@@ -1,3 +1,4 @@
+import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../src/platform/clock.ts';
 import { startAutocannon, asGateable, AUTOCANNON_VERSION } from './autocannon-client.ts';
 import { createDeadlines } from './deadlines.ts';
@@ -7,6 +8,8 @@ import type { ExchangeResult, OutgoingRequest, Transport } from './transport.ts'
 /** Settings of the autocannon transport. */
 export interface AutocannonOptions {
   target: string;
+  /** CA and client certificate. */
+  tls?: SecureContextOptions;
   clock: Clock;
   /** The most requests in flight; each needs its own connection. */
   connections: number;
@@ -22,7 +25,7 @@ const NO_TIMEOUT_S = 2_000_000;
  * only when needed. A request without a free connection waits and is counted as delayed.
  */
 export function createAutocannonTransport(options: AutocannonOptions): Transport {
-  const { target, clock, connections } = options;
+  const { target, tls, clock, connections } = options;
   const url = new URL(target);
   const base = url.pathname.replace(/\/+$/, '');
   const deadlines = createDeadlines(clock);
@@ -41,6 +44,7 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
   };
   const run = startAutocannon({
     url: url.origin,
+    ...(tls && Object.keys(tls).length > 0 && { tlsOptions: tls }),
     connections,
     duration: NO_TIMEOUT_S,
     timeout: NO_TIMEOUT_S,

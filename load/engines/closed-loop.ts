@@ -1,10 +1,13 @@
 import { startAutocannon } from './autocannon-client.ts';
+import type { SecureContextOptions } from 'node:tls';
 import type { OutgoingRequest } from './transport.ts';
 
 /** Settings of a closed loop. */
 export interface ClosedLoop {
   /** Base URL of the sandbox. */
   target: string;
+  /** CA and client certificate. */
+  tls?: SecureContextOptions;
   connections: number;
   durationMs: number;
   /** The maximum rate in requests per second; unlimited when undefined. */
@@ -34,11 +37,12 @@ const ERRORS_MAX = 1_000;
  * response. This suits warm-up and capacity estimates, but no verdict: a slow sandbox gets fewer requests.
  */
 export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigures> {
-  const { target, connections, durationMs, perSecondMax, next, signal } = options;
+  const { target, tls, connections, durationMs, perSecondMax, next, signal } = options;
   const first = next();
   const url = new URL(target);
   const tracker = startAutocannon({
     url: url.origin,
+    ...(tls && Object.keys(tls).length > 0 && { tlsOptions: tls }),
     connections,
     duration: durationMs / 1000,
     // autocannon stops only at the end of a sample.
@@ -76,7 +80,8 @@ export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigu
   };
 }
 
-function medianOf(times: readonly number[]): number | null {
+/** Returns the median in milliseconds; null for no times. */
+export function medianOf(times: readonly number[]): number | null {
   const middle = Float64Array.from(times).sort()[Math.floor(times.length / 2)];
   return middle === undefined ? null : Math.round(middle * 100) / 100;
 }

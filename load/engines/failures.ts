@@ -15,6 +15,7 @@ const kindByCode: Partial<Record<string, FaultKind>> = {
   ENETUNREACH: 'refused',
   ETIMEDOUT: 'refused',
   UND_ERR_CONNECT_TIMEOUT: 'refused',
+  ERR_PROXY: 'proxy',
   ECONNRESET: 'reset',
   EPIPE: 'reset',
   UND_ERR_SOCKET: 'reset',

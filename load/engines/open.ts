@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
-import { rootCertificates } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
+import { throughProxy } from '../../src/http-kit/connect.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { tlsOptionsOf, type Connection } from '../../src/platform/connection.ts';
 import { createDeadlines, type Deadline, type Deadlines } from './deadlines.ts';
 import { classifyFailure } from './failures.ts';
 import {
@@ -18,6 +19,8 @@ export interface TransportOptions {
   clock: Clock;
   /** PEM of a CA to trust in addition to the system's CAs. */
   ca?: string | undefined;
+  /** Client certificate and proxies. */
+  connection?: Connection | undefined;
 }
 
 /** Closes idle connections before most servers do, so that few requests meet a closing one. */
@@ -31,25 +34,27 @@ const IDLE_MAX = 4_096;
  * Creates a transport on undici with HTTP/1.1 and one connection per request in flight, without a
  * limit, so that no request waits for another. Requests are never retried.
  */
-export function createOpenTransport({ target, clock, ca }: TransportOptions): Transport {
+export function createOpenTransport(options: TransportOptions): Transport {
+  const { target, clock, ca } = options;
+  const tls = tlsOptionsOf(ca, options.connection);
   const url = new URL(target);
   const base = url.pathname.replace(/\/+$/, '');
-  const connect = buildConnector({
-    allowH2: false,
-    timeout: 0,
-    ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
-  });
-  const newConnection = (): Connection => createConnection(url.origin, connect, clock);
+  const connect = throughProxy(
+    buildConnector({ allowH2: false, timeout: 0, ...tls }),
+    tls,
+    options.connection?.proxies,
+  );
+  const newConnection = (): OpenConnection => createConnection(url.origin, connect, clock);
   const deadlines = createDeadlines(clock);
-  const idle: Connection[] = [];
-  const all = new Set<Connection>();
+  const idle: OpenConnection[] = [];
+  const all = new Set<OpenConnection>();
 
-  const release = (connection: Connection): void => {
+  const release = (connection: OpenConnection): void => {
     connection.idleSinceMs = clock.monotonicMs();
     if (idle.length < IDLE_MAX) idle.push(connection);
     else drop(connection);
   };
-  const drop = (connection: Connection): void => {
+  const drop = (connection: OpenConnection): void => {
     all.delete(connection);
     // destroy() closes the sockets immediately; its result does not matter.
     connection.client.destroy().catch(() => {});
@@ -76,7 +81,7 @@ export function createOpenTransport({ target, clock, ca }: TransportOptions): Tr
 }
 
 /** A connection and its use so far. */
-interface Connection {
+interface OpenConnection {
   client: Client;
   exchanges: number;
   idleSinceMs: number;
@@ -86,7 +91,7 @@ function createConnection(
   origin: string,
   connect: buildConnector.connector,
   clock: Clock,
-): Connection {
+): OpenConnection {
   const client = new Client(origin, {
     connect,
     allowH2: false,
@@ -97,7 +102,7 @@ function createConnection(
     keepAliveMaxTimeout: IDLE_MS_MAX,
     maxResponseSize: BODY_BYTES_MAX,
   });
-  const connection: Connection = { client, exchanges: 0, idleSinceMs: clock.monotonicMs() };
+  const connection: OpenConnection = { client, exchanges: 0, idleSinceMs: clock.monotonicMs() };
   client.on('connect', () => {
     connection.exchanges = 0;
   });
@@ -106,7 +111,7 @@ function createConnection(
 
 interface ExchangeParts {
   clock: Clock;
-  connection: Connection;
+  connection: OpenConnection;
   deadlines: Deadlines;
   deadlineAtMs: number;
 }

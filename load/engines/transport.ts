@@ -1,5 +1,4 @@
 import type { FaultKind } from '../../src/contract/index.ts';
-import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 
 /** A request to send. */
 export interface OutgoingRequest {
@@ -43,9 +42,12 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-/** Returns a request with the header that names its trace. */
-export function withTraceparent(outgoing: OutgoingRequest, traceparent: string): OutgoingRequest {
-  return { ...outgoing, headers: { ...outgoing.headers, [TRACEPARENT]: traceparent } };
+/** Returns a request with more headers. */
+export function withHeaders(
+  outgoing: OutgoingRequest,
+  headers: Readonly<Record<string, string>>,
+): OutgoingRequest {
+  return { ...outgoing, headers: { ...outgoing.headers, ...headers } };
 }
 
 /** The largest response body that is read, far above anything in the interface. */

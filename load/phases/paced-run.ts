@@ -21,6 +21,8 @@ export interface PacedRunParts {
   profile: Profile;
   plan: LoadPlan;
   validateResponse: ValidateExchange;
+  /** Removes secrets that the sandbox repeats from the text of a failure. */
+  redact: (text: string) => string;
   onTick: (live: LiveFigures) => void;
   /** Stops the run immediately. */
   signal: AbortSignal;
@@ -61,7 +63,8 @@ export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
     clock,
     transport,
     recorder: record,
-    createTraceparent: profile.createTraceparent,
+    createHeaders: profile.createHeaders,
+    redact: parts.redact,
     validate: createResponseValidator(parts.validateResponse, profile.markers),
     windowStartMs,
     onResult: ({ fault, detail }) => {

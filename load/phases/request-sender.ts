@@ -1,7 +1,8 @@
 import type { Clock } from '../../src/platform/clock.ts';
 import type { ExchangeResult, Transport } from '../engines/transport.ts';
-import { traceIdOf, type CreateTraceparent } from '../../src/platform/trace-context.ts';
-import { withTraceparent } from '../engines/transport.ts';
+import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
+import { withHeaders } from '../engines/transport.ts';
+import type { CreateHeaders } from '../profiles/profile.ts';
 import type { FollowUp, PlannedRequest } from '../profiles/planned-request.ts';
 import type { ValidatedResult } from '../profiles/validate-response.ts';
 import type { Recorder } from '../record/recorder.ts';
@@ -27,8 +28,9 @@ export interface RequestSenderParts {
   clock: Clock;
   transport: Transport;
   recorder: Recorder;
-  /** Returns the `traceparent` of the next request of a stream. */
-  createTraceparent: CreateTraceparent;
+  createHeaders: CreateHeaders;
+  /** Removes secrets that the sandbox repeats from the text of a failure. */
+  redact: (text: string) => string;
   validate: (request: PlannedRequest, result: ExchangeResult) => ValidatedResult;
   /** The monotonic start of the steady state. */
   windowStartMs: number;
@@ -63,10 +65,11 @@ class Sender implements RequestSender {
   }
 
   send(request: PlannedRequest, dueMs: number): void {
-    const { clock, transport, recorder, windowStartMs, createTraceparent } = this.#parts;
+    const { clock, transport, recorder, windowStartMs, createHeaders } = this.#parts;
     const { stream } = request;
-    const traceparent = createTraceparent(stream);
-    const outgoing = withTraceparent(request.outgoing, traceparent);
+    const headers = createHeaders(stream);
+    const traceId = traceIdOf(headers[TRACEPARENT]);
+    const outgoing = withHeaders(request.outgoing, headers);
     const isRecorded = request.unjudged !== true;
     if (isRecorded) recorder.offered(stream, dueMs);
     if (this.#inFlight >= IN_FLIGHT_MAX) {
@@ -78,7 +81,7 @@ class Sender implements RequestSender {
     transport.send(outgoing, windowStartMs + dueMs + request.deadlineMs, (result) => {
       if (this.#abandoned) return;
       if (isRecorded) recorder.arrived(stream, result.endedMs - windowStartMs);
-      this.#later.add(() => this.#finish(request, dueMs, result, traceparent));
+      this.#later.add(() => this.#finish(request, dueMs, result, traceId));
     });
   }
 
@@ -101,15 +104,15 @@ class Sender implements RequestSender {
     request: PlannedRequest,
     dueMs: number,
     result: ExchangeResult,
-    traceparent: string,
+    traceId: string | undefined,
   ): void {
     const validated = this.#parts.validate(request, result);
     const { stream, session } = request;
     if (request.unjudged !== true) {
       const details = {
-        detail: validated.detail,
+        detail: this.#parts.redact(validated.detail),
         ...(session === undefined ? {} : { session }),
-        traceId: traceIdOf(traceparent),
+        traceId,
       };
       const completed = this.#toCompleted(request, dueMs, result, validated);
       this.#parts.recorder.completed(stream, completed, details);

@@ -4,13 +4,16 @@ import {
   type StreamName,
 } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { createTraceparents, type CreateTraceparent } from '../../src/platform/trace-context.ts';
+import { createTraceparents, TRACEPARENT } from '../../src/platform/trace-context.ts';
 import { chatRequest, openingMessage, type ChatContent } from './chat-request.ts';
 import { conversationRequest } from './conversation.ts';
 import { createMarkers, type Markers, type PlannedRequest } from './planned-request.ts';
 import { createUserRequest } from './user-requests.ts';
 
 export { THINK_MS } from './conversation.ts';
+
+/** Returns the additional headers of a request, of which `traceparent` is one. */
+export type CreateHeaders = (name: string) => Readonly<Record<string, string>>;
 
 /** The traffic of a load test: streams at a fixed rate, simulated users, or both. */
 export interface Profile {
@@ -22,8 +25,8 @@ export interface Profile {
   /** The first request of each simulated user; the others follow it. */
   users: readonly (() => PlannedRequest)[];
   markers: Markers;
-  /** Returns the `traceparent` of the next request of a stream. */
-  createTraceparent: CreateTraceparent;
+  /** Returns the headers of the next request of a stream that all kinds of requests share. */
+  createHeaders: CreateHeaders;
 }
 
 /** Options of a profile. */
@@ -33,6 +36,8 @@ export interface ProfileOptions {
   /** For the profile `conversation`. */
   simulatedUsers: number;
   apiKey: string | undefined;
+  /** Additional headers of every request. */
+  headers?: Readonly<Record<string, string>> | undefined;
   /** Whether the sandbox has `/users`. */
   hasUsers: boolean;
   chance: Random;
@@ -72,7 +77,11 @@ export function createProfile(options: ProfileOptions): Profile {
       createUserRequest(`sim_user_${markers.session(usersCreated++).slice(3)}`, headers),
   };
   const createTraceparent = createTraceparents(chance.fork('traces').id(16));
-  const base = { markers, users: [], createTraceparent };
+  const createHeaders: CreateHeaders = (name) => ({
+    ...options.headers,
+    [TRACEPARENT]: createTraceparent(name),
+  });
+  const base = { markers, users: [], createHeaders };
   switch (name) {
     case 'chat':
       return { ...base, main: 'chat', streams: ['chat'], open: [chat] };

@@ -18,6 +18,7 @@ export const faultDescriptions: Readonly<Record<FaultKind, string>> = {
   other_status: 'a status other than 2xx, 4xx, or 5xx',
   nonconforming: 'the response violates the interface',
   mixed_up: 'the response belongs to another session',
+  proxy: 'the proxy did not connect to the sandbox',
   local: 'the load generator ran out of ports, files, or memory',
 };
 

@@ -11,6 +11,7 @@ import type {
   WarmUp,
 } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
+import { findProxy, proxyHost } from '../../src/platform/proxy.ts';
 import { isoTime } from '../../src/platform/clock.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadOptions } from '../options.ts';
@@ -91,6 +92,7 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     notes: [
       ...streams.flatMap(([name, stream]) => streamNotes(name, stream)),
       ...engineNotes(plan),
+      ...proxyNotes(options),
     ],
   };
 }
@@ -142,7 +144,7 @@ export function buildEmptyReport(
     streams: [],
     timeline: [],
     faultSamples: [],
-    notes: [],
+    notes: proxyNotes(options),
   };
 }
 
@@ -246,6 +248,15 @@ function streamNotes(name: string, { errors, retryAfterS }: StreamReport): strin
       : [
           `The sandbox closed an idle connection just as ${formatCount(stale, `${name} request`)} reused it. Keep idle connections open for longer than 1 s.`,
         ]),
+  ];
+}
+
+/** Says that a proxy was between the load generator and the sandbox. */
+function proxyNotes({ sandbox, connection }: LoadOptions): string[] {
+  const proxy = findProxy(sandbox, connection?.proxies);
+  if (!proxy) return [];
+  return [
+    `Requests went through the proxy ${proxyHost(proxy)}, so the figures include its time and its limits.`,
   ];
 }
 

@@ -125,11 +125,12 @@ function createOrders(
   }));
 }
 
-function createTarget({ voice, sandbox, apiKey, ca }: LoadOptions): VoiceTarget {
+function createTarget({ voice, sandbox, apiKey, ca, connection }: LoadOptions): VoiceTarget {
   return {
     url: voice?.url ?? deriveVoiceUrl(sandbox),
     apiKey,
     ca,
+    connection,
     answerForm: voice?.answerForm ?? defaultAnswerForm,
     mediaAddress: voice?.mediaAddress,
   };

@@ -3,6 +3,13 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isMessage } from '../contract/index.ts';
+import {
+  isHeaderValue,
+  isReservedHeader,
+  type ClientCertificate,
+  type Connection,
+} from '../platform/connection.ts';
+import { parseProxy, type ProxySettings } from '../platform/proxy.ts';
 import { isObject } from '../platform/json.ts';
 import * as options from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';
@@ -15,6 +22,18 @@ export interface RunOptions {
   apiKey?: string | undefined;
   /** CA certificates in PEM to trust in addition to the built-in ones. */
   ca?: string | undefined;
+  /**
+   * Headers of every request and of the voice WebSocket, such as those of a gateway. Their values
+   * appear in no report.
+   */
+  headers?: Readonly<Record<string, string>> | undefined;
+  /** The certificate for a sandbox that demands one: `cert`, `key`, and the key's `passphrase`. */
+  clientCertificate?: ClientCertificate | undefined;
+  /**
+   * URLs of the proxies for `https:` and `http:`, and the hosts without one. The library does not read
+   * `HTTPS_PROXY`.
+   */
+  proxies?: ProxySettings | undefined;
   /** Random seed, from which all ids derive; repeats an earlier run (default: random). */
   seed?: string | undefined;
   /**
@@ -99,14 +118,58 @@ export const signalOption = z.custom(
   'an AbortSignal',
 );
 
+const headersOption = z.custom(
+  (value) =>
+    isObject(value) &&
+    Object.entries(value).every(
+      ([name, text]) =>
+        /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name) &&
+        !isReservedHeader(name) &&
+        typeof text === 'string' &&
+        isHeaderValue(text),
+    ),
+  'an object of header names and values, without headers that each request sets itself',
+);
+
+const proxyOption = z.custom(
+  (value) => typeof value === 'string' && parseProxy(value) !== undefined,
+  'the URL of an HTTP proxy, such as http://proxy.example.com:3128',
+);
+
 /** The schemas of the options of every run. */
 export const runOptions = {
   url: baseUrlOption,
   apiKey: apiKeyOption,
   ca: caOption,
+  headers: headersOption,
+  clientCertificate: options.optionsObject<ClientCertificate>(
+    {
+      cert: caOption,
+      key: options.nonEmptyStringOption,
+      passphrase: options.nonEmptyStringOption,
+    },
+    ['cert', 'key'],
+  ),
+  proxies: options.optionsObject<ProxySettings>({
+    https: proxyOption,
+    http: proxyOption,
+    noProxy: options.nonEmptyStringOption,
+  }),
   seed: seedOption,
   signal: signalOption,
 };
+
+/** Returns what requests need in addition to the URL, the key, and the CA. */
+export function connectionOf({
+  headers = {},
+  clientCertificate,
+  proxies,
+}: Pick<RunOptions, 'headers' | 'clientCertificate' | 'proxies'>): Connection {
+  const byLowercaseName = Object.entries(headers).map(
+    ([name, value]) => [name.toLowerCase(), value] as const,
+  );
+  return { headers: Object.fromEntries(byLowercaseName), clientCertificate, proxies };
+}
 
 export const callTargetOption = options.optionsObject<CallTarget>({
   url: z.custom(

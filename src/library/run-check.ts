@@ -3,6 +3,7 @@ import { isLoopbackUrl } from '../platform/loopback.ts';
 import { randomSeed } from '../platform/random.ts';
 import type { CheckOptions } from './check-options.ts';
 import { kitVersion } from './kit-version.ts';
+import { connectionOf } from './options.ts';
 import { resolveCallTarget } from './call-target.ts';
 
 type Conformance = typeof conformanceModule;
@@ -47,6 +48,7 @@ export async function runCheck(
   const { transcript, report } = await conformance.check({
     ...selectionOf(options),
     ...{ apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal, seed },
+    connection: connectionOf(options),
     target: url,
     kitVersion: kitVersion(),
     ratePerSecond: options.rate,

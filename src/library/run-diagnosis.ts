@@ -2,10 +2,14 @@ import type { Diagnosis } from '../../conformance/index.ts';
 import type { Area } from '../contract/index.ts';
 import { randomSeed } from '../platform/random.ts';
 import { resolveCallTarget, type CallTarget } from './call-target.ts';
+import { connectionOf, type RunOptions } from './options.ts';
 import { kitVersion } from './kit-version.ts';
 
 /** A diagnosis with options that are valid. */
-export interface DiagnosisRun {
+export interface DiagnosisRun extends Pick<
+  RunOptions,
+  'headers' | 'clientCertificate' | 'proxies'
+> {
   url: string;
   areas?: readonly Area[] | undefined;
   apiKey?: string | undefined;
@@ -22,11 +26,15 @@ export async function runDiagnosis({
   url,
   voice,
   seed = randomSeed(),
+  headers,
+  clientCertificate,
+  proxies,
   ...options
 }: DiagnosisRun): Promise<Diagnosis> {
   const { diagnose } = await import('../../conformance/index.ts');
   return diagnose({
     ...options,
+    connection: connectionOf({ headers, clientCertificate, proxies }),
     target: url,
     kitVersion: kitVersion(),
     seed,

@@ -4,6 +4,7 @@ import { randomSeed } from '../platform/random.ts';
 import { kitVersion } from './kit-version.ts';
 import type { LoadOptions } from './load-options.ts';
 import type { PreparedLoad } from './load-plan.ts';
+import { connectionOf } from './options.ts';
 import { runLoadPreflight } from './load-preflight.ts';
 
 /** Load-tests a sandbox with options that are valid and prepared. */
@@ -17,7 +18,7 @@ export async function runLoad(
     import('../../load/index.ts'),
     import('../../conformance/index.ts'),
   ]);
-  const access = { kitVersion: kitVersion(), seed, apiKey, ca };
+  const access = { kitVersion: kitVersion(), seed, apiKey, ca, connection: connectionOf(options) };
   const report = await loadPackage.load({
     ...settings,
     ...access,

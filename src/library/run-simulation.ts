@@ -36,7 +36,7 @@ export async function runSimulation({
     import('../service/index.ts'),
     import('../../conformance/index.ts'),
   ]);
-  const { apiKey, ca } = options;
+  const { apiKey, ca, connection } = options;
   const report = await service.simulate({
     concurrency: defaultConcurrency(options.voice !== undefined),
     ...options,
@@ -45,7 +45,7 @@ export async function runSimulation({
     kitVersion: kitVersion(),
     preflight: (signal) =>
       runPreflight(conformance, {
-        ...{ apiKey, ca, seed, signal },
+        ...{ apiKey, ca, connection, seed, signal },
         target: url,
         kitVersion: kitVersion(),
       }),

@@ -11,7 +11,7 @@ import {
 import { checkOptions } from '../platform/options.ts';
 import { resolveCallTarget } from './call-target.ts';
 import { readScenarioSet } from './input/scenario-files.ts';
-import { normalizeBaseUrl } from './options.ts';
+import { connectionOf, normalizeBaseUrl } from './options.ts';
 import { runSimulation } from './run-simulation.ts';
 import { simulateOptionsSchema, type SimulateOptions } from './simulate-options.ts';
 
@@ -41,6 +41,7 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
     ...documents,
     ...{ apiKey, ca, seed, signal, samples, concurrency, judge, userModel },
     ...{ compareWith, onSession, log, channel },
+    connection: connectionOf(run),
     url: normalizeBaseUrl(url),
     voice: hasCalls ? { ...resolveCallTarget(voice), speech } : undefined,
   });

@@ -24,9 +24,11 @@ export function toError(error: unknown): Error {
 }
 
 /**
- * Returns the message of a failed connection without Node's advice on its own options: a user of
- * sandbox-kit has `--ca`.
+ * Returns the message of a failed connection without Node's advice on its own options (a user of
+ * sandbox-kit has `--ca`), and without the addresses and source files in errors of OpenSSL.
  */
 export function describeFailure(message: string): string {
+  const [, reason] = /:SSL routines:[^:]*:([^:]+):/.exec(message) ?? [];
+  if (reason !== undefined) return reason;
   return message.replace(/[;,]? *(?:if [^;]*, )?try running Node\.js with --use-system-ca\.?/i, '');
 }

@@ -12,6 +12,7 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type MessageName } from '../../src/contract/index.ts';
 import * as library from '../../src/index.ts';
 import { startService } from '../../src/service/index.ts';
+import { generateKeyPair } from '../helpers/certificates.ts';
 import { run, start } from '../helpers/command.ts';
 import { makeTraceRequest, makeSpan } from '../helpers/otlp.ts';
 import { ROOT } from '../helpers/repository.ts';
@@ -99,7 +100,13 @@ void t.test('every command in the documentation runs', async (t) => {
   };
   await sendConversation(service);
 
-  const fixtures = t.testdir(documentedFiles());
+  const { cert, key } = await generateKeyPair('client');
+  const fixtures = t.testdir({
+    ...documentedFiles(),
+    'headers.txt': 'X-Tenant: acme\n',
+    'client.pem': cert,
+    'client.key': key,
+  });
   const prepare = async (...args: string[]): Promise<void> => {
     const { code, stderr } = await run(args, { cwd: fixtures });
     t.ok(loadCodes.includes(code ?? -1), `${args.join(' ')}: ${stderr}`);

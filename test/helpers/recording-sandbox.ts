@@ -1,4 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import { createServer as createTlsServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
 import { WebSocketServer } from 'ws';
@@ -32,14 +33,15 @@ const replies: Record<string, Reply> = {
 
 /**
  * Starts a sandbox without users that accepts every request, and stops it after the test. `reply`
- * replaces responses. A call is accepted and then closed.
+ * replaces responses. A call is accepted and then closed. With `tls`, it serves HTTPS.
  */
 export async function withRecordingSandbox(
   t: Test,
   reply: (request: ReceivedRequest) => Reply | undefined = () => undefined,
+  tls?: ServerOptions,
 ): Promise<RecordingSandbox> {
   const received: ReceivedRequest[] = [];
-  const server = createServer((request, response) => {
+  const handle: RequestListener = (request, response) => {
     const { method = '', url: path = '', headers } = request;
     const entry = { method, path, headers };
     received.push(entry);
@@ -48,7 +50,8 @@ export async function withRecordingSandbox(
       response.writeHead(status, { 'content-type': 'application/json', ...more });
       response.end(JSON.stringify(body));
     });
-  });
+  };
+  const server = tls ? createTlsServer(tls, handle) : createServer(handle);
   const calls = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request, socket, head) => {
     received.push({ method: 'UPGRADE', path: request.url ?? '', headers: request.headers });
@@ -60,7 +63,7 @@ export async function withRecordingSandbox(
     server.close();
   });
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     valuesOf: (header) => received.flatMap(({ headers }) => [headers[header] ?? []].flat().join()),
   };

@@ -1,8 +1,10 @@
-import { rootCertificates } from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
+import { throughProxy } from '../../../src/http-kit/connect.ts';
+import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { describeFailure, toError } from '../../../src/platform/error-origin.ts';
 
@@ -30,7 +32,9 @@ export interface HttpClientOptions {
   target: string;
   clock: Clock;
   /** A CA certificate (PEM) to trust in addition to the built-in ones. */
-  ca?: string;
+  ca?: string | undefined;
+  /** Client certificate and proxies. */
+  connection?: Connection | undefined;
 }
 
 const BODY_BYTES_MAX = 4 * 1024 * 1024;
@@ -39,11 +43,13 @@ const BODY_BYTES_MAX = 4 * 1024 * 1024;
  * Creates a client that does not follow redirects and reads at most 4 MiB of a body. It opens a
  * connection for each request, because a reused one may be closed by the peer at the same moment.
  */
-export function createHttpClient({ target, clock, ca }: HttpClientOptions): HttpClient {
+export function createHttpClient(options: HttpClientOptions): HttpClient {
+  const { target, clock, ca, connection } = options;
+  const tls = tlsOptionsOf(ca, connection);
   const agentOptions = {
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: createConnector(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
+    connect: throughProxy(createConnector(tls), tls, connection?.proxies),
   };
   const keepAliveAgent = new Agent({ ...agentOptions, pipelining: 1, connections: 1 });
   const base = target.replace(/\/+$/, '');
@@ -103,7 +109,7 @@ class TlsTimeoutError extends Error {
  * Creates a connector that opens the TCP connection before TLS, so that a peer that does not accept
  * connections is distinguished from one that does not complete the handshake.
  */
-function createConnector(tls: { ca?: string[] }): buildConnector.connector {
+function createConnector(tls: SecureContextOptions): buildConnector.connector {
   const connect = buildConnector({});
   const secure = buildConnector(tls);
   return (options, callback) => {
@@ -122,7 +128,12 @@ function createConnector(tls: { ca?: string[] }): buildConnector.connector {
           socket.destroy();
           const { code } = tlsError as NodeJS.ErrnoException;
           callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new TlsTimeoutError() : tlsError, null);
-        } else callback(null, encrypted);
+        } else {
+          // A TLS alert, such as the demand for a client certificate, is followed by the end of the
+          // connection, which undici would report instead.
+          encrypted.once('error', (alert: Error) => encrypted.destroy(alert));
+          callback(null, encrypted);
+        }
       });
     });
   };
@@ -197,6 +208,7 @@ const kindByCode: Partial<Record<string, FailureKind>> = {
   ETIMEDOUT: 'refused',
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'reset',
   HPE_INVALID_EOF_STATE: 'reset',
+  ERR_PROXY: 'proxy',
   ERR_SSL_WRONG_VERSION_NUMBER: 'plain_http',
   ERR_SSL_PACKET_LENGTH_TOO_LONG: 'plain_http',
 };

@@ -8,6 +8,8 @@ export interface RequestSettings {
   apiKey: string | undefined;
   /** Returns the header that carries a key. */
   authorize: (key: string) => Record<string, string>;
+  /** Additional headers of every request. */
+  headers: Readonly<Record<string, string>>;
   /** The path of the voice WebSocket. */
   voicePath: string;
 }
@@ -24,6 +26,7 @@ export function toOutgoing(step: Step, settings: RequestSettings, traceparent?: 
   const content =
     body && ('bytes' in body ? body.bytes : 'json' in body ? JSON.stringify(body.json) : body.text);
   const headers = {
+    ...settings.headers,
     ...(content === undefined ? {} : { 'content-type': 'application/json' }),
     ...(endpoint === 'voice' && { 'sec-websocket-protocol': VOICE_PROTOCOL }),
     ...authHeaders(step, settings),

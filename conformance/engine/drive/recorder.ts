@@ -1,5 +1,6 @@
 import type { CallEvent, ExchangeRecord } from '../../../src/contract/index.ts';
 import { toExchange, type Exchange } from '../transcript/transcript.ts';
+import { createRedactor, REDACTED } from '../../../src/platform/redaction.ts';
 import type { Outgoing } from './http-client.ts';
 
 /** An exchange before the recorder assigns its id. */
@@ -9,33 +10,6 @@ export type NewExchange = Omit<ExchangeRecord, 'record' | 'id'>;
 export interface Recorder {
   readonly exchanges: Exchange[];
   record(exchange: NewExchange): Exchange;
-}
-
-const REDACTED = '<redacted>';
-
-/** Shorter keys are not redacted in bodies: they may be words of the interface, such as `user`. */
-const SECRET_LENGTH_MIN = 6;
-
-/** Returns a secret in every form in which a peer may echo it: plain, JSON, URL, base64, and hex. */
-function encodingsOf(secret: string): string[] {
-  const inJson = JSON.stringify(secret).slice(1, -1);
-  const bytes = Buffer.from(secret);
-  return [
-    secret,
-    inJson,
-    inJson.replaceAll('/', '\\/'),
-    encodeURIComponent(secret),
-    bytes.toString('base64').replace(/=+$/, ''),
-    bytes.toString('base64url'),
-    bytes.toString('hex'),
-  ];
-}
-
-/** Creates a case-insensitive pattern that matches any of the texts; for an empty list, nothing. */
-function createPattern(texts: readonly string[]): RegExp {
-  const longestFirst = [...new Set(texts)].sort((a, b) => b.length - a.length);
-  const escaped = longestFirst.map((text) => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, '\\$&'));
-  return new RegExp(escaped.join('|') || '(?!)', 'gi');
 }
 
 /** Response headers that carry credentials of the sandbox, such as cookies and tokens of sessions. */
@@ -54,14 +28,15 @@ function redactCredentials(headers: Record<string, string>): Record<string, stri
 
 /**
  * Creates a recorder that redacts `secrets` in requests and responses. A secret with fewer than 6
- * characters is redacted only in the header that carries the key. Cookies and other credentials
+ * characters is redacted only in the headers that carry secrets. Cookies and other credentials
  * that the peer sends are redacted by the name of their header.
  */
-export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): Recorder {
+export function createRecorder(
+  secrets: readonly string[],
+  secretHeaders: readonly string[] = [],
+): Recorder {
   const exchanges: Exchange[] = [];
-  const longSecrets = secrets.filter(({ length }) => length >= SECRET_LENGTH_MIN);
-  const pattern = createPattern(longSecrets.flatMap(encodingsOf));
-  const redact = (text: string): string => text.replaceAll(pattern, REDACTED);
+  const redact = createRedactor(secrets);
   // In Latin-1, each byte is one character, so that all other bytes stay as they are.
   const redactBytes = (base64: string): string =>
     Buffer.from(redact(Buffer.from(base64, 'base64').toString('latin1')), 'latin1').toString(
@@ -73,7 +48,7 @@ export function createRecorder(secrets: readonly string[], apiKeyHeader = ''): R
         name,
         secrets.some((secret) => value === `Bearer ${secret}`)
           ? `Bearer ${REDACTED}`
-          : name === apiKeyHeader && secrets.includes(value)
+          : secretHeaders.includes(name) && secrets.includes(value)
             ? REDACTED
             : redact(value),
       ]),

@@ -6,6 +6,8 @@ import {
 } from '../../../src/contract/index.ts';
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
+import { secretsOf, type Connection } from '../../../src/platform/connection.ts';
+import { findProxy, proxyHost } from '../../../src/platform/proxy.ts';
 import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import type { Suite } from '../area.ts';
@@ -32,6 +34,8 @@ export interface RunOptions {
   intrusive?: boolean;
   /** A CA certificate (PEM) to trust in addition to the built-in ones. */
   ca: string | undefined;
+  /** Additional headers, client certificate, and proxies. */
+  connection?: Connection | undefined;
   /** The random seed. Every id of the run is derived from it. */
   seed: string;
   kitVersion: string;
@@ -127,14 +131,14 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   const client = createHttpClient({
     target: options.target,
     clock,
-    ...(options.ca === undefined ? {} : { ca: options.ca }),
+    ca: options.ca,
+    connection: options.connection,
   });
   const { startedAt } = run;
   const { state, secrets } = suite.createState({ clock, seed, startedAt, intrusive, signal });
-  const key = options.apiKey === undefined ? [] : [options.apiKey];
   const recorder = createRecorder(
-    [...key, ...secrets],
-    options.apiKeyHeader ?? SERVICE_API_KEY_HEADER,
+    [...secretsOf(options.connection, options.apiKey), ...secrets],
+    [options.apiKeyHeader ?? SERVICE_API_KEY_HEADER, ...headerNamesOf(options)],
   );
   const send = await createRunSender(suite, options, { client, recorder, isInterrupted });
   const start = (probe: Probe): Promise<void> =>
@@ -185,6 +189,7 @@ async function createRunSender(
     recorder: run.recorder,
     settings: {
       apiKey,
+      headers: options.connection?.headers ?? {},
       authorize: (key) => suite.authorize(key, apiKeyHeader),
       voicePath: new URL(resolveVoiceOptions(options.target, options.voice).url).pathname,
     },
@@ -202,7 +207,8 @@ async function createRunSender(
 const CONCURRENT_CALLS_MAX = 4;
 
 /** Loads the caller on demand, because WebRTC loads slowly and most runs place no calls. */
-async function loadCaller({ clock, target, voice, ca, signal }: RunOptions): Promise<Caller> {
+async function loadCaller(options: RunOptions): Promise<Caller> {
+  const { clock, target, voice, ca, connection, signal } = options;
   const { createCaller } = await import('./call/caller.ts');
   const { url: voiceUrl, answerForm, mediaAddress, onAudio } = resolveVoiceOptions(target, voice);
   const never = new AbortController().signal;
@@ -210,6 +216,7 @@ async function loadCaller({ clock, target, voice, ca, signal }: RunOptions): Pro
     clock,
     voiceUrl,
     ca,
+    connection,
     answerForm,
     mediaAddress,
     onAudio,
@@ -217,7 +224,13 @@ async function loadCaller({ clock, target, voice, ca, signal }: RunOptions): Pro
   });
 }
 
+const headerNamesOf = ({ connection }: RunOptions): string[] =>
+  Object.keys(connection?.headers ?? {});
+
 function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
+  const { connection, target } = options;
+  const names = headerNamesOf(options);
+  const proxy = findProxy(target, connection?.proxies);
   return {
     record: 'run',
     kitVersion: options.kitVersion,
@@ -228,6 +241,9 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
     areas: [...options.areas],
     allowHttp: options.allowHttp,
     keyGiven: options.apiKey !== undefined,
+    ...(names.length > 0 && { headerNames: names }),
+    ...(connection?.clientCertificate && { certificateGiven: true }),
+    ...(proxy && { proxy: proxyHost(proxy) }),
     concurrency: options.concurrency,
     ...(options.areas.includes('voice') && {
       voiceUrl: resolveVoiceOptions(options.target, options.voice).url,

@@ -36,6 +36,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
   return (
     findInterruption(transcript, suite) ??
     findConnectionFailure(preflight, suite) ??
+    findCertificateRefusal(preflight, suite) ??
     findLoginPage(exchanges, suite) ??
     findRedirect(preflight) ??
     findKeyRefusal(preflight, suite) ??
@@ -68,6 +69,7 @@ interface TextContext {
   target: string;
   /** What was specific to this run: an error message, a status, the start of a body. */
   detail: string;
+  certificateGiven?: boolean | undefined;
   /** What to do about a body that is almost JSON. */
   cure?: string | undefined;
 }
@@ -85,7 +87,21 @@ const connectionTexts: Texts = {
   ],
   tls: ({ target, detail }) => [
     `The TLS handshake with ${target} failed (${detail}).`,
-    'If your own CA issued the certificate, pass that CA with --ca FILE.',
+    /alert handshake failure/i.test(detail)
+      ? 'If the server demands a client certificate, pass it with --cert FILE and --key FILE.'
+      : 'If your own CA issued the certificate, pass that CA with --ca FILE.',
+  ],
+  proxy: ({ detail }) => [
+    `Can't connect: ${detail}.`,
+    'Check HTTPS_PROXY and HTTP_PROXY. To connect without the proxy, add the host to NO_PROXY.',
+  ],
+  certificate_demanded: ({ peer }) => [
+    `The ${peer} demands a client certificate.`,
+    'Pass the certificate with --cert FILE and its private key with --key FILE.',
+  ],
+  certificate_refused: ({ peer, detail }) => [
+    `The ${peer} refuses the client certificate (${detail}).`,
+    `Check that it has not expired, and that a CA that the ${peer} trusts issued it.`,
   ],
   plain_http: ({ peer }) => [
     'The port speaks plain HTTP, not TLS.',
@@ -101,12 +117,44 @@ function findConnectionFailure(
   // The voice endpoint may be on another host, and has its own causes.
   for (const evidence of exchanges.filter((exchange) => !isVoice(exchange))) {
     const { failure } = evidence;
-    const textsOf = failure && connectionTexts[failure.kind];
+    const id = failure && (findCertificateCause(failure.message, run) ?? failure.kind);
+    const textsOf = id && connectionTexts[id];
     if (!textsOf) continue;
     const [message, cure] = textsOf({ peer, target: run.target, detail: failure.message });
-    return { id: failure.kind, message, cure, evidence };
+    return { id, message, cure, evidence };
   }
   return undefined;
+}
+
+/** TLS alerts about the certificate of the client; the server sends them. */
+const CERTIFICATE_ALERT =
+  /alert (certificate|bad certificate|unknown ca|unsupported certificate|access denied|handshake failure)/i;
+
+/** Recognizes a failure that is due to the client certificate, or to its absence. */
+function findCertificateCause(message: string, run: RunRecord): CauseId | undefined {
+  if (!CERTIFICATE_ALERT.test(message)) return undefined;
+  if (run.certificateGiven) return 'certificate_refused';
+  // A handshake fails for many reasons, such as a missing common cipher.
+  return /certificate/i.test(message) ? 'certificate_demanded' : undefined;
+}
+
+/** What gateways respond over HTTP if the client certificate is missing or wrong. */
+const CERTIFICATE_RESPONSE = /no required SSL certificate was sent|SSL certificate error/i;
+
+/** Recognizes a gateway that completes the handshake and then refuses every request. */
+function findCertificateRefusal(
+  { run, exchanges }: Preflight,
+  { peer }: Suite,
+): BlockingCause | undefined {
+  const answered = exchanges.filter(({ response }) => response);
+  const isRefusal = ({ response }: Exchange): boolean =>
+    (response?.status ?? 0) >= 400 && CERTIFICATE_RESPONSE.test(response?.body ?? '');
+  const [evidence] = answered;
+  if (!evidence || !answered.every(isRefusal)) return undefined;
+  const id = run.certificateGiven ? 'certificate_refused' : 'certificate_demanded';
+  const detail = describeOutcome(evidence);
+  const [message, cure] = connectionTexts[id]?.({ peer, target: run.target, detail }) ?? ['', ''];
+  return { id, message, cure, evidence };
 }
 
 const isHtml = ({ response, json }: Exchange): boolean =>
@@ -219,9 +267,11 @@ const commonFailureTexts: Texts = {
       ...(target.startsWith('https:') ? [tryOtherScheme(target)] : []),
     ].join(' '),
   ],
-  reset: ({ peer, target }) => [
+  reset: ({ peer, target, certificateGiven }) => [
     'Every connection was closed before the response was complete.',
-    `${checkLogs(peer)} ${tryOtherScheme(target)}`,
+    certificateGiven
+      ? `${checkLogs(peer)} It may refuse the client certificate.`
+      : `${checkLogs(peer)} ${tryOtherScheme(target)}`,
   ],
   protocol: () => [
     'The server at this address does not speak HTTP.',
@@ -282,6 +332,7 @@ function findCommonFailure(
     peer,
     target: run.target,
     detail: detailOf(kind, exchanges),
+    certificateGiven: run.certificateGiven,
     cure: fault && `${fault.cure}.`,
   });
   return { id: kind, message, cure, evidence: first };

@@ -1,5 +1,6 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { Area, CheckReport } from '../../contract/index.ts';
+import type { Connection } from '../../platform/connection.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { wrap } from '../../report-kit/terminal.ts';
@@ -12,6 +13,7 @@ import { group, listOption, option, optionWithDefault, switchOption } from '../f
 import * as values from '../flags/values.ts';
 import { SET_URL } from '../flags/parse.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
+import { readConnection, type ConnectionFlags } from '../input/connection.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { describeUnselected, readEarlierReport, readKnownFailures } from '../input/report-files.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
@@ -93,7 +95,11 @@ export const check = defineCommand({
     { command: 'sandbox-kit check --dry-run --area users' },
     { command: 'sandbox-kit check --dry-run --area service' },
   ],
-  environment: { ...common.sandboxKeyVariable, ...common.serviceKeyVariable },
+  environment: {
+    ...common.sandboxKeyVariable,
+    ...common.serviceKeyVariable,
+    ...common.accessVariables,
+  },
   notes: ['A known failure that no longer fails is stale, and the check exits with 1.'],
   exitCodes: { 0: 'conforming', 1: 'not conforming', 3: 'could not judge' },
   async run(flags, _rest, origin) {
@@ -138,7 +144,7 @@ async function checkTarget(
   const { area: areas = conformance.areas } = flags;
   const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
   const earlier = readEarlierReport(flags.compare, 'CheckReport');
-  const access = { ...readTargetKey(flags), ca: readCa(flags.ca) };
+  const access = readAccess({ ...flags, url });
   const voice = voiceSettingsOf(flags, origin);
   const out = openOutputs(flags);
   const audioDirectory = flags['save-audio'];
@@ -189,6 +195,19 @@ async function checkTarget(
     note: describeUnselected(knownFailures, areas, conformance),
   });
   recorder?.summarize(out);
+}
+
+/** Returns the key and the connection of a check or a diagnosis. */
+export function readAccess(
+  flags: Parameters<typeof readTargetKey>[0] &
+    ConnectionFlags & { url: string; ca?: string | undefined; 'voice-url'?: string | undefined },
+): ReturnType<typeof readTargetKey> & { ca: string | undefined } & Connection {
+  const { url, 'voice-url': voiceUrl = url } = flags;
+  const key = readTargetKey(flags);
+  const { apiKey, apiKeyHeader = 'authorization' } = key;
+  const keyHeader = apiKey === undefined ? undefined : apiKeyHeader;
+  const connection = readConnection(flags, { urls: [url, voiceUrl], keyHeader });
+  return { ...key, ca: readCa(flags.ca), ...connection };
 }
 
 /** Writes a report to the terminal and to files, and sets the exit code. */

@@ -3,10 +3,10 @@ import { runDiagnosis } from '../../library/run-diagnosis.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { exitCodes } from '../errors.ts';
 import * as common from '../flags/shared-options.ts';
-import { readCa, readTargetKey } from '../flags/environment.ts';
 import * as values from '../flags/values.ts';
 import { callOptions } from '../flags/voice-options.ts';
 import { writeJsonFile } from '../input/files.ts';
+import { readAccess } from './check.ts';
 import { openOutputs } from '../output/outputs.ts';
 
 const positionals = { url: argument(values.sandboxUrl, 'Base URL of the sandbox or service') };
@@ -31,18 +31,21 @@ export const doctor = defineCommand({
     { command: 'sandbox-kit doctor https://localhost:8443 --ca sandbox-kit-ca.pem' },
     { command: 'sandbox-kit doctor SERVICE_URL --area service' },
   ],
-  environment: { ...common.sandboxKeyVariable, ...common.serviceKeyVariable },
+  environment: {
+    ...common.sandboxKeyVariable,
+    ...common.serviceKeyVariable,
+    ...common.accessVariables,
+  },
   exitCodes: { 0: 'reachable', 3: 'not reachable' },
   async run(flags) {
     const { url, area, json, 'voice-url': voiceUrl } = flags;
     const conformance = await import('../../../conformance/index.ts');
-    const ca = readCa(flags.ca);
+    const access = readAccess(flags);
     const out = openOutputs({ json });
     const diagnosis = await runDiagnosis({
       url,
       areas: area,
-      ...readTargetKey(flags),
-      ca,
+      ...access,
       timeoutMs: flags['timeout-ms'],
       voice: { url: voiceUrl },
     });
@@ -60,6 +63,10 @@ function formatCheckCommand(flags: ValuesOf<typeof positionals & typeof options>
   const parts = [
     ['--area', flags.area?.join(',')],
     ['--ca', flags.ca],
+    ['--header-file', flags['header-file']],
+    ['--cert', flags.cert],
+    ['--key', flags.key],
+    ['--key-passphrase-file', flags['key-passphrase-file']],
     ['--voice-url', flags['voice-url']],
     ['--api-key-file', flags['api-key-file']],
     ['--api-key-header', header === SERVICE_API_KEY_HEADER ? undefined : header],

@@ -24,6 +24,7 @@ import { readCa, readSandboxKey } from '../flags/environment.ts';
 import { group, option, optionWithDefault, replacing, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { callOptions, findSetOption, voiceSettingsOf } from '../flags/voice-options.ts';
+import { readLoadConnection } from '../input/connection.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { openOutputs } from '../output/outputs.ts';
@@ -164,7 +165,7 @@ export const load = defineCommand({
     { command: 'sandbox-kit load URL --find-max --step 10s' },
     { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
   ],
-  environment: common.sandboxKeyVariable,
+  environment: { ...common.sandboxKeyVariable, ...common.accessVariables },
   notes: [
     'Verdicts: PASS, FAIL, NOT PROVEN (too few samples), INVALID RUN (this machine was the bottleneck, or the run was interrupted), NOT TESTED.',
   ],
@@ -178,7 +179,11 @@ export const load = defineCommand({
     const earlier = readEarlierReport(flags.compare, 'LoadReport');
     const lines = flags.scenario && readUserLines(flags.scenario);
     const { seed = randomSeed() } = flags;
-    const access = { apiKey: readSandboxKey(flags), ca: readCa(flags.ca) };
+    const access = {
+      apiKey: readSandboxKey(flags),
+      ca: readCa(flags.ca),
+      ...readLoadConnection(flags),
+    };
     const out = openOutputs(flags);
     const planText = `${describePlan(prepared)} Seed ${seed}.`;
     out.write(`${out.style('bold', `sandbox-kit load ${flags.url}`)}\n`);

@@ -25,6 +25,7 @@ import {
 import { group, option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { findSetOption, voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
+import { readSandboxConnection } from '../input/connection.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { createAudioDirectory, type AudioDirectory } from '../output/audio-files.ts';
@@ -82,6 +83,7 @@ export const simulate = defineCommand({
   ],
   environment: {
     ...common.sandboxKeyVariable,
+    ...common.accessVariables,
     SANDBOX_KIT_USER_URL:
       'OpenAI-compatible endpoint of the model that plays users of mode llm; with _MODEL, _API_KEY',
     SANDBOX_KIT_JUDGE_URL: 'Endpoint of the LLM judge; with _MODEL, _API_KEY',
@@ -177,7 +179,11 @@ async function runSessions(
 ): Promise<SimulationReport> {
   const { samples, seed = randomSeed() } = flags;
   const { concurrency = defaultConcurrency(voice !== undefined) } = flags;
-  const access = { apiKey: readSandboxKey(flags), ca: readCa(flags.ca) };
+  const access = {
+    apiKey: readSandboxKey(flags),
+    ca: readCa(flags.ca),
+    connection: readSandboxConnection(flags),
+  };
   const models = { judge: readModelEndpoint('JUDGE'), userModel: readModelEndpoint('USER') };
   const { scenarios } = set;
   const total = scenarios.reduce((sum, scenario) => sum + (samples ?? scenario.samples ?? 1), 0);

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Area } from '../../contract/index.ts';
+import type { ProxySettings } from '../../platform/proxy.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { UsageError } from '../errors.ts';
 import { readTextFile } from '../input/files.ts';
@@ -20,6 +21,13 @@ const environment = z.object({
   SANDBOX_KIT_SPEECH_MODEL: variable,
   SANDBOX_KIT_SPEECH_VOICE: variable,
   SANDBOX_KIT_SPEECH_API_KEY: variable,
+  SANDBOX_KIT_KEY_PASSPHRASE: variable,
+  https_proxy: variable,
+  HTTPS_PROXY: variable,
+  http_proxy: variable,
+  HTTP_PROXY: variable,
+  no_proxy: variable,
+  NO_PROXY: variable,
   NO_COLOR: z.string().optional(),
   TERM: z.string().optional(),
 });
@@ -84,6 +92,17 @@ function checkKey(key: string, label: string): string {
   throw new UsageError(
     `${label} must be one line of printable ASCII without spaces: an HTTP header can't carry other characters.`,
   );
+}
+
+/** Reads the proxies. A variable in lowercase wins, as in other programs. */
+export function readProxies(): ProxySettings {
+  const variables = readEnvironment();
+  const { https_proxy: https, http_proxy: http, no_proxy: none } = variables;
+  return {
+    https: https ?? variables.HTTPS_PROXY,
+    http: http ?? variables.HTTP_PROXY,
+    noProxy: none ?? variables.NO_PROXY,
+  };
 }
 
 /** Returns the PEM text of the file that `--ca` names. */

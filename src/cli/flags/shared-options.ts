@@ -47,7 +47,15 @@ export const keyOptions = {
 export const sandboxAccess = {
   'api-key': shared(keyOptions['api-key']),
   'api-key-file': shared(keyOptions['api-key-file']),
+  'header-file': shared(
+    option(values.filePath, 'FILE', 'Send the headers in this file: lines in the form Name: value'),
+  ),
   ca: shared(option(values.filePath, 'FILE', 'Trust the CA certificates in this PEM file')),
+  cert: shared(option(values.filePath, 'FILE', 'Client certificate (PEM)')),
+  key: shared(option(values.filePath, 'FILE', 'Private key of --cert (PEM)')),
+  'key-passphrase-file': shared(
+    option(values.filePath, 'FILE', 'Read the passphrase of --key from a file'),
+  ),
 };
 
 /** The seed of a run, which the report states. */
@@ -101,6 +109,12 @@ export const conformanceReports = group('Report', {
   strict: switchOption('Treat warnings as failures'),
   verbose: switchOption('Show all notes and all observed behavior'),
 });
+
+/** Environment variables that say how to reach a sandbox. */
+export const accessVariables = {
+  SANDBOX_KIT_KEY_PASSPHRASE: 'Passphrase of --key',
+  HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions',
+} as const;
 
 /** Environment variables of the sandbox's key and the service's key. */
 export const sandboxKeyVariable = { SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox' } as const;

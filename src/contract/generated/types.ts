@@ -49,7 +49,15 @@ export type Endpoint =
  */
 export type Intent = 'valid' | 'refuse' | 'open';
 export type FailureKind =
-  'unresolved' | 'refused' | 'tls' | 'plain_http' | 'timeout' | 'reset' | 'protocol' | 'too_large';
+  | 'unresolved'
+  | 'refused'
+  | 'tls'
+  | 'plain_http'
+  | 'timeout'
+  | 'reset'
+  | 'protocol'
+  | 'too_large'
+  | 'proxy';
 export type DependencyStatus = 'healthy' | 'unhealthy';
 /**
  * Percentage, 0 to 100.
@@ -76,6 +84,7 @@ export type FaultKind =
   | 'other_status'
   | 'nonconforming'
   | 'mixed_up'
+  | 'proxy'
   | 'local';
 /**
  * How a call failed.
@@ -1881,6 +1890,18 @@ export interface RunRecord {
    * Whether a key was sent.
    */
   keyGiven: boolean;
+  /**
+   * Lowercase names of the additional headers of every request, from --header-file.
+   */
+  headerNames?: string[];
+  /**
+   * Whether a client certificate was offered.
+   */
+  certificateGiven?: boolean;
+  /**
+   * Host and port of the proxy through which the requests went.
+   */
+  proxy?: string;
   /**
    * Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.
    */

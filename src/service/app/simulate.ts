@@ -7,6 +7,7 @@ import type {
   SimulationReport,
 } from '../../contract/index.ts';
 import { seededRandom } from '../../platform/random.ts';
+import type { Connection } from '../../platform/connection.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { errorOrigin } from '../../platform/error-origin.ts';
 import { silentLog, type Log } from '../../platform/log.ts';
@@ -35,6 +36,8 @@ export interface SimulateOptions {
   apiKey?: string | undefined;
   /** PEM of a CA to trust in addition to the system's. */
   ca?: string | undefined;
+  /** Additional headers, client certificate, and proxies. */
+  connection?: Connection | undefined;
   scenarios: readonly Scenario[];
   /** Personas and evals that scenarios refer to. */
   personas: readonly Persona[];
@@ -75,10 +78,11 @@ export async function simulate(options: SimulateOptions): Promise<SimulationRepo
   const { clock = systemClock, log = silentLog, concurrency = 5, seed, kitVersion } = options;
   const { signal = new AbortController().signal, onSession = () => undefined } = options;
   const resolved = resolveScenarios(options.scenarios, options);
-  const { samples, channel, sandbox: url, apiKey, ca, userModel, voice } = options;
+  const { samples, channel, sandbox: url, apiKey, ca, connection, userModel, voice } = options;
   const plans = planSessions({ scenarios: resolved, samples, seed, channel });
-  const sandbox = openSandbox({ url, apiKey, ca, connections: concurrency, clock });
-  const caller = createVoiceCaller({ ...voice, sandbox: url, apiKey, ca, clock });
+  const access = { apiKey, ca, connection, clock };
+  const sandbox = openSandbox({ ...access, url, connections: concurrency });
+  const caller = createVoiceCaller({ ...voice, ...access, sandbox: url });
   const model = userModel && openUserModel({ ...userModel, clock });
   const random = seededRandom(seed).fork('judge');
   const judge = options.judge && createJudge({ ...options.judge, clock, random });

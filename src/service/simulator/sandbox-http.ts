@@ -1,6 +1,9 @@
 import type { Pool } from 'undici';
 import { limitSignal } from '../../platform/abort.ts';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
+import { secretsOf, tlsOptionsOf, type Connection } from '../../platform/connection.ts';
+import { ProxyError } from '../../platform/proxy.ts';
+import { createRedactor } from '../../platform/redaction.ts';
 import { SessionError } from './simulated-session.ts';
 
 /** How to reach a sandbox. */
@@ -10,6 +13,8 @@ export interface SandboxOptions {
   apiKey?: string | undefined;
   /** PEM of a CA to trust in addition to the system's. */
   ca?: string | undefined;
+  /** Additional headers, client certificate, and proxies. */
+  connection?: Connection | undefined;
   /** Maximum number of concurrent connections. */
   connections: number;
   /** The system clock: a sandbox lives in real time. */
@@ -54,6 +59,8 @@ const IDLE_MS_MAX = 1_000;
 export function openHttp(options: SandboxOptions): SandboxHttp {
   const { url, clock } = options;
   const { origin, pathname } = new URL(url);
+  // A sandbox may repeat a secret in a reply, which reports quote.
+  const redact = createRedactor(secretsOf(options.connection, options.apiKey));
   const base = pathname.replace(/\/+$/, '');
   let pool: Promise<Pool> | undefined;
   return {
@@ -63,9 +70,10 @@ export function openHttp(options: SandboxOptions): SandboxHttp {
       using limit = limitSignal(clock, timeoutMs, signal);
       const startedMs = clock.monotonicMs();
       try {
-        const request = { method, path: base + path, headers, body: body ?? null };
+        const allHeaders = { ...options.connection?.headers, ...headers };
+        const request = { method, path: base + path, headers: allHeaders, body: body ?? null };
         const response = await client.request({ ...request, signal: limit.signal });
-        const text = await response.body.text();
+        const text = redact(await response.body.text());
         const retryAfter = response.headers['retry-after'];
         return {
           status: response.statusCode,
@@ -83,8 +91,15 @@ export function openHttp(options: SandboxOptions): SandboxHttp {
   };
 }
 
-async function openPool(origin: string, { ca, connections }: SandboxOptions): Promise<Pool> {
-  const [library, { rootCertificates }] = await Promise.all([import('undici'), import('node:tls')]);
+async function openPool(
+  origin: string,
+  { ca, connection, connections }: SandboxOptions,
+): Promise<Pool> {
+  const [library, { throughProxy }] = await Promise.all([
+    import('undici'),
+    import('../../http-kit/connect.ts'),
+  ]);
+  const tls = tlsOptionsOf(ca, connection);
   return new library.Pool(origin, {
     connections,
     pipelining: 1,
@@ -93,7 +108,11 @@ async function openPool(origin: string, { ca, connections }: SandboxOptions): Pr
     maxResponseSize: BODY_BYTES_MAX,
     keepAliveTimeout: IDLE_MS_MAX,
     keepAliveMaxTimeout: IDLE_MS_MAX,
-    connect: ca === undefined ? {} : { ca: [...rootCertificates, ca] },
+    connect: throughProxy(
+      library.buildConnector({ ...tls, allowH2: false }),
+      tls,
+      connection?.proxies,
+    ),
   });
 }
 
@@ -113,6 +132,9 @@ function parseJson(text: string): unknown {
 function toSessionError(error: unknown, request: string): SessionError {
   if (error instanceof DeadlinePassed) {
     return new SessionError('timeout', `${request}: ${error.message}.`);
+  }
+  if (error instanceof ProxyError) {
+    return new SessionError('infrastructure_error', `${request}: ${error.message}.`);
   }
   const { code = '', name = '' } = findRootError(error);
   if (code === 'UND_ERR_RES_EXCEEDED_MAX_SIZE') {

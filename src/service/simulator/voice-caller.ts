@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
+import type { Connection } from '../../platform/connection.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import type { CallAudio } from '../../voice/call/call-recording.ts';
 import {
@@ -30,6 +31,7 @@ export interface VoiceCallerOptions extends CallOptions {
   sandbox: string;
   apiKey: string | undefined;
   ca?: string | undefined;
+  connection?: Connection | undefined;
   clock: Clock;
 }
 
@@ -62,7 +64,7 @@ async function loadVoice(options: VoiceCallerOptions) {
   const { createSpeechSynthesizer, SpeechError } = speechModule;
   const { createPacer } = await import('../../platform/pacer.ts');
   const { openVoiceChannel } = await import('./voice-channel.ts');
-  const { clock, sandbox, apiKey, ca, speech, onAudio, mediaAddress } = options;
+  const { clock, sandbox, apiKey, ca, connection, speech, onAudio, mediaAddress } = options;
   // Fail before placing a call if its lines can't be spoken.
   if (!speech && !speechModule.isSynthesizerInstalled())
     throw createSpeechError(speechModule.MISSING_PACKAGE_MESSAGE);
@@ -75,7 +77,7 @@ async function loadVoice(options: VoiceCallerOptions) {
   const parts: VoiceChannelOptions = {
     clock,
     pacer: createPacer(clock),
-    target: { url, apiKey, ca, answerForm, mediaAddress },
+    target: { url, apiKey, ca, connection, answerForm, mediaAddress },
     async speak(line, signal) {
       try {
         return await voice.speak(line, signal);

@@ -1,5 +1,7 @@
 import type { WebSocket } from 'ws';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
+import { secretsOf } from '../../platform/connection.ts';
+import { createRedactor } from '../../platform/redaction.ts';
 import { CallError } from './call-error.ts';
 import { createAnswerMessage, readCandidate, parseMessage, type CallMessage } from './messages.ts';
 import { openSocket, type SocketOutcome } from './open-socket.ts';
@@ -19,6 +21,8 @@ const TOO_MANY_CALLS_CODE = 4429;
 export class CallSignaling {
   readonly #clock: Clock;
   readonly #target: VoiceTarget;
+  /** A sandbox may repeat a secret in a message, which reports quote. */
+  readonly #redact: (text: string) => string;
   #socket: WebSocket | undefined;
   #messages = 0;
   readonly #ready = Promise.withResolvers<CallMessage>();
@@ -38,21 +42,23 @@ export class CallSignaling {
   constructor(clock: Clock, target: VoiceTarget) {
     this.#clock = clock;
     this.#target = target;
+    this.#redact = createRedactor(secretsOf(target.connection, target.apiKey));
     // `start` may never be called, so an unhandled rejection must not end the process.
     this.#ready.promise.catch(() => undefined);
   }
 
   /** Opens the WebSocket. @throws CallError. */
   async open(): Promise<void> {
-    const { url, apiKey, ca, headers: more } = this.#target;
+    const { url, apiKey, ca, connection, headers: more } = this.#target;
     const headers = {
+      ...connection?.headers,
       ...more,
       'sec-websocket-protocol': 'voice-agent',
       ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }),
     };
-    const request = { url, headers, ca, deadlineMs: OPEN_MS_MAX };
+    const request = { url, headers, ca, connection, deadlineMs: OPEN_MS_MAX };
     const outcome = await openSocket(request, this.#clock, {
-      onMessage: (data) => this.#handleMessage(data.toString('utf8')),
+      onMessage: (data) => this.#handleMessage(this.#redact(data.toString('utf8'))),
       onClose: (code, reason) => this.#end(code, reason),
     });
     if (!outcome.socket) throw createRefusalError(outcome);

@@ -1,7 +1,10 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import { rootCertificates } from 'node:tls';
-import { WebSocket } from 'ws';
+import { isIP, type Socket } from 'node:net';
+import { connect, type SecureContextOptions } from 'node:tls';
+import { WebSocket, type ClientOptions } from 'ws';
 import type { Clock } from '../../platform/clock.ts';
+import { tlsOptionsOf, type Connection } from '../../platform/connection.ts';
+import { findProxy, openTunnel } from '../../platform/proxy.ts';
 
 /** A request for a voice WebSocket. */
 export interface SocketRequest {
@@ -11,6 +14,8 @@ export interface SocketRequest {
   headers: Record<string, string>;
   /** PEM of a CA to trust in addition to the system's. */
   ca: string | undefined;
+  /** Client certificate and proxies. */
+  connection?: Connection | undefined;
   /** Milliseconds after which the upgrade counts as unanswered. */
   deadlineMs: number;
 }
@@ -49,18 +54,21 @@ const PROTOCOL_HEADER = 'sec-websocket-protocol';
 
 /** Opens a WebSocket. Never rejects: a refusal is returned as a response, a failure as an error. */
 export function openSocket(
-  { url, headers, ca, deadlineMs }: SocketRequest,
+  { url, headers, ca, connection, deadlineMs }: SocketRequest,
   clock: Clock,
   listener: SocketListener,
 ): Promise<SocketOutcome> {
   const { [PROTOCOL_HEADER]: protocolHeader = '', ...others } = headers;
   const protocols = protocolHeader.split(',').flatMap((name) => name.trim() || []);
+  const tls = tlsOptionsOf(ca, connection);
+  const proxy = findProxy(url, connection?.proxies);
   const socket = new WebSocket(url, protocols, {
     headers: others,
     perMessageDeflate: false,
     followRedirects: false,
     maxPayload: MESSAGE_BYTES_MAX,
-    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+    ...tls,
+    ...(proxy && { createConnection: createProxyConnection(proxy, new URL(url), tls) }),
   });
   const deadline = clock.deadline(deadlineMs);
   let timeoutError: Error | undefined;
@@ -79,7 +87,8 @@ export function openSocket(
       const { localAddress } = response.socket;
       upgrade = {
         response: { status: 101, headers: { ...response.headers }, body: '' },
-        ...(localAddress !== undefined && { localAddress }),
+        // Through a proxy, it is the address that reached the proxy.
+        ...(localAddress !== undefined && !proxy && { localAddress }),
       };
       replaceProtocol(response, protocols);
     });
@@ -101,6 +110,31 @@ export function openSocket(
     socket.on('close', (code, reason) => listener.onClose(code, reason.toString() || errorText));
   });
 }
+
+/** Returns the function with which Node opens the connection of a request through a proxy. */
+function createProxyConnection(
+  proxy: URL,
+  { protocol, hostname, port }: URL,
+  tls: SecureContextOptions,
+): NonNullable<ClientOptions['createConnection']> {
+  const isSecure = protocol === 'wss:';
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const connectTls = (socket: Socket): Socket =>
+    connect({ ...tls, socket, ...(isIP(host) === 0 && { servername: host }) });
+  const open: ConnectLater = (_options, onSocket) => {
+    openTunnel(proxy, host, port === '' ? (isSecure ? '443' : '80') : port).then(
+      (socket) => onSocket(null, isSecure ? connectTls(socket) : socket),
+      (error: unknown) => onSocket(error as Error),
+    );
+  };
+  // Node also accepts the socket by callback, which the types of ws don't say.
+  return open as unknown as NonNullable<ClientOptions['createConnection']>;
+}
+
+type ConnectLater = (
+  options: unknown,
+  onSocket: (error: Error | null, socket?: Socket) => void,
+) => void;
 
 const codeOf = (error: Error): string | undefined => (error as NodeJS.ErrnoException).code;
 

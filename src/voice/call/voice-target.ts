@@ -1,3 +1,5 @@
+import type { Connection } from '../../platform/connection.ts';
+
 /** How an answer is sent to the sandbox; the specification defines no message for it. */
 export interface AnswerForm {
   /** `type` of the message (default: `webrtc_answer`). */
@@ -15,6 +17,8 @@ export interface VoiceTarget {
   headers?: Readonly<Record<string, string>>;
   /** PEM of a CA to trust in addition to the system's. */
   ca: string | undefined;
+  /** Additional headers, client certificate, and proxies. */
+  connection?: Connection | undefined;
   answerForm: AnswerForm;
   /** Local address for the media; if undefined, the one that reached the sandbox. */
   mediaAddress: string | undefined;

@@ -40,7 +40,7 @@ function createTestSender(outcomeOf: (outgoing: Outgoing, nth: number) => Outcom
     requestLimiter: createRequestLimiter({ clock, concurrency: 8 }),
     callLimiter: createRequestLimiter({ clock, concurrency: 1 }),
     recorder,
-    settings: { apiKey: undefined, authorize: () => ({}), voicePath: '/voice' },
+    settings: { apiKey: undefined, headers: {}, authorize: () => ({}), voicePath: '/voice' },
     createTraceparent: createTraceparents('test'),
     deadlineMs: () => 1_000,
     isStopped: () => false,

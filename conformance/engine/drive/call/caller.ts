@@ -1,3 +1,4 @@
+import type { Connection } from '../../../../src/platform/connection.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import {
   findLocalAddress,
@@ -17,6 +18,7 @@ export interface CallerOptions {
   /** URL of the voice WebSocket. */
   voiceUrl: string;
   ca: string | undefined;
+  connection?: Connection | undefined;
   answerForm: AnswerForm;
   /** The local address for media (default: the one that reaches the sandbox). */
   mediaAddress: string | undefined;
@@ -58,7 +60,8 @@ export function createCaller(options: CallerOptions): Caller {
       });
       const url = new URL(outgoing.path, options.voiceUrl).href;
       const { headers } = outgoing;
-      const request = { url, headers, ca: options.ca, deadlineMs };
+      const { ca, connection } = options;
+      const request = { url, headers, ca, connection, deadlineMs };
       const {
         socket,
         localAddress: socketAddress = '',

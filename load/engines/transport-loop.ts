@@ -1,0 +1,48 @@
+import type { Clock } from '../../src/platform/clock.ts';
+import { medianOf, type ClosedLoop, type ClosedLoopFigures } from './closed-loop.ts';
+import type { ExchangeResult, Transport } from './transport.ts';
+
+/** Settings of a closed loop over a transport. */
+export interface TransportLoop extends Omit<ClosedLoop, 'target' | 'tls'> {
+  transport: Transport;
+  clock: Clock;
+}
+
+const TIMEOUT_MS = 15_000;
+/** An unreachable sandbox produces thousands of errors; the loop gives up here. */
+const ERRORS_MAX = 1_000;
+
+/** Sends requests in a closed loop as `runClosedLoop` does, but with the connections of a transport. */
+export async function runTransportLoop(loop: TransportLoop): Promise<ClosedLoopFigures> {
+  const { transport, clock, connections, durationMs, perSecondMax, next, signal } = loop;
+  const endMs = clock.monotonicMs() + durationMs;
+  const intervalMs = perSecondMax === undefined ? 0 : (connections / perSecondMax) * 1000;
+  const times: number[] = [];
+  let errors = 0;
+  const isOver = (): boolean =>
+    clock.monotonicMs() >= endMs || signal.aborted || errors >= ERRORS_MAX;
+  const work = async (): Promise<void> => {
+    while (!isOver()) {
+      const sentMs = clock.monotonicMs();
+      const {
+        status = 0,
+        fault,
+        endedMs,
+      } = await new Promise<ExchangeResult>((resolve) =>
+        transport.send(next(), sentMs + TIMEOUT_MS, resolve),
+      );
+      if (!fault && status >= 200 && status < 300) times.push(endedMs - sentMs);
+      else errors++;
+      const pauseMs = Math.min(sentMs + intervalMs, endMs) - clock.monotonicMs();
+      if (pauseMs > 0) await clock.sleep(pauseMs, signal).catch(() => undefined);
+    }
+  };
+  await Promise.all(Array.from({ length: connections }, work));
+  return {
+    connections,
+    responses: times.length,
+    errors,
+    perSecond: Math.round((times.length / durationMs) * 1e6) / 1000,
+    p50Ms: medianOf(times),
+  };
+}

@@ -1,0 +1,74 @@
+import type { Connection } from '../../platform/connection.ts';
+import { findProxy, parseProxy, proxyHost, type ProxySettings } from '../../platform/proxy.ts';
+import { UsageError } from '../errors.ts';
+import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
+import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
+import { readHeaderFile, type KeyHeader } from './header-file.ts';
+
+/** The options that say how to reach a sandbox, apart from its URL and its key. */
+export interface ConnectionFlags extends CertificateFlags {
+  'header-file'?: string | undefined;
+}
+
+/**
+ * Reads the additional headers, the client certificate, and the proxies of a run.
+ *
+ * @throws {UsageError} if a file or a variable is invalid.
+ */
+export function readConnection(
+  flags: ConnectionFlags,
+  { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
+): Connection {
+  const path = flags['header-file'];
+  const proxies = readProxies();
+  for (const url of urls) rejectInvalidProxy(url, proxies);
+  return {
+    ...(path !== undefined && { headers: readHeaderFile(path, keyHeader) }),
+    clientCertificate: readClientCertificate(flags),
+    proxies,
+  };
+}
+
+/** The options of a command that tests only sandboxes. */
+export interface SandboxFlags extends ConnectionFlags, KeyFlags {
+  url: string;
+  'voice-url'?: string | undefined;
+}
+
+/**
+ * Reads how to reach a sandbox, apart from its key.
+ *
+ * @throws {UsageError} if a file or a variable is invalid.
+ */
+export function readSandboxConnection(flags: SandboxFlags): Connection {
+  const { url, 'voice-url': voiceUrl = url } = flags;
+  const keyHeader = readSandboxKey(flags) === undefined ? undefined : 'authorization';
+  return readConnection(flags, { urls: [url, voiceUrl], keyHeader });
+}
+
+/**
+ * Reads how a load test reaches a sandbox, apart from its key.
+ *
+ * @throws {UsageError} as above, and if autocannon would have to go through a proxy, which it can't.
+ */
+export function readLoadConnection(flags: SandboxFlags & { engine: string }): Connection {
+  const connection = readSandboxConnection(flags);
+  const proxy = findProxy(flags.url, connection.proxies);
+  if (!proxy || flags.engine !== 'autocannon') return connection;
+  throw new UsageError(
+    `--engine autocannon can't go through the proxy ${proxyHost(proxy)}. Use --engine open, or add ${new URL(flags.url).hostname} to NO_PROXY.`,
+  );
+}
+
+/** Rejects a proxy that can't be used, but only if the URL needs it. */
+function rejectInvalidProxy(url: string, proxies: ProxySettings): void {
+  const any = 'http://proxy.invalid';
+  if (!findProxy(url, { ...proxies, https: any, http: any })) return;
+  const isSecure = /^(https|wss):/i.test(url);
+  const proxy = isSecure ? proxies.https : proxies.http;
+  if (proxy === undefined || parseProxy(proxy)) return;
+  const name = isSecure ? 'HTTPS_PROXY' : 'HTTP_PROXY';
+  throw new UsageError(
+    `${name} must be the URL of an HTTP proxy, such as http://proxy.example.com:3128. Other kinds of proxies are not supported.`,
+  );
+}

@@ -1,0 +1,39 @@
+import { isHeaderValue, isReservedHeader } from '../../platform/connection.ts';
+import { UsageError } from '../errors.ts';
+import { readTextFile } from './files.ts';
+
+/** Which header carries the key of the run, in lowercase; undefined without a key. */
+export type KeyHeader = string | undefined;
+
+/**
+ * Reads the additional headers of a run: lines in the form `Name: value`. Empty lines and lines that
+ * start with # are skipped. Messages name the line and the header, and never the value.
+ *
+ * @throws {UsageError} if a line has another form, or the header can't be set.
+ */
+export function readHeaderFile(path: string, keyHeader: KeyHeader): Record<string, string> {
+  const headers = new Map<string, string>();
+  for (const [index, text] of readTextFile(path, '--header-file').split(/\r?\n/).entries()) {
+    if (/^\s*(#|$)/.test(text)) continue;
+    const errorAt = (message: string): UsageError =>
+      new UsageError(`${path}:${index + 1} (--header-file): ${message}`);
+    const [, name = '', value = ''] =
+      /^([A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}):\s*(.*?)\s*$/.exec(text) ?? [];
+    const key = name.toLowerCase();
+    if (key === '') throw errorAt('A line must be in the form Name: value.');
+    if (isReservedHeader(key)) {
+      throw errorAt(`The header ${name} can't be set: each request has its own.`);
+    }
+    if (key === keyHeader) {
+      throw errorAt(
+        `The header ${name} carries the API key. Remove it from the file, or set no API key.`,
+      );
+    }
+    if (headers.has(key)) throw errorAt(`The header ${name} is repeated.`);
+    if (!isHeaderValue(value)) {
+      throw errorAt(`The value of ${name} must be printable ASCII and not empty.`);
+    }
+    headers.set(key, value);
+  }
+  return Object.fromEntries(headers);
+}

@@ -1,0 +1,48 @@
+/** How to reach a sandbox through gateways and proxies: the same for HTTP and WebSockets. */
+import { rootCertificates, type SecureContextOptions } from 'node:tls';
+import type { ProxySettings } from './proxy.ts';
+
+/** What requests to a sandbox need in addition to its URL and its key. It can be sent to a process. */
+export interface Connection {
+  /** Headers of every request, by lowercase name. Their values are secrets. */
+  headers?: Readonly<Record<string, string>> | undefined;
+  clientCertificate?: ClientCertificate | undefined;
+  proxies?: ProxySettings | undefined;
+}
+
+/** Headers that the kit or the HTTP client sets for each request. */
+const RESERVED_HEADER =
+  /^(host|content-(length|type|encoding)|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|http2-settings|proxy-.*|sec-websocket-.*|traceparent)$/i;
+
+/** Returns whether each request sets a header itself, so that it can't be an additional one. */
+export const isReservedHeader = (name: string): boolean => RESERVED_HEADER.test(name);
+
+/** Returns whether a text can be the value of a header. */
+export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e]+$/.test(text);
+
+/** A certificate that a sandbox demands, in PEM. */
+export interface ClientCertificate {
+  cert: string;
+  key: string;
+  /** The passphrase of an encrypted key. */
+  passphrase?: string | undefined;
+}
+
+/** Returns the TLS options for a CA to trust in addition to the built-in ones, and a certificate. */
+export function tlsOptionsOf(
+  ca: string | undefined,
+  { clientCertificate }: Connection = {},
+): SecureContextOptions {
+  const { cert, key, passphrase } = clientCertificate ?? {};
+  return {
+    ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
+    ...(cert !== undefined && { cert }),
+    ...(key !== undefined && { key }),
+    ...(passphrase !== undefined && { passphrase }),
+  };
+}
+
+/** Returns everything about a connection that must never be shown. */
+export function secretsOf(connection: Connection = {}, apiKey?: string): string[] {
+  return [...Object.values(connection.headers ?? {}), ...(apiKey === undefined ? [] : [apiKey])];
+}

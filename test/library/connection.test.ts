@@ -1,0 +1,73 @@
+/** Additional headers, client certificates, and proxies of library functions. */
+import t from 'tap';
+import { check, diagnose, load, simulate } from '../../src/library/index.ts';
+import { generateKeyPair } from '../helpers/certificates.ts';
+import { withConnectProxy } from '../helpers/connect-proxy.ts';
+import { withRecordingSandbox } from '../helpers/recording-sandbox.ts';
+
+const SECRET = 'gw-Secret-0123456789';
+const headers = { 'X-Gateway-Key': SECRET };
+
+void t.test(
+  'check, load, simulate, and diagnose send the headers, and hide their values',
+  async (t) => {
+    const sandbox = await withRecordingSandbox(t, ({ path, headers: received }) =>
+      path === '/v1/chat/completions'
+        ? [
+            200,
+            { choices: [{ message: { role: 'assistant', content: received['x-gateway-key'] } }] },
+          ]
+        : undefined,
+    );
+    const { url } = sandbox;
+    const reports = [
+      await check({ url, headers, areas: ['chat', 'health'] }),
+      await load({ url, headers, profile: 'chat', rate: 10, durationMs: 1000 }),
+      await simulate({ url, headers, scenarios: ['follow-up'] }),
+      await diagnose({ url, headers }),
+    ];
+    t.ok(sandbox.valuesOf('x-gateway-key').every((value) => value === SECRET));
+    t.ok(sandbox.received.length > 50);
+    t.notMatch(JSON.stringify(reports), SECRET);
+  },
+);
+
+void t.test('a sandbox behind a proxy that demands a certificate', async (t) => {
+  const [server, client] = await Promise.all([
+    generateKeyPair('sandbox.test'),
+    generateKeyPair('client'),
+  ]);
+  const sandbox = await withRecordingSandbox(t, undefined, {
+    ...server,
+    ca: [client.cert],
+    requestCert: true,
+    rejectUnauthorized: true,
+  });
+  const proxy = await withConnectProxy(t, { routes: { 'sandbox.test:443': sandbox.url } });
+  const access = {
+    url: 'https://sandbox.test',
+    ca: server.cert,
+    proxies: { https: proxy.url },
+  };
+  const report = await check({ ...access, clientCertificate: client, areas: ['health'] });
+  t.equal(report.verdict, 'conforming', JSON.stringify(report.blockedBy));
+  t.match(report.notices, [`Requests went through the proxy ${proxy.host}.`]);
+  const without = await check({ ...access, areas: ['health'] });
+  t.equal(without.blockedBy?.id, 'certificate_demanded');
+});
+
+void t.test('invalid options are refused without their values', async (t) => {
+  const url = 'http://127.0.0.1:1';
+  const wrong: [options: object, message: RegExp][] = [
+    [{ headers: { 'content-length': SECRET } }, /headers must be an object of header names and/],
+    [{ headers: { a: `${SECRET}\n` } }, /headers must be an object of header names and values/],
+    [{ proxies: { https: `socks5://me:${SECRET}@proxy` } }, /proxies\.https must be the URL of an/],
+    [{ clientCertificate: { cert: SECRET } }, /clientCertificate/],
+  ];
+  for (const [options, message] of wrong) {
+    const error = await check({ url, ...options }).catch((reason: unknown) => reason as Error);
+    if (!(error instanceof Error)) throw new Error('The options are accepted.');
+    t.match(error.message, message);
+    t.notMatch(error.message, SECRET);
+  }
+});

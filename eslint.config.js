@@ -125,7 +125,9 @@ export default defineConfig(
   },
   {
     files: ['bin/**/*.js'],
-    languageOptions: { globals: { process: 'readonly', console: 'readonly' } },
+    languageOptions: {
+      globals: { process: 'readonly', console: 'readonly', setTimeout: 'readonly' },
+    },
   },
   {
     // Programs of the field tests, whose packages may be absent.

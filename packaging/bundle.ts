@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { build, type Metafile } from 'esbuild-wasm';
+import { build, transform, type Metafile } from 'esbuild-wasm';
 import { bundledPackages, typePackages } from './bundled-packages.ts';
 import { findImports, replaceImports, type Import } from './imports.ts';
 import { collectLicenses } from './licenses.ts';
@@ -76,6 +76,7 @@ async function writeBundle(bundle: Bundle): Promise<Metafile> {
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
+    alias: { 'string-width': join(import.meta.dirname, 'string-width.js') },
     // Optional native modules of ws.
     external: ['bufferutil', 'utf-8-validate'],
     metafile: true,
@@ -89,6 +90,13 @@ function listFiles(directory: string): string[] {
   return readdirSync(directory, { recursive: true, encoding: 'utf8' })
     .map((path) => join(directory, path))
     .filter((path) => statSync(path).isFile());
+}
+
+/** Shortens the generated validators, by far the largest file, to a third. */
+async function shortenValidators(): Promise<void> {
+  const file = join(DIST, 'src/contract/generated/validators.js');
+  const { code } = await transform(readFileSync(file, 'utf8'), { minify: true, target: 'node22' });
+  writeFileSync(file, code);
 }
 
 async function main(): Promise<void> {
@@ -105,6 +113,7 @@ async function main(): Promise<void> {
     for (const file of Object.keys(files)) inputs.add(file);
   }
   writeFileSync(join(VENDOR, 'LICENSES.md'), collectLicenses(ROOT, inputs));
+  await shortenValidators();
   const absent = bundledPackages.filter((name) => !typePackages.includes(name));
   // The types of better-sqlite3 are in a package that users don't have.
   reduceDeclarations(ROOT, [...absent, 'better-sqlite3']);

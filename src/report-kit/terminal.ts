@@ -100,7 +100,8 @@ function fillLines(words: readonly string[], width: number): string[] {
 function breakWord(word: string, width: number): string[] {
   const lines: string[] = [];
   let line = '';
-  for (const { segment } of characters.segment(word)) {
+  // Created here, because it takes milliseconds and few words are broken.
+  for (const { segment } of new Intl.Segmenter().segment(word)) {
     if (line !== '' && line.length + segment.length > width) {
       lines.push(line);
       line = '';
@@ -109,5 +110,3 @@ function breakWord(word: string, width: number): string[] {
   }
   return [...lines, line];
 }
-
-const characters = new Intl.Segmenter();

@@ -1,5 +1,8 @@
 import { z } from 'zod';
 
+// Every schema of the command line parses one value, so compiling it would only cost time.
+z.config({ jitless: true });
+
 /** One option of a command. The parser, the help, and docs/cli.md are made from it. */
 export interface Option<Schema extends z.ZodType = z.ZodType> {
   /** Validates the parsed value, and holds the default. */

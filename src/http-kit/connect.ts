@@ -1,7 +1,15 @@
 import type { SecureContextOptions } from 'node:tls';
-import { isIPv6 } from 'node:net';
+import { isIPv6, type Socket } from 'node:net';
 import { buildConnector } from 'undici';
 import { findProxy, openTunnel, type ProxySettings } from '../platform/proxy.ts';
+
+/**
+ * Makes a TLS alert, such as the demand for a client certificate, the reason why a connection ended.
+ * It is followed by the end of the connection, which undici would report instead.
+ */
+export function keepTlsAlert(encrypted: Socket): void {
+  encrypted.once('error', (alert: Error) => encrypted.destroy(alert));
+}
 
 /**
  * Returns a connector for undici that goes through the proxy of an address, and connects as `direct`
@@ -25,8 +33,13 @@ export function throughProxy(
     }
     openTunnel(proxy, hostname, port).then(
       (socket) => {
-        if (protocol === 'https:') secure({ ...options, httpSocket: socket }, callback);
-        else callback(null, socket);
+        if (protocol !== 'https:') callback(null, socket);
+        else {
+          secure({ ...options, httpSocket: socket }, (...result) => {
+            if (result[1]) keepTlsAlert(result[1]);
+            callback(...result);
+          });
+        }
       },
       (error: unknown) => callback(error as Error, null),
     );

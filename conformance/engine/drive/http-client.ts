@@ -3,7 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 
 import { Agent, buildConnector, request } from 'undici';
 import type { ExchangeRecord, FailureKind } from '../../../src/contract/index.ts';
 import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
-import { throughProxy } from '../../../src/http-kit/connect.ts';
+import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
 import { describeFailure, toError } from '../../../src/platform/error-origin.ts';
@@ -129,9 +129,7 @@ function createConnector(tls: SecureContextOptions): buildConnector.connector {
           const { code } = tlsError as NodeJS.ErrnoException;
           callback(code === 'UND_ERR_CONNECT_TIMEOUT' ? new TlsTimeoutError() : tlsError, null);
         } else {
-          // A TLS alert, such as the demand for a client certificate, is followed by the end of the
-          // connection, which undici would report instead.
-          encrypted.once('error', (alert: Error) => encrypted.destroy(alert));
+          keepTlsAlert(encrypted);
           callback(null, encrypted);
         }
       });

@@ -92,7 +92,8 @@ export default {
       severity: 'error',
       from: {
         path: PRODUCT,
-        pathNot: '^(src/contract/generate|src/cli/generate-docs|conformance/ledger)\\.ts$',
+        pathNot:
+          '^(src/contract/generate|src/cli/generate-docs|conformance/(ledger|release-requirements))\\.ts$',
       },
       to: { dependencyTypes: ['npm-dev'], dependencyTypesNot: ['type-only'], pathNot: BUNDLED },
     },

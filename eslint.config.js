@@ -120,7 +120,7 @@ export default defineConfig(
   },
   {
     // Generators that developers run.
-    files: ['src/contract/generate.ts', 'conformance/ledger.ts'],
+    files: ['src/contract/generate.ts', 'conformance/{ledger,release-requirements}.ts'],
     rules: { 'no-console': 'off', 'no-restricted-properties': 'off' },
   },
   {

@@ -8,6 +8,7 @@ import type { Diagnosis } from './reports/diagnosis.ts';
 import { createReport } from './reports/report.ts';
 import type { JudgeOptions } from './engine/judge/judge.ts';
 import { sandboxSuite, suiteOf } from './areas/index.ts';
+import type { RequirementId, RequirementSet } from './engine/requirement.ts';
 import { createExchangeValidator } from './engine/judge/exchange-validator.ts';
 import { findClosedVoice } from './areas/voice/absence.ts';
 import { conversation } from './areas/voice/probes.ts';
@@ -60,6 +61,10 @@ export interface CheckOptions {
   prompts?: readonly string[] | undefined;
   /** Turns every warn into a fail. */
   strict?: boolean | undefined;
+  /** The requirements to judge, from `selectRequirements` (default: all of the areas). */
+  selected?: readonly RequirementId[] | undefined;
+  /** The requirements that count; others are notes (default: all). */
+  requirementSet?: RequirementSet | undefined;
   /** Called after every exchange, except those that wait for the peer to come back. */
   onExchange?: ((exchange: ExchangeRecord) => void) | undefined;
   /** Called with a sentence for people while the run waits for the peer to come back. */
@@ -82,7 +87,10 @@ export async function check(options: CheckOptions): Promise<CheckResult> {
   const endedAt = isoTime(full.clock.nowMs());
   return {
     transcript,
-    report: createReport(suite, transcript, endedAt, { strict: options.strict ?? false }),
+    report: createReport(suite, transcript, endedAt, {
+      strict: options.strict ?? false,
+      requirementSet: options.requirementSet,
+    }),
   };
 }
 
@@ -127,7 +135,7 @@ export function reportOf(
 export const findBrokenMusts = createExchangeValidator(sandboxSuite);
 
 /** The options that determine what a check sends. */
-export type PlanOptions = Pick<CheckOptions, 'areas' | 'prompts' | 'intrusive'>;
+export type PlanOptions = Pick<CheckOptions, 'areas' | 'selected' | 'prompts' | 'intrusive'>;
 
 /** Returns what `check` would send with these options. */
 export function planCheck(chosen: PlanOptions): Plan {
@@ -146,6 +154,7 @@ function withDefaults(options: CheckOptions, preflightOnly: boolean): RunOptions
     kitVersion: options.kitVersion,
     seed: options.seed,
     areas: options.areas ?? areas,
+    selected: options.selected,
     apiKey: options.apiKey,
     apiKeyHeader: options.apiKeyHeader,
     intrusive: options.intrusive ?? false,

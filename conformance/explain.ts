@@ -12,7 +12,7 @@ import type { RequirementId } from './engine/requirement.ts';
 
 /** Lists the requirements that `check` would judge. */
 export function listing(chosen: PlanOptions, options: TextLayout): string {
-  return requirementList(chosen.areas ?? areas, options);
+  return requirementList(chosen.areas ?? areas, options, chosen.selected);
 }
 
 /** Lists what `check` would send. */

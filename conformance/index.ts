@@ -1,6 +1,16 @@
 /** The entry point of the conformance package: checks a sandbox or the service over the network. */
 export { applyKnownFailures, type KnownFailure } from './known-failures.ts';
 export {
+  findRequirementSet,
+  selectRequirements,
+  SelectionError,
+  type Selection,
+  type SelectionOptions,
+} from './selection.ts';
+export { newestRequirementSet, requirementSets, sinceOf } from './requirement-sets.ts';
+export type { RequirementSet } from './engine/requirement.ts';
+export { suggestRequirement } from './suggest-requirement.ts';
+export {
   areas,
   findBrokenMusts,
   checkOneCall,
@@ -30,7 +40,8 @@ export {
   startMutant,
   type RunningMutant,
 } from './proof/index.ts';
-export { compareReports } from './reports/comparison.ts';
+export { compareReports, describeChanges } from './reports/comparison.ts';
+export { waitForChange, watchOptionsOf } from './watch.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';

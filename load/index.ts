@@ -2,6 +2,12 @@
 export { load } from './load.ts';
 export { RATE_MAX } from './find-max/find-max.ts';
 export type { LiveFigures, LoadOptions, Preflight } from './options.ts';
+export {
+  checkThresholds,
+  parseThresholds,
+  ThresholdError,
+  type Threshold,
+} from './thresholds/threshold.ts';
 export { planLoad } from './phases/plan.ts';
 export { withComparison } from './report/comparison.ts';
 export { junitReport } from './report/junit.ts';

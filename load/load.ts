@@ -23,6 +23,7 @@ import { withVoice } from './report/voice-report.ts';
 import { GENERATOR_LIMITS } from './self-check/self-check.ts';
 import { waitForWindow, runCalls } from './voice/voice-run.ts';
 import { withMaxRate } from './report/max-rate.ts';
+import { createBreachTests } from './thresholds/stream-thresholds.ts';
 
 /**
  * Load-tests a sandbox and judges it against its targets. A broken sandbox is part of the report; the
@@ -111,6 +112,7 @@ async function runRequests(parts: RunParts, plan: LoadPlan, chance: Random): Pro
       transport,
       profile,
       plan,
+      thresholds: createBreachTests(options.thresholds ?? []),
       validateResponse,
       redact: createRedactor(secretsOf(connection, options.apiKey)),
       onTick,

@@ -8,6 +8,7 @@ import type { Clock } from '../src/platform/clock.ts';
 import type { Connection } from '../src/platform/connection.ts';
 import type { AnswerForm } from '../src/voice/call/index.ts';
 import type { ValidateExchange } from './profiles/validate-response.ts';
+import type { Threshold } from './thresholds/threshold.ts';
 import type { CallerLimits, GeneratorLimits } from './self-check/self-check.ts';
 
 /** The result of the preflight. */
@@ -60,6 +61,8 @@ export interface LoadOptions {
   warmUpMs?: number | undefined;
   /** The percentile of the response times that is judged. */
   percentile: number;
+  /** Limits to judge in addition to the targets, from `parseThresholds` (default: none). */
+  thresholds?: readonly Threshold[] | undefined;
   /** The bearer key of the sandbox; no key is sent when undefined. */
   apiKey: string | undefined;
   /** PEM of a CA to trust in addition to the system's CAs. */

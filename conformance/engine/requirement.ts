@@ -34,3 +34,10 @@ export type Ledger = Readonly<Record<RequirementId, Requirement>>;
 export function areaOf(id: RequirementId): Area {
   return id.slice(0, id.indexOf('-')).toLowerCase() as Area;
 }
+
+/** The requirements that a release of the kit judges. Later ones are notes. */
+export interface RequirementSet {
+  /** The release, such as "0.2". */
+  name: string;
+  ids: ReadonlySet<string>;
+}

@@ -1,7 +1,12 @@
-import type { CheckComparison, CheckReport, Verdict } from '../../src/contract/index.ts';
+import type {
+  CheckComparison,
+  CheckReport,
+  RequirementVerdict,
+  Verdict,
+} from '../../src/contract/index.ts';
 import { describeDifferences } from '../../src/report-kit/comparison.ts';
-import { formatInstant } from '../../src/report-kit/format.ts';
-import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
+import { formatCount, formatInstant } from '../../src/report-kit/format.ts';
+import { labeled, wrap, type Style, type TextLayout } from '../../src/report-kit/terminal.ts';
 import { shortList } from './summary.ts';
 
 /** Verdicts that can be compared, from best to worst. The others mean "not judged". */
@@ -9,13 +14,17 @@ const severities: Partial<Record<Verdict, number>> = { pass: 0, note: 0, warn: 1
 
 /** Adds the differences from an earlier report. The verdict and the exit code stay the same. */
 export function compareReports(report: CheckReport, earlier: CheckReport): CheckReport {
-  const before = verdictsOf(earlier);
-  const now = verdictsOf(report);
+  const before = rowsOf(earlier);
+  const now = rowsOf(report);
   const comparison: CheckComparison = {
     startedAt: earlier.startedAt,
     differences: listDifferences(report, earlier),
     regressions: [],
+    newFailures: [],
     fixes: [],
+    stillFailing: [],
+    onlyNow: [],
+    onlyBefore: [],
     otherChanges: [],
     unchanged: [],
   };
@@ -25,28 +34,99 @@ export function compareReports(report: CheckReport, earlier: CheckReport): Check
   return { ...report, comparison };
 }
 
-const verdictsOf = ({ requirements }: CheckReport): Map<string, Verdict> =>
-  new Map(requirements.map(({ id, verdict }) => [id, verdict]));
+type Row = Pick<RequirementVerdict, 'verdict' | 'addedLater'>;
+
+const rowsOf = ({ requirements }: CheckReport): Map<string, Row> =>
+  new Map(requirements.map((row) => [row.id, row]));
+
+const isSelected = (row: Row | undefined): row is Row =>
+  row !== undefined && row.verdict !== 'not_selected';
+
+const isBroken = ({ verdict }: Row): boolean => (severities[verdict] ?? 0) > 0;
 
 function classifyChange(
-  before: Verdict | undefined,
-  now: Verdict | undefined,
-): 'regressions' | 'fixes' | 'otherChanges' | 'unchanged' {
-  if (before === now) return 'unchanged';
-  const severityBefore = before && severities[before];
-  const severityNow = now && severities[now];
-  if (severityBefore === undefined || severityNow === undefined) return 'otherChanges';
+  before: Row | undefined,
+  now: Row | undefined,
+): Exclude<keyof CheckComparison, 'startedAt' | 'differences'> {
+  if (!isSelected(now)) return isSelected(before) ? 'onlyBefore' : 'unchanged';
+  const severityBefore = before && severities[before.verdict];
+  if (severityBefore === undefined && isBroken(now)) return 'newFailures';
+  if (!isSelected(before)) return 'onlyNow';
+  if (before.verdict === now.verdict) return isBroken(now) ? 'stillFailing' : 'unchanged';
+  const severityNow = severities[now.verdict];
+  // In another requirement set, the same breach can be a note.
+  const isSameSet = before.addedLater === now.addedLater;
+  if (severityBefore === undefined || severityNow === undefined || !isSameSet)
+    return 'otherChanges';
   if (severityNow > severityBefore) return 'regressions';
   return severityNow < severityBefore ? 'fixes' : 'otherChanges';
 }
 
 function listDifferences(now: CheckReport, before: CheckReport): string[] {
-  return describeDifferences([
-    ['target', before.target, now.target],
-    ['suite', before.suite, now.suite],
-    ['kit version', before.kitVersion, now.kitVersion],
-  ]);
+  return [
+    ...describeDifferences([
+      ['target', before.target, now.target],
+      ['suite', before.suite, now.suite],
+      ['requirement set', before.requirementSet ?? 'none', now.requirementSet ?? 'none'],
+      ['kit version', before.kitVersion, now.kitVersion],
+      ['areas', areasOf(before), areasOf(now)],
+    ]),
+    ...describeUnknown(before, now, 'The earlier kit did not know'),
+    ...describeUnknown(now, before, 'This kit does not know'),
+    ...(before.verdict === 'not-judged' ? ['The earlier run could not be judged.'] : []),
+  ];
 }
+
+/** Returns the areas of which a run selected a requirement. */
+function areasOf({ requirements }: CheckReport): string {
+  const selected = requirements.filter(({ verdict }) => verdict !== 'not_selected');
+  return [...new Set(selected.map(({ area }) => area))].join(' and ') || 'none';
+}
+
+/** Says how many requirements of one report the other one lacks. */
+function describeUnknown(lacks: CheckReport, has: CheckReport, subject: string): string[] {
+  const known = rowsOf(lacks);
+  const missing = has.requirements.filter(({ id }) => !known.has(id)).length;
+  if (missing === 0) return [];
+  return [`${subject} ${formatCount(missing, 'requirement')} of the other run.`];
+}
+
+type Change = Exclude<keyof CheckComparison, 'startedAt' | 'differences' | 'unchanged'>;
+
+/** The kinds of changes in the order in which every report shows them. */
+export const changeNames: readonly (readonly [change: Change, name: string, style: Style])[] = [
+  ['regressions', 'regressed', 'red'],
+  ['newFailures', 'new failures', 'red'],
+  ['fixes', 'fixed', 'green'],
+  ['stillFailing', 'still failing', 'yellow'],
+  ['onlyNow', 'checked only now', 'dim'],
+  ['onlyBefore', 'checked only before', 'dim'],
+  ['otherChanges', 'other changes', 'dim'],
+];
+
+/** Changes that a rerun of failed requirements is about. */
+const RERUN_CHANGES: readonly Change[] = ['regressions', 'newFailures', 'fixes', 'stillFailing'];
+
+/**
+ * States in one sentence what changed since an earlier run: "Changed since run 1: fixed CHAT-024." A
+ * requirement that only one of the runs selected is no change.
+ */
+export function describeChanges(report: CheckReport, earlier: CheckReport, name: string): string {
+  const { comparison } = compareReports(report, earlier);
+  const parts = changeNames.flatMap(([change, label]) => {
+    const ids = comparison?.[change] ?? [];
+    return RERUN_CHANGES.includes(change) && ids.length > 0 ? [`${label} ${shortList(ids)}`] : [];
+  });
+  const isSame = parts.length === 0 || parts.every((part) => part.startsWith('still'));
+  const lead = isSame ? 'Nothing changed' : 'Changed';
+  return `${lead} since ${name}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}.`;
+}
+
+/** Heading of the comparison in every report. */
+export const comparisonHeading = ({ startedAt }: CheckComparison): string =>
+  `Compared with the run of ${formatInstant(startedAt)}`;
+
+const LABEL_WIDTH = Math.max(...changeNames.map(([, name]) => name.length));
 
 /** Lays out the comparison for the terminal, regressions first; empty without one. */
 export function comparisonLines(
@@ -54,20 +134,14 @@ export function comparisonLines(
   { style, width }: TextLayout,
 ): string[] {
   if (!comparison) return [];
-  const { startedAt, differences, regressions, fixes, otherChanges, unchanged } = comparison;
-  const rows = [
-    ['red', 'regressed', regressions],
-    ['green', 'fixed', fixes],
-    ['yellow', 'other', otherChanges],
-  ] as const;
   return [
-    style('bold', `Compared with the run of ${formatInstant(startedAt)}`),
-    ...differences.flatMap((difference) => wrap(difference, width)),
-    ...rows.flatMap(([color, label, ids]) =>
-      ids.length === 0
-        ? []
-        : labeled(`  ${style(color, label.padEnd(9))}  `, shortList(ids), width),
-    ),
-    `  unchanged  ${unchanged.length}`,
+    style('bold', comparisonHeading(comparison)),
+    ...comparison.differences.flatMap((difference) => wrap(difference, width)),
+    ...changeNames.flatMap(([change, name, color]) => {
+      const ids = comparison[change];
+      const label = `  ${style(color, name.padEnd(LABEL_WIDTH))}  `;
+      return ids.length === 0 ? [] : labeled(label, shortList(ids), width);
+    }),
+    `  ${'unchanged'.padEnd(LABEL_WIDTH)}  ${comparison.unchanged.length}`,
   ];
 }

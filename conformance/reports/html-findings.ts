@@ -30,6 +30,7 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
       </summary>
       <dl>
         ${field('spec', `${section} (${statements.join(', ')}), ${level}`)}
+        ${field('since', row.addedLater ? `${row.since ?? 'the next release'}: does not count` : row.since)}
         ${field('known failure', row.accepted)} ${field('reason', row.reason, withCode)}
         ${field('at', row.pointer === '' ? undefined : row.pointer)}
         ${field('expected', row.expected)} ${field('received', row.received)}

@@ -4,6 +4,7 @@ import { html, type Html } from '../../src/report-kit/html.ts';
 import { renderPage } from '../../src/report-kit/page.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
+import { changeNames, comparisonHeading } from './comparison.ts';
 import { filterRules, filters } from './html-filters.ts';
 import { findings, withCode } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
@@ -11,6 +12,7 @@ import { chosenExchanges, timeline } from './html-timeline.ts';
 import {
   countVerdicts,
   describeShare,
+  describeSuite,
   headlineOf,
   headlines,
   openCauses,
@@ -29,8 +31,8 @@ export function htmlReport(original: CheckReport, transcript: Transcript): strin
       <a href="#timeline">Timeline</a>
     </nav>
     <main>
-      ${remarks(report)} ${filters(report)} ${findings(report, shown)} ${observedSection(report)}
-      ${timeline(report, transcript, exchanges)}
+      ${remarks(report)} ${comparisonSection(report)} ${filters(report)} ${findings(report, shown)}
+      ${observedSection(report)} ${timeline(report, transcript, exchanges)}
     </main>`;
   return renderPage({
     title: `${headlines[headlineOf(report)]}: ${report.target}`,
@@ -40,7 +42,7 @@ export function htmlReport(original: CheckReport, transcript: Transcript): strin
 }
 
 function head(report: CheckReport): Html {
-  const { verdict, target, suite, seed, kitVersion, startedAt, endedAt } = report;
+  const { verdict, target, seed, kitVersion, startedAt, endedAt } = report;
   const tally = countVerdicts(report).map(([name, text]) => html`<li class="${name}">${text}</li>`);
   return html`<p class="kind">sandbox-kit check</p>
     <h1 class="verdict ${verdict}">${headlines[headlineOf(report)]}</h1>
@@ -49,8 +51,8 @@ function head(report: CheckReport): Html {
       ${tally}
     </ul>
     <p class="soft">
-      Suite ${suite}, seed ${seed}, sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to
-      ${formatInstant(endedAt)}.
+      Suite ${describeSuite(report)}, seed ${seed}, sandbox-kit ${kitVersion},
+      ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.
     </p>`;
 }
 
@@ -91,6 +93,37 @@ function remarks(report: CheckReport): Html {
         </section>`
       : undefined
   }`;
+}
+
+/** Renders the comparison with an earlier run, regressions first. */
+function comparisonSection({ comparison, requirements }: CheckReport): Html | undefined {
+  if (!comparison) return undefined;
+  const linked = new Set(requirements.map(({ id }) => id));
+  const link = (id: string): Html =>
+    linked.has(id) ? html`<a href="#${id}">${id}</a> ` : html`${id} `;
+  const rows = changeNames.flatMap(([change, name]) => {
+    const ids = comparison[change];
+    if (ids.length === 0) return [];
+    return [
+      html`<tr>
+        <th scope="row">${name}</th>
+        <td>${ids.map(link)}</td>
+      </tr>`,
+    ];
+  });
+  return html`<section aria-labelledby="comparison">
+    <h2 id="comparison">${comparisonHeading(comparison)}</h2>
+    ${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
+    <table>
+      <tbody>
+        ${rows}
+        <tr>
+          <th scope="row">unchanged</th>
+          <td>${comparison.unchanged.length}</td>
+        </tr>
+      </tbody>
+    </table>
+  </section>`;
 }
 
 function observedSection({ observedBehavior }: CheckReport): Html {

@@ -61,7 +61,7 @@ function testCase(
   row: RequirementVerdict,
   { verdict: runVerdict, blockedBy }: Pick<CheckReport, 'verdict' | 'blockedBy'>,
 ): TestCase {
-  const { id, area, rule, verdict, accepted, expected = '', received = '' } = row;
+  const { id, area, rule, verdict, accepted, addedLater, expected = '', received = '' } = row;
   const base = { classname: `sandbox-kit.${area}`, name: `${id} ${rule}` };
   const reason = row.reason ?? verdict;
   if (accepted !== undefined) {
@@ -69,6 +69,9 @@ function testCase(
       ...base,
       outcome: { kind: 'skipped', message: `${verdict}, known failure: ${accepted}` },
     };
+  }
+  if (addedLater && /^(error|blocked)$/.test(verdict)) {
+    return { ...base, outcome: { kind: 'skipped', message: `${verdict}: ${reason}` } };
   }
   switch (verdict) {
     case 'pass':

@@ -13,6 +13,7 @@ import {
   untestable,
   type RequirementId,
 } from '../areas/index.ts';
+import { sinceOf } from '../requirement-sets.ts';
 import { PREFLIGHT } from '../engine/transcript/reading.ts';
 
 /**
@@ -86,9 +87,13 @@ export function dryRunText(dryRun: DryRun, { style, width }: TextLayout): string
   ].join('\n');
 }
 
-/** Lists every requirement of some areas. */
-export function requirementList(areas: readonly Area[], { style, width }: TextLayout): string {
-  const ids = areas.flatMap((area) => idsOf(area));
+/** Lists every requirement of some areas, or the selected ones. */
+export function requirementList(
+  areas: readonly Area[],
+  { style, width }: TextLayout,
+  selected?: readonly RequirementId[],
+): string {
+  const ids = selected ?? areas.flatMap((area) => idsOf(area));
   const idWidth = 2 + Math.max(...ids.map((id) => id.length));
   const levelWidth = 2 + Math.max(...ids.map((id) => requirement(id).level.length));
   const lines = ids.flatMap((id) => {
@@ -107,6 +112,7 @@ export function requirementText(
   const { level, section, statements, rule, reason, seen } = requirement(id);
   const fields: [string, string][] = [
     ['level', levelDescriptions[level]],
+    ['since', sinceOf(id) ?? 'the next release'],
     ['section', `spec ${section}, statements ${statements.join(', ')}`],
     ['reason', reason],
     ['probes', describeProbes(id)],

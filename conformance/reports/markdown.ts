@@ -1,9 +1,12 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { formatNumber } from '../../src/report-kit/format.ts';
 import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
+import { changeNames, comparisonHeading } from './comparison.ts';
 import {
   countVerdicts,
   describeShare,
+  describeSuite,
   headlineOf,
   headlines,
   openCauses,
@@ -21,13 +24,14 @@ export function markdownReport(original: CheckReport): string {
   const lines = [
     `## sandbox-kit check: ${headlines[headlineOf(report)].toLowerCase()}`,
     '',
-    `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(report.suite)}, seed ${escapeMarkdown(report.seed)}: ${counts.join(', ')}.`,
+    `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(describeSuite(report))}, seed ${escapeMarkdown(report.seed)}: ${counts.join(', ')}.`,
     ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}.`),
     ...notices.map((notice) => `\n> ${escapeMarkdown(notice)}`),
     ...(stale.length === 0 ? [] : ['', `**${escapeMarkdown(staleSentence(stale))}**`]),
     ...(blockedBy
       ? ['', `**${escapeMarkdown(blockedBy.message)}** ${escapeMarkdown(blockedBy.cure)}`]
       : []),
+    ...comparison(report),
     ...findings('Failures', [...withVerdict('error'), ...withVerdict('fail')]),
     ...causes(report),
     ...findings('Warnings', withVerdict('warn')),
@@ -35,6 +39,21 @@ export function markdownReport(original: CheckReport): string {
     ...observedBehavior(report),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+function comparison({ comparison: compared }: CheckReport): string[] {
+  if (!compared) return [];
+  const rows = changeNames.flatMap(([change, name]) => {
+    const ids = compared[change];
+    return ids.length === 0 ? [] : [[name, formatNumber(ids.length), ids.join(', ')]];
+  });
+  return section(comparisonHeading(compared), [
+    ...compared.differences.map((difference) => `> ${escapeMarkdown(difference)}\n`),
+    ...markdownTable(
+      ['change', 'count', 'requirements'],
+      [...rows, ['unchanged', formatNumber(compared.unchanged.length), '']],
+    ),
+  ]);
 }
 
 const section = (title: string, lines: readonly string[]): string[] =>

@@ -7,16 +7,21 @@ import type {
   RunRecord,
 } from '../../src/contract/index.ts';
 import { TRACEPARENT, traceIdOf } from '../../src/platform/trace-context.ts';
+import { formatCount } from '../../src/report-kit/format.ts';
 import { requirementOf, type Suite } from '../engine/area.ts';
 import { findHttpWaiver } from '../engine/checks/targets.ts';
 import { findCauses } from '../engine/judge/causes.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import {
+  isAddedLater,
   judgeTranscript,
+  LEFT_OUT,
+  type Judgment,
   type RequirementResult,
   type JudgeOptions,
 } from '../engine/judge/judge.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
+import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
 import { findCrashes } from '../engine/transcript/crashes.ts';
 import { callsOf } from './calls.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
@@ -34,6 +39,7 @@ export function createReport(
   options: JudgeOptions = {},
 ): CheckReport {
   const { run } = transcript;
+  const { name: requirementSet } = options.requirementSet ?? newestRequirementSet ?? {};
   const judgment = judgeTranscript(suite, transcript, options);
   const waiver = findHttpWaiver(run.target, run.allowHttp);
   const isBlocked = judgment.blockedBy !== undefined;
@@ -42,12 +48,15 @@ export function createReport(
     ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),
     ...suite.areas.flatMap((area) => area.notices?.(transcript, { isBlocked }) ?? []),
+    ...describeSelection(suite, judgment),
+    ...describeLater(judgment, options),
   ];
   return {
     verdict: judgment.verdict,
     exitCode: judgment.exitCode,
     kitVersion: run.kitVersion,
     suite: run.suite,
+    ...(requirementSet !== undefined && { requirementSet }),
     target: run.target,
     seed: run.seed,
     startedAt: run.startedAt,
@@ -60,10 +69,36 @@ export function createReport(
     ...(notices.length > 0 && { notices }),
     ...crashRows(crashes, itemOf),
     requirements: [...judgment.requirements].map(([id, result]) =>
-      rowOf(suite, id, result, transcript),
+      rowOf(suite, id, result, { transcript, options }),
     ),
     causes: findCauses(suite, transcript, judgment, options),
   };
+}
+
+/** Says that the verdict is only about selected requirements, because it looks like any other. */
+function describeSelection({ requirementIds }: Suite, { requirements }: Judgment): string[] {
+  const leftOut = [...requirements.values()].filter(
+    (result) => result.verdict === 'not_selected' && result.reason === LEFT_OUT,
+  );
+  if (leftOut.length === 0) return [];
+  const judged = [...requirements.values()].filter(({ verdict }) => verdict !== 'not_selected');
+  return [
+    `The verdict is about ${judged.length} of ${formatCount(requirementIds.length, 'requirement')}. The others were not selected.`,
+  ];
+}
+
+/** Names the requirements that are not met, but don't count because they were added later. */
+function describeLater(
+  { requirements }: Judgment,
+  { requirementSet }: Pick<JudgeOptions, 'requirementSet'>,
+): string[] {
+  const ids = [...requirements].flatMap(([id, { verdict }]) =>
+    verdict === 'note' && isAddedLater(id, { requirementSet }) ? [id] : [],
+  );
+  if (ids.length === 0 || !requirementSet) return [];
+  return [
+    `Not met, but added after the requirement set ${requirementSet.name}, so they don't count: ${ids.join(', ')}.`,
+  ];
 }
 
 function blockedByOf({ id, message, cure, evidence, suspects = [] }: BlockingCause): BlockedBy {
@@ -82,9 +117,10 @@ function rowOf(
   suite: Suite,
   id: RequirementId,
   result: RequirementResult,
-  transcript: Transcript,
+  { transcript, options }: { transcript: Transcript; options: JudgeOptions },
 ): RequirementVerdict {
   const { level, section, statements, rule } = requirementOf(suite, id);
+  const since = sinceOf(id);
   return {
     id,
     area: areaOf(id),
@@ -93,6 +129,8 @@ function rowOf(
     statements: [...statements],
     verdict: result.verdict,
     rule,
+    ...(since !== undefined && { since }),
+    ...(isAddedLater(id, options) && { addedLater: true }),
     ...('reason' in result ? { reason: result.reason } : {}),
     ...findingFields(suite, id, result, transcript),
     evidence: 'evidence' in result ? evidenceOf(result) : [],

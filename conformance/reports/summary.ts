@@ -25,6 +25,11 @@ export const headlines: Readonly<Record<Headline, string>> = {
   'stale-known-failures': 'Known failures outdated',
 };
 
+/** Names the suite and its requirement set: "2026-11, requirement set 0.2". */
+export function describeSuite({ suite, requirementSet }: CheckReport): string {
+  return requirementSet === undefined ? suite : `${suite}, requirement set ${requirementSet}`;
+}
+
 /** Titles of sections that all reports share. */
 export const sectionTitles = {
   causes: 'Fix first',

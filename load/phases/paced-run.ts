@@ -5,7 +5,7 @@ import type { Transport } from '../engines/transport.ts';
 import type { LiveFigures } from '../options.ts';
 import { createResponseValidator, type ValidateExchange } from '../profiles/validate-response.ts';
 import type { Profile } from '../profiles/profile.ts';
-import { createRecorder, type Recorder } from '../record/recorder.ts';
+import { createRecorder, type Recorder, type RecorderOptions } from '../record/recorder.ts';
 import { dueTimes } from '../schedule/due-times.ts';
 import { mergeByTime, pace, type Due } from '../schedule/pace.ts';
 import { startMeter, type Cost } from '../self-check/meter.ts';
@@ -20,6 +20,8 @@ export interface PacedRunParts {
   transport: Transport;
   profile: Profile;
   plan: LoadPlan;
+  /** The thresholds on the response times of each stream. */
+  thresholds?: RecorderOptions['thresholds'];
   validateResponse: ValidateExchange;
   /** Removes secrets that the sandbox repeats from the text of a failure. */
   redact: (text: string) => string;
@@ -50,7 +52,10 @@ const LEAD_MS = 20;
 export async function runPaced(parts: PacedRunParts): Promise<PacedRun> {
   const { clock, transport, profile, plan } = parts;
   const { main, streams } = profile;
-  const record = createRecorder({ windowMs: plan.windowMs, streams, main });
+  const record = createRecorder({
+    ...{ windowMs: plan.windowMs, streams, main },
+    thresholds: parts.thresholds,
+  });
   const windowStartMs = clock.monotonicMs() + LEAD_MS + plan.rampMs;
   const sinceStart = (): number => clock.monotonicMs() - windowStartMs;
   const finished = new AbortController();

@@ -6,7 +6,12 @@ import {
   type SlowSample,
   type StreamName,
 } from '../../src/contract/index.ts';
-import { createStreamLog, type CompletedRequest, type StreamLog } from './stream-log.ts';
+import {
+  createStreamLog,
+  type CompletedRequest,
+  type IsMiss,
+  type StreamLog,
+} from './stream-log.ts';
 import {
   createInFlightSeries,
   createTimeline,
@@ -45,6 +50,8 @@ export interface RecorderOptions {
   streams: readonly StreamName[];
   /** The stream that the timeline shows. */
   main: StreamName;
+  /** The thresholds on the response times of each stream. */
+  thresholds?: Partial<Record<StreamName, readonly IsMiss[]>> | undefined;
 }
 
 /** Number of examples to keep per kind of error. */
@@ -53,15 +60,22 @@ const DETAIL_LENGTH_MAX = 200;
 /** Number of the slowest requests to keep. */
 const SLOWEST_MAX = 5;
 
-const isMiss: Record<StreamName, (ms: number) => boolean> = {
+const isMiss: Record<StreamName, IsMiss> = {
   chat: (ms) => ms >= CHAT_RESPONSE_MS_TARGET,
   health: (ms) => ms > HEALTH_RESPONSE_MS_TARGET,
   users: () => false,
 };
 
 /** Creates an empty record. */
-export function createRecorder({ windowMs, streams, main }: RecorderOptions): Recorder {
-  const logs = new Map(streams.map((stream) => [stream, createStreamLog(isMiss[stream])]));
+export function createRecorder({
+  windowMs,
+  streams,
+  main,
+  thresholds = {},
+}: RecorderOptions): Recorder {
+  const logs = new Map(
+    streams.map((stream) => [stream, createStreamLog(isMiss[stream], thresholds[stream])]),
+  );
   const log = (stream: StreamName): StreamLog => {
     const streamLog = logs.get(stream);
     if (!streamLog) throw new Error(`The stream ${stream} is not recorded.`);

@@ -37,6 +37,8 @@ export interface StreamLog {
   readonly failures: Block[];
   /** Response times, and those that missed the target, in blocks of 5 s. */
   readonly misses: Block[];
+  /** The same for each threshold on the response time. */
+  readonly breaches: readonly Block[][];
   /** The due time of every request, and whether it failed. */
   readonly outcomes: { dueMs: number; failed: boolean }[];
   report(windowMs: number): StreamReport;
@@ -45,8 +47,11 @@ export interface StreamLog {
 /** Failures within one block count as one burst. */
 const BLOCK_MS = 5_000;
 
-/** Creates the log of a stream. `isMiss` decides whether a response time misses the target. */
-export function createStreamLog(isMiss: (ms: number) => boolean): StreamLog {
+/** Decides whether a response time misses a limit. */
+export type IsMiss = (ms: number) => boolean;
+
+/** Creates the log of a stream for its target and its thresholds on the response time. */
+export function createStreamLog(isMiss: IsMiss, thresholds: readonly IsMiss[] = []): StreamLog {
   const [response, service, lag, firstByte] = [
     createHistogram(),
     createHistogram(),
@@ -57,6 +62,7 @@ export function createStreamLog(isMiss: (ms: number) => boolean): StreamLog {
   const findings: Record<string, number> = {};
   const failures: Block[] = [];
   const misses: Block[] = [];
+  const breaches = thresholds.map((): Block[] => []);
   const outcomes: { dueMs: number; failed: boolean }[] = [];
   let retryAfterS: number | undefined;
   let goodput = 0;
@@ -69,6 +75,9 @@ export function createStreamLog(isMiss: (ms: number) => boolean): StreamLog {
     response.record(tookMs);
     service.record(isTimeout ? request.deadlineMs : request.endedMs - request.sentMs);
     count(misses, request.dueMs, isMiss(tookMs));
+    for (const [nth, isBreach] of thresholds.entries()) {
+      count(breaches[nth] ?? [], request.dueMs, isBreach(tookMs));
+    }
     if (request.fault === undefined && !isMiss(tookMs)) goodput++;
   };
   return Object.assign(log, {
@@ -78,6 +87,7 @@ export function createStreamLog(isMiss: (ms: number) => boolean): StreamLog {
     errors,
     failures,
     misses,
+    breaches,
     outcomes,
     add(request: CompletedRequest) {
       lag.record(request.sentMs - request.dueMs);

@@ -6,6 +6,7 @@ import type {
 } from '../../src/contract/index.ts';
 import { describeDifferences } from '../../src/report-kit/comparison.ts';
 import { formatDuration } from '../../src/report-kit/format.ts';
+import { isLowerBetter } from '../verdict/targets.ts';
 
 /** Adds a comparison with an earlier run to a report. */
 export function withComparison(report: LoadReport, earlier: LoadReport): LoadReport {
@@ -39,8 +40,7 @@ function compareTargets(before: LoadTarget, now: LoadTarget): ComparedTarget['ch
   const isHigher = low > highBefore;
   const isLower = high < lowBefore;
   if (!isHigher && !isLower) return 'unchanged';
-  const isLowerBetter = now.unit === 'ms';
-  return isHigher === isLowerBetter ? 'worse' : 'better';
+  return isHigher === isLowerBetter(now) ? 'worse' : 'better';
 }
 
 function listDifferences(now: LoadReport, before: LoadReport): string[] {

@@ -29,6 +29,7 @@ import {
   notTested,
   targetRows,
 } from '../verdict/targets.ts';
+import { judgeStreamThresholds } from '../thresholds/stream-thresholds.ts';
 import { describeVerdict } from './wording.ts';
 
 /** A completed run of requests. */
@@ -59,7 +60,11 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     seededRandom(`${options.seed}/verdict`),
   );
   const check = runSelfCheck(options, run);
-  const judged = applySelfCheck(targets, check);
+  const thresholds = judgeStreamThresholds(options, run, {
+    streams: streamsByName,
+    ...(trend && { trend }),
+  });
+  const judged = applySelfCheck([...targets, ...thresholds], check);
   const verdict = decideRunVerdict(judged, check);
   const main = record.log(profile.main);
   const streams = profile.streams.map((name) => [name, record.log(name).report(ranMs)] as const);
@@ -105,8 +110,9 @@ export function buildBlockedReport(
 ): LoadReport {
   const { plan } = run;
   const failedCheck: SelfCheck = { valid: false, reasons: [blockedBy.message], figures: [] };
-  const planned = plannedTargets(plan);
-  const targets = Object.values(targetRows).map((row) => ({
+  const thresholds = (options.thresholds ?? []).map(({ row }) => row);
+  const planned = [...plannedTargets(plan), ...thresholds.map(({ id }) => id)];
+  const targets = [...Object.values(targetRows), ...thresholds].map((row) => ({
     ...notTested(row),
     ...(planned.includes(row.id)
       ? { verdict: 'INVALID RUN' as const, reason: blockedBy.message }
@@ -139,7 +145,10 @@ export function buildEmptyReport(
     sentence: 'The run tested no target.',
     ...reportHead(options, run),
     plan: run.plan,
-    targets: Object.values(targetRows).map((row) => notTested(row)),
+    targets: [
+      ...Object.values(targetRows).map((row) => notTested(row)),
+      ...(options.thresholds ?? []).map(({ row }) => notTested(row, 'The run did not start.')),
+    ],
     selfCheck: { valid: true, reasons: [], figures: [] },
     streams: [],
     timeline: [],

@@ -19,6 +19,7 @@ import { callFaultDescriptions } from '../record/fault-descriptions.ts';
 import { checkCallers, mergeSelfChecks } from '../self-check/self-check.ts';
 import { applySelfCheck, decideRunVerdict, exitCodeOf } from '../verdict/targets.ts';
 import { judgeConnections, judgeVoiceLatency, type CallMeasurements } from '../verdict/voice.ts';
+import { judgeCallThreshold } from '../thresholds/judge-calls.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import type { VoiceRun } from '../voice/voice-run.ts';
 import { describeMachine } from './report.ts';
@@ -36,8 +37,11 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
   const callCheck = checkCallers(costs, localFaults, callerLimits, earlyEndReasons(run, report));
   const selfCheck = mergeSelfChecks(report.selfCheck, callCheck);
   const chance = seededRandom(`${options.seed}/voice`);
+  const thresholds = (options.thresholds ?? [])
+    .filter(({ metric }) => metric.source === 'voice')
+    .map((each) => judgeCallThreshold(each, run.calls, chance.fork(each.row.id)));
   const voiceTargets = applySelfCheck(
-    [judgeVoiceLatency(measurements, chance), judgeConnections(measurements)],
+    [judgeVoiceLatency(measurements, chance), judgeConnections(measurements), ...thresholds],
     selfCheck,
   );
   // The self-check of the requests was applied when their report was built.

@@ -14,6 +14,8 @@ import {
   formatShare,
 } from '../../src/report-kit/format.ts';
 
+import { isLowerBetter } from '../verdict/targets.ts';
+
 type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
   blockedBy: LoadReport['blockedBy'] | undefined;
 };
@@ -108,10 +110,11 @@ export const targetColumns = {
 } as const;
 
 /** States the 95% bound of a target: "95% bound: at least 99.94%." */
-export function describeBound({ bound95, unit, id }: LoadTarget): string {
+export function describeBound(target: LoadTarget): string {
+  const { bound95, unit } = target;
   // The number of connections is observed and has no bound.
   if (bound95 === null || unit === 'connections') return '';
-  const side = id.endsWith('latency') ? 'at most' : 'at least';
+  const side = isLowerBetter(target) ? 'at most' : 'at least';
   return `95% bound: ${side} ${formatQuantity(bound95, unit)}.`;
 }
 

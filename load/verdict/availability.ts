@@ -3,7 +3,7 @@ import type { Random } from '../../src/platform/random.ts';
 import { formatNumber, formatShare } from '../../src/report-kit/format.ts';
 import { findLowerBound, findUpperBound } from './binomial.ts';
 import { judgeShare, type Block } from './share.ts';
-import { notTested, targetRows, withReservation } from './targets.ts';
+import { notTested, targetRows, toPercent, withReservation } from './targets.ts';
 
 /** Judges the share of successful requests over all request types. */
 export function judgeAvailability(
@@ -108,5 +108,3 @@ function outagesOf(
   if (sinceMs !== undefined) outages.push(Math.max(0, windowMs - sinceMs));
   return outages;
 }
-
-const toPercent = (share: number): number => Math.round(share * 1e6) / 1e4;

@@ -12,7 +12,10 @@ import {
 } from '../../src/contract/index.ts';
 
 /** The part of a target that is known before anything was measured. */
-export type TargetRow = Pick<LoadTarget, 'id' | 'statement' | 'section' | 'target' | 'unit'>;
+export type TargetRow = Pick<
+  LoadTarget,
+  'id' | 'metric' | 'statement' | 'section' | 'target' | 'unit'
+>;
 
 /** The targets of the specification for a sandbox (spec 8), and one that the kit adds (spec 2.8). */
 export const targetRows = {
@@ -95,6 +98,21 @@ const REQUEST_LATENCY_TARGETS: readonly string[] = [
   targetRows.healthLatency.id,
 ];
 
+/** Whether a target is about response times. Those of calls are measured by other processes. */
+const isRequestTime = ({ id, metric, unit }: LoadTarget): boolean =>
+  metric === undefined
+    ? REQUEST_LATENCY_TARGETS.includes(id)
+    : unit === 'ms' && !metric.startsWith('voice.');
+
+/** Returns whether a smaller value is better: a time or an error rate. */
+export const isLowerBetter = ({
+  metric = '',
+  unit,
+}: Pick<LoadTarget, 'metric' | 'unit'>): boolean => unit === 'ms' || metric.endsWith('.error_rate');
+
+/** Converts a share, 0 to 1, to percent with four decimals. */
+export const toPercent = (share: number): number => Math.round(share * 1e6) / 1e4;
+
 /**
  * Replaces the verdicts of tested targets with INVALID RUN when the self-check failed. Lag of the load
  * generator only makes a latency target harder, so a latency target that passes with it is a PASS.
@@ -102,9 +120,9 @@ const REQUEST_LATENCY_TARGETS: readonly string[] = [
 export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck): LoadTarget[] {
   if (check.valid) return [...targets];
   return targets.map((target) => {
-    const { id, verdict, reason } = target;
+    const { verdict, reason } = target;
     if (verdict === 'NOT TESTED' || verdict === 'INVALID RUN') return target;
-    if (check.onlyLate === true && verdict === 'PASS' && REQUEST_LATENCY_TARGETS.includes(id)) {
+    if (check.onlyLate === true && verdict === 'PASS' && isRequestTime(target)) {
       return { ...target, reason: `${reason} This includes the lag of the load generator.` };
     }
     return { ...target, verdict: 'INVALID RUN' };

@@ -1,5 +1,4 @@
 import { UsageError } from '../library/usage-error.ts';
-import { didYouMean } from '../platform/suggest.ts';
 
 export { didYouMean } from '../platform/suggest.ts';
 export { UsageError } from '../library/usage-error.ts';
@@ -17,17 +16,3 @@ export const exitCodes = {
   notJudged: 3,
   internal: 70,
 } as const;
-
-/**
- * Returns what to do about an unknown requirement id. Ids of one area are too similar for a guess, so
- * the hint says how to list them.
- */
-export function suggestRequirement(id: string, known: readonly string[]): string {
-  const [, area = '', number = ''] = /^([a-z]+)-0*(\d+)$/i.exec(id) ?? [];
-  if (!known.some((each) => each.startsWith(`${area.toUpperCase()}-`))) {
-    return didYouMean(id, known, 'Run sandbox-kit explain to list all requirements.');
-  }
-  const padded = `${area.toUpperCase()}-${number.padStart(3, '0')}`;
-  if (known.includes(padded)) return `Did you mean ${padded}?`;
-  return `Run sandbox-kit explain ${area.toLowerCase()} to list the requirements of this area.`;
-}

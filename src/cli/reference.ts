@@ -76,6 +76,7 @@ export function formatRequirementReference(conformance: Conformance): string {
     '# Requirements',
     'Each requirement states one rule of the interface specification, with the section that it comes from. `sandbox-kit explain ID` shows its probes and the mutants that it detects.',
     'A broken `must` makes a sandbox not conforming. A broken `should` or a missed `target` is a warning; with `--strict`, it is a failure. `may` and `extension` never fail a check.',
+    '`Since` is the release that added a requirement. `sandbox-kit check --requirements SET` judges later ones as notes ([requirement sets](check.md#requirement-sets)).',
     ...areas.map((area) => formatArea(area, conformance)),
     '## Statements without a requirement',
     'No check can observe these statements of the specification from outside.',
@@ -88,16 +89,16 @@ export function formatRequirementReference(conformance: Conformance): string {
 
 function formatArea(
   area: Parameters<Conformance['idsOf']>[0],
-  { idsOf, requirement }: Conformance,
+  { idsOf, requirement, sinceOf }: Conformance,
 ): string {
   const rows = idsOf(area).map((id) => {
     const { level, section, rule, reason } = requirement(id);
-    return [id, level, section, rule, reason];
+    return [id, level, section, sinceOf(id) ?? 'next', rule, reason];
   });
   const heading = area.charAt(0).toUpperCase() + area.slice(1);
   return joinBlocks([
     `## ${heading}`,
-    formatTable(['Id', 'Level', 'Section', 'Rule', 'Why it matters'], rows),
+    formatTable(['Id', 'Level', 'Section', 'Since', 'Rule', 'Why it matters'], rows),
   ]);
 }
 

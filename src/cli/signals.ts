@@ -17,14 +17,17 @@ export function onStopSignal(listener: (signal: NodeJS.Signals) => void): Dispos
 }
 
 /**
- * Aborts its signal at the first stop signal, after writing `message` to stderr. A second stop signal
- * ends the process.
+ * Aborts its signal at the first stop signal, after writing the message to stderr unless it is
+ * undefined. A second stop signal ends the process.
  */
-export function abortOnStopSignal(message: string): Disposable & { signal: AbortSignal } {
+export function abortOnStopSignal(
+  message: string | (() => string | undefined),
+): Disposable & { signal: AbortSignal } {
   const controller = new AbortController();
   const listening = onStopSignal(() => {
     if (controller.signal.aborted) process.exit(exitCodes.notJudged);
-    process.stderr.write(`\n${message}\n`);
+    const text = typeof message === 'string' ? message : message();
+    if (text !== undefined) process.stderr.write(`\n${text}\n`);
     controller.abort();
   });
   return { signal: controller.signal, [Symbol.dispose]: listening[Symbol.dispose] };

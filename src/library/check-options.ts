@@ -35,6 +35,12 @@ export interface CheckOptions extends RunOptions {
   intrusive?: boolean | undefined;
   /** Treats warnings as failures (default: false). */
   strict?: boolean | undefined;
+  /** Ids or patterns such as `USERS-*` of the requirements to judge (default: all of the areas). */
+  only?: readonly string[] | undefined;
+  /** Ids or patterns of requirements to leave out. */
+  skip?: readonly string[] | undefined;
+  /** Requirement set of a release, such as `0.2`; later requirements are notes (default: newest). */
+  requirements?: string | undefined;
   /** Failures that are accepted, each with the reason. */
   knownFailures?: readonly KnownFailure[] | undefined;
   /** An earlier report. The new report then has a `comparison`. */
@@ -58,6 +64,14 @@ export const areasOption = z
   .min(1, AREAS)
   .refine((areas) => areas.length === 1 || !areas.includes('service'), AREAS);
 
+const REQUIREMENTS_MAX = 1_000;
+
+/** Ids of requirements, or patterns with `*`. */
+export const requirementIdsOption = z
+  .array(schemas.nonEmptyStringOption, 'an array of requirements')
+  .min(1, 'an array of at least one requirement')
+  .max(REQUIREMENTS_MAX, `an array of at most ${REQUIREMENTS_MAX} requirements`);
+
 /** Schema of the options of `check`. */
 export const checkOptionsSchema = schemas.optionsObject<CheckOptions>(
   {
@@ -73,6 +87,9 @@ export const checkOptionsSchema = schemas.optionsObject<CheckOptions>(
     timeoutMs: schemas.integerOption(100, 600_000),
     intrusive: schemas.booleanOption,
     strict: schemas.booleanOption,
+    only: requirementIdsOption,
+    skip: requirementIdsOption,
+    requirements: schemas.nonEmptyStringOption,
     knownFailures: knownFailuresOption,
     compareWith: reportOption('CheckReport'),
     voice: callTargetOption,

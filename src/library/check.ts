@@ -5,6 +5,7 @@ import { checkOptionsSchema, type CheckOptions } from './check-options.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { normalizeBaseUrl } from './options.ts';
 import { runCheck } from './run-check.ts';
+import { rejectSelection } from './selection.ts';
 
 export type { CheckOptions } from './check-options.ts';
 
@@ -22,6 +23,7 @@ export async function check(options: CheckOptions): Promise<CheckReport> {
   const conformance = await import('../../conformance/index.ts');
   const { areas = conformance.areas, knownFailures = [] } = options;
   rejectKnownFailures('check', { knownFailures, areas }, conformance);
+  rejectSelection('check', options, { areas }, conformance);
   if (options.intrusive !== undefined && !areas.includes('service')) {
     throw new TypeError("check: intrusive needs areas ['service'].");
   }

@@ -55,6 +55,8 @@ export interface LoadOptions extends RunOptions {
   engine?: LoadEngineName | undefined;
   /** Latency percentile that must meet the target, 50 to 99.9 (default: 99). */
   percentile?: number | undefined;
+  /** Limits in addition to the targets, such as `chat.p95<800ms`, at most 50. */
+  thresholds?: readonly string[] | undefined;
   /** Concurrent calls of the profiles `voice` and `all`, 1 to 1000 (default: 100). */
   calls?: number | undefined;
   /** Calls to place per second, up to 100 (default: 10). */
@@ -71,6 +73,7 @@ export interface LoadOptions extends RunOptions {
 
 const DAY_MS = 86_400_000;
 const LINES_MAX = 10_000;
+const THRESHOLDS_MAX = 50;
 const PERCENTILE = 'a percentile from 50 to 99.9';
 
 /** Schema of the options of `load`. */
@@ -96,6 +99,9 @@ export const loadOptionsSchema = schemas.optionsObject<LoadOptions>(
     arrivals: schemas.enumOption(['uniform', 'poisson']),
     engine: schemas.enumOption(['open', 'autocannon']),
     percentile: z.number(PERCENTILE).min(50, PERCENTILE).max(99.9, PERCENTILE),
+    thresholds: z
+      .array(schemas.nonEmptyStringOption, 'an array of texts')
+      .max(THRESHOLDS_MAX, `an array of at most ${THRESHOLDS_MAX} texts`),
     calls: schemas.integerOption(1, 1_000),
     callsPerSecond: positiveNumberOption(100),
     voice: callTargetOption,

@@ -31,7 +31,10 @@ export interface LoadSize {
 
 /** The settings of a run, and what it sends. */
 export interface PreparedLoad {
-  settings: Parameters<typeof loadModule.planLoad>[0] & { findMax?: { stepMs: number } };
+  settings: Parameters<typeof loadModule.planLoad>[0] & {
+    findMax?: { stepMs: number };
+    thresholds: readonly loadModule.Threshold[];
+  };
   plan: LoadPlan;
   /** The size of the run; for a search, an upper bound. */
   size: LoadSize;
@@ -54,6 +57,9 @@ export function findLoadConflict(options: LoadChoices, show: ShowOption): string
   if (isSearch && profile !== undefined && profile !== 'chat') {
     return `${findMaxName} needs ${profileName} chat, got ${profile}.`;
   }
+  if (isSearch && options.thresholds && options.thresholds.length > 0) {
+    return `${findMaxName} and ${show('thresholds')} can't be combined: the search uses the targets of the specification.`;
+  }
   return findCallConflict(options, show);
 }
 
@@ -72,17 +78,24 @@ function findCallConflict(options: LoadChoices, show: ShowOption): string | unde
   return `${show('calls')} times ${show('durationMs')} must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`;
 }
 
-/** Returns the settings of a run with all defaults, and its plan. The options must not conflict. */
+/**
+ * Returns the settings of a run with all defaults, and its plan. The options must not conflict.
+ *
+ * @throws {ThresholdError} if a threshold can't be read, or the run can't measure it.
+ */
 export function prepareLoad(
   options: LoadChoices,
-  { planLoad }: Pick<typeof loadModule, 'planLoad'>,
+  { planLoad, parseThresholds, checkThresholds }: typeof loadModule,
 ): PreparedLoad {
   const { findMax: isSearch = false, users, durationMs } = options;
   const profile = options.profile ?? (isSearch ? 'chat' : 'mixed');
   const ratePerSecond = options.rate ?? (profile === 'health' ? HEALTH_RATE : RATE);
   const hasCalls = profile === 'voice' || profile === 'all';
   const { calls = CALLS, callsPerSecond = CALLS_PER_SECOND } = options;
+  const thresholds = parseThresholds(options.thresholds ?? []);
+  checkThresholds(thresholds, { profile, ratePerSecond });
   const settings: PreparedLoad['settings'] = {
+    thresholds,
     engine: options.engine ?? 'open',
     profile,
     arrivals: options.arrivals ?? 'uniform',

@@ -1,7 +1,13 @@
 import type { LoadReport } from '../contract/index.ts';
 import { checkOptions } from '../platform/options.ts';
 import { loadOptionsSchema, type LoadOptions } from './load-options.ts';
-import { findLoadConflict, findSizeProblem, prepareLoad, type ShowOption } from './load-plan.ts';
+import {
+  findLoadConflict,
+  findSizeProblem,
+  prepareLoad,
+  type PreparedLoad,
+  type ShowOption,
+} from './load-plan.ts';
 import { normalizeBaseUrl } from './options.ts';
 import { runLoad } from './run-load.ts';
 
@@ -21,8 +27,21 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   const showName: ShowOption = (name) => name;
   const conflict = findLoadConflict(options, showName);
   if (conflict !== undefined) throw new TypeError(`load: ${conflict}`);
-  const prepared = prepareLoad(options, await import('../../load/index.ts'));
+  const prepared = await prepare(options);
   const sizeProblem = findSizeProblem(prepared.size, showName);
   if (sizeProblem !== undefined) throw new TypeError(`load: ${sizeProblem}`);
   return runLoad({ ...options, url: normalizeBaseUrl(options.url) }, prepared);
+}
+
+/** @throws {TypeError} if a threshold can't be read, or the run can't measure it. */
+async function prepare(options: LoadOptions): Promise<PreparedLoad> {
+  const loadPackage = await import('../../load/index.ts');
+  try {
+    return prepareLoad(options, loadPackage);
+  } catch (error) {
+    if (error instanceof loadPackage.ThresholdError) {
+      throw new TypeError(`load: thresholds: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
 }

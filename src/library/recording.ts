@@ -3,6 +3,7 @@ import type { CheckReport } from '../contract/index.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
 import { readTextFile } from './input/read-file.ts';
 import type { KnownFailure } from './options.ts';
+import { resolveSelection, type SelectionOptions } from './selection.ts';
 import { UsageError } from './usage-error.ts';
 
 type Conformance = typeof conformanceModule;
@@ -32,9 +33,15 @@ export function gradeTranscript(
   {
     strict = false,
     knownFailures = [],
-  }: { strict?: boolean | undefined; knownFailures?: readonly KnownFailure[] },
+    ...options
+  }: { strict?: boolean | undefined; knownFailures?: readonly KnownFailure[] } & SelectionOptions,
   conformance: Conformance,
 ): CheckReport {
-  const report = conformance.reportOf(transcript, isoTime(systemClock.nowMs()), { strict });
+  const { areas, selected: recorded } = transcript.run;
+  const recording = { selected: recorded };
+  const { selected, requirementSet } = resolveSelection(options, { areas, recording }, conformance);
+  const report = conformance.reportOf(transcript, isoTime(systemClock.nowMs()), {
+    ...{ strict, selected, requirementSet },
+  });
   return conformance.applyKnownFailures(report, knownFailures);
 }

@@ -5,6 +5,7 @@ import type { CheckOptions } from './check-options.ts';
 import { kitVersion } from './kit-version.ts';
 import { connectionOf } from './options.ts';
 import { resolveCallTarget } from './call-target.ts';
+import { resolveSelection, type ResolvedSelection } from './selection.ts';
 
 type Conformance = typeof conformanceModule;
 type PackageOptions = Parameters<Conformance['check']>[0];
@@ -17,25 +18,34 @@ export interface CheckHooks {
   onAudio?: NonNullable<PackageOptions['voice']>['onAudio'] | undefined;
 }
 
-/** Returns the options that determine what a check sends. */
-export function selectionOf({
-  url = '',
-  areas,
-  prompts,
-  intrusive,
-}: { url?: string | undefined } & Pick<
-  CheckOptions,
-  'areas' | 'prompts' | 'intrusive'
->): Selection {
-  const isService = areas?.includes('service') ?? false;
+/**
+ * Returns the options that determine what a check sends and judges.
+ *
+ * @throws {SelectionError} if they select nothing, or an unknown requirement or set.
+ */
+export function selectionOf(
+  {
+    url = '',
+    areas: chosen,
+    prompts,
+    intrusive,
+    ...requirements
+  }: { url?: string | undefined } & Pick<
+    CheckOptions,
+    'areas' | 'prompts' | 'intrusive' | 'only' | 'skip' | 'requirements'
+  >,
+  conformance: Conformance,
+): CheckSelection {
+  const areas = chosen ?? conformance.areas;
+  const isService = areas.includes('service');
   return {
-    areas,
+    ...resolveSelection(requirements, { areas }, conformance),
     prompts: prompts && prompts.length > 0 ? prompts : undefined,
     intrusive: isService ? (intrusive ?? isLoopbackUrl(url)) : undefined,
   };
 }
 
-type Selection = Parameters<Conformance['planCheck']>[0];
+type CheckSelection = Parameters<Conformance['planCheck']>[0] & ResolvedSelection;
 
 /** Checks a peer with options that are valid, and returns the recorded exchanges, too. */
 export async function runCheck(
@@ -46,7 +56,7 @@ export async function runCheck(
   const { onExchange, onWaiting } = options;
   const conformance = await import('../../conformance/index.ts');
   const { transcript, report } = await conformance.check({
-    ...selectionOf(options),
+    ...selectionOf(options, conformance),
     ...{ apiKey, apiKeyHeader, ca, allowHttp, concurrency, timeoutMs, strict, signal, seed },
     connection: connectionOf(options),
     target: url,

@@ -64,6 +64,8 @@ const adaptations: Adaptation[] = [
   { command: /^demo$/, add: ['--help'] },
   { command: /^selftest$|^selftest --area/, add: ['--list'], hasOtherOutput: true },
   { command: /^check .*--area (voice|service)/, add: ['--dry-run'], hasOtherOutput: true },
+  { command: /^check .*--(watch|only|skip)/, add: ['--dry-run'], hasOtherOutput: true },
+  { command: /^check .*--compare/, add: ['--area', 'health'], hasOtherOutput: true },
   { command: /^check .*--known-failures/, add: ['--area', 'chat'], isFaulty: true },
   { command: /^check \S+example\.com$/, add: ['--area', 'chat'], isFaulty: true, codes: [1] },
   { command: /^check (?!.*(--area|--dry-run))/, add: ['--area', 'health'] },
@@ -116,6 +118,8 @@ void t.test('every command in the documentation runs', async (t) => {
     prepare('load', agent.url, ...shortLoad, '--json', 'load.json'),
     prepare('simulate', agent.url, '--scenario', 'opening-hours', '--json', 'simulate.json'),
   ]);
+
+  cpSync(join(fixtures, 'out.json'), join(fixtures, 'check.json'));
 
   for (const { page, text } of curlCommands()) {
     const script = text.replaceAll('http://127.0.0.1:8080', agentForCurl.url);

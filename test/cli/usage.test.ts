@@ -119,6 +119,25 @@ const optionRows: Row[] = [
   [['check', URL, '--seed', 'a', '--seed', 'b'], /--seed can be given only once/],
   [['check', URL, '--prompt', ''], /--prompt must be a text that is not empty, got ""/],
   [['check', URL, '--prompt'], /--prompt needs a value/],
+  [
+    ['check', URL, '--only', 'CHAT-24'],
+    /Unknown requirement "CHAT-24" \(--only\)\. Did you mean CHAT-024\?/,
+  ],
+  [
+    ['check', URL, '--skip', 'CHTA-024'],
+    /Unknown requirement "CHTA-024" \(--skip\)\. Did you mean CHAT-024\?/,
+  ],
+  [
+    ['check', URL, '--area', 'chat', '--only', 'VOICE-001'],
+    /is a requirement of voice, but this run checks only chat\. Did you mean --area chat,voice\?/,
+  ],
+  [
+    ['check', URL, '--only', 'CHAT-001,'],
+    /--only must be a list of requirements such as .*, got ""\./,
+  ],
+  [['check', URL, '--only', 'CHAT-024', '--skip', '*'], /No requirement is left to judge/],
+  [['check', URL, '--only'], /--only needs a value: --only IDS\./],
+  [['check', URL, '--requirements', 'v1'], /Unknown requirement set "v1" .* Known sets: 0\.2\./],
   [['check', URL, '--strict=yes'], /--strict takes no value, got "yes"/],
   [['check', '--json', '--strict', URL], /--json needs a value/],
 ];

@@ -26,6 +26,8 @@ export interface RunOptions {
   /** The base URL of the peer. */
   target: string;
   areas: readonly Area[];
+  /** The requirements to judge; undefined for all of the areas. */
+  selected?: readonly string[] | undefined;
   /** The bearer key of the sandbox or the key of the service; undefined to send none. */
   apiKey: string | undefined;
   /** The lowercase name of the header with the service key (default: `x-service-api-key`). */
@@ -239,6 +241,7 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
     seed: options.seed,
     startedAt: isoTime(options.clock.nowMs()),
     areas: [...options.areas],
+    ...(options.selected && { selected: [...options.selected] }),
     allowHttp: options.allowHttp,
     keyGiven: options.apiKey !== undefined,
     ...(names.length > 0 && { headerNames: names }),

@@ -4,7 +4,7 @@ import { requirementOf, type Suite } from '../area.ts';
 import type { Check, Finding } from '../checks/check.ts';
 import type { BlockingCause } from '../preflight/blocking-cause.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
-import { areaOf, type RequirementId } from '../requirement.ts';
+import { areaOf, type RequirementId, type RequirementSet } from '../requirement.ts';
 import { removeCollateral } from '../transcript/crashes.ts';
 import type { Exchange, Transcript } from '../transcript/transcript.ts';
 import { createFindingSort, type FindingSort } from './example-order.ts';
@@ -38,7 +38,18 @@ export interface Judgment extends RunJudgment {
 export interface JudgeOptions {
   /** Turns every warn into a fail. */
   strict?: boolean;
+  /** Judges other requirements as notes that don't count (default: all requirements count). */
+  requirementSet?: RequirementSet | undefined;
+  /** Judges only these of the requirements that the run selected. */
+  selected?: readonly RequirementId[] | undefined;
 }
+
+/** Why a requirement of a checked area is not judged. */
+export const LEFT_OUT = 'The requirement was not selected.';
+
+/** Returns whether a requirement was added after a set. */
+export const isAddedLater = (id: string, { requirementSet }: JudgeOptions): boolean =>
+  requirementSet !== undefined && !requirementSet.ids.has(id);
 
 /**
  * Judges a transcript. The function is pure: the same version of the kit always judges a recording
@@ -55,6 +66,7 @@ export function judgeTranscript(
   const rows = [...requirements].map(([id, { verdict }]) => ({
     verdict,
     level: requirementOf(suite, id).level,
+    ...(isAddedLater(id, options) && { addedLater: true as const }),
   }));
   return {
     ...judgeRun(rows, blockedBy !== undefined),
@@ -80,21 +92,27 @@ function createRequirementJudge(
   suite: Suite,
   transcript: Transcript,
   blockedBy: BlockingCause | undefined,
-  { strict = false }: JudgeOptions,
+  options: JudgeOptions,
 ): (id: RequirementId) => RequirementResult {
+  const { strict = false } = options;
   const { areas } = transcript.run;
+  const selections = [transcript.run.selected, options.selected].filter((ids) => ids !== undefined);
   const sortFindings = createFindingSort(suite, transcript);
   const judged = removeCollateral(transcript);
   const before = blockedBy?.before && restrictTo(blockedBy.before, judged);
   const applyCheck = (id: RequirementId, to: Transcript): RequirementResult => {
     const check = suite.checks[id];
     if (!check) return { verdict: 'error', reason: `${id} has no check.` };
-    const breach = breachVerdict(requirementOf(suite, id).level, strict);
+    const { level } = requirementOf(suite, id);
+    const breach = isAddedLater(id, options) ? 'note' : breachVerdict(level, strict);
     return explainFailures(judgeByCheck(check, to, breach, sortFindings), transcript);
   };
   return (id) => {
     if (!areas.includes(areaOf(id))) {
       return { verdict: 'not_selected', reason: `The run checked only ${areas.join(', ')}.` };
+    }
+    if (!selections.every((ids) => ids.some((each) => each === id))) {
+      return { verdict: 'not_selected', reason: LEFT_OUT };
     }
     if (!blockedBy) return applyCheck(id, judged);
     // A breach from before the peer became unreachable remains one. So does a pass of everything that
@@ -183,11 +201,15 @@ function countVerdicts(rows: readonly { verdict: Verdict }[]): Judgment['counts'
   return counts;
 }
 
-/** Returns the verdict on a run and its exit code. A run in which nothing passed never exits 0. */
+/**
+ * Returns the verdict on a run and its exit code. A run in which nothing passed never exits 0.
+ * Requirements that were added after the requirement set don't count.
+ */
 export function judgeRun(
-  rows: readonly { verdict: Verdict; level: Level }[],
+  all: readonly { verdict: Verdict; level: Level; addedLater?: true }[],
   isBlocked: boolean,
 ): RunJudgment {
+  const rows = all.filter(({ addedLater }) => addedLater === undefined);
   const has = (verdict: Verdict): boolean => rows.some((row) => row.verdict === verdict);
   if (has('fail')) return { verdict: 'not-conforming', exitCode: 1 };
   if (has('error')) return { verdict: 'not-judged', exitCode: 70 };

@@ -8,7 +8,7 @@ import type { Crash, Transcript } from './transcript.ts';
 const GATEWAY_ERRORS = [502, 503, 504];
 
 /** Returns whether the peer itself responded, not a gateway in front of it. */
-export function isUp({ response }: ExchangeRecord): boolean {
+export function isUp({ response }: { response?: ExchangeRecord['response'] | undefined }): boolean {
   if (!response) return false;
   return !GATEWAY_ERRORS.includes(response.status) || isObject(parseJson(response.body));
 }

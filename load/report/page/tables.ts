@@ -52,9 +52,9 @@ function targetRow(target: LoadTarget): Html {
     value === null ? '' : shortQuantity(value, unit);
   return html`<tr>
     <td>
-      ${statement} <span class="soft">spec ${section}</span><br /><span class="soft"
-        >${reason}</span
-      >
+      ${statement}
+      <span class="soft">${section === undefined ? 'threshold' : `spec ${section}`}</span
+      ><br /><span class="soft">${reason}</span>
     </td>
     <td class="number" data-label="${targetColumns.target}">${figure(target.target)}</td>
     <td class="number" data-label="${targetColumns.measured}">${figure(measured)}</td>

@@ -15,14 +15,16 @@ import { SET_URL } from '../flags/parse.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readConnection, type ConnectionFlags } from '../input/connection.ts';
 import { writeJsonFile, writeTextFile } from '../input/files.ts';
-import { describeUnselected, readEarlierReport, readKnownFailures } from '../input/report-files.ts';
+import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
+import { readSelection } from '../input/selection.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
 import { runCheck, selectionOf } from '../../library/run-check.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
 import { openOutputs, type Outputs } from '../output/outputs.ts';
-import { createStepProgress } from '../output/progress.ts';
+import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
+import { STOPPING, watchCheck, type WatchedRun } from './check-watch.ts';
 
 const PROMPTS_MAX = 50;
 
@@ -32,7 +34,9 @@ const positionals = {
 
 const options = {
   area: common.targetAreas,
+  ...common.selectionOptions,
   list: switchOption('List the requirements; sends nothing'),
+  watch: switchOption('Run again when the sandbox changes; first what failed'),
   'dry-run': switchOption('List the requests that would be sent; sends nothing'),
   ...group('Access', {
     ...common.sandboxAccess,
@@ -86,12 +90,21 @@ export const check = defineCommand({
       note: 'Show what changed since an earlier run',
       command: 'sandbox-kit check URL --compare check.json',
     },
+    {
+      note: 'Keep CI green when a later version adds requirements',
+      command: 'sandbox-kit check URL --requirements 0.2',
+    },
+    { command: "sandbox-kit check URL --only 'CHAT-024,USERS-*' --skip USERS-040" },
     { command: 'sandbox-kit check URL --prompt "Where is my order 17?" --prompt "Cancel it."' },
     {
       note: 'Accept {"accepted":[{"id":"CHAT-024","comment":"null until release 7"}]}',
       command: 'sandbox-kit check URL --known-failures accepted.json --record run.ndjson',
     },
     { command: 'sandbox-kit check URL --area voice --save-audio calls' },
+    {
+      note: 'Run again whenever the sandbox restarts',
+      command: 'sandbox-kit check http://127.0.0.1:8080 --watch',
+    },
     { command: 'sandbox-kit check --dry-run --area users' },
     { command: 'sandbox-kit check --dry-run --area service' },
   ],
@@ -108,11 +121,15 @@ export const check = defineCommand({
     if (flags.intrusive !== undefined && !isService(flags)) {
       throw new UsageError('--intrusive needs --area service.');
     }
-    const { url, area: areas, intrusive } = flags;
-    const chosen = { url, areas, prompts, intrusive };
+    const { url, area: areas = conformance.areas, intrusive, only, skip, requirements } = flags;
+    readSelection(flags, { areas }, conformance);
+    const selection = selectionOf(
+      { url, areas, prompts, intrusive, only, skip, requirements },
+      conformance,
+    );
     const out = createTerminal(process.stdout);
-    if (flags.list) out.write(conformance.listing(selectionOf(chosen), out));
-    else if (flags['dry-run']) out.write(conformance.dryRun(selectionOf(chosen), out));
+    if (flags.list) out.write(conformance.listing(selection, out));
+    else if (flags['dry-run']) out.write(conformance.dryRun(selection, out));
     else await checkTarget(flags, prompts, { conformance, origin });
   },
 });
@@ -135,36 +152,69 @@ async function checkTarget(
   prompts: readonly string[],
   { conformance, origin }: { conformance: Conformance; origin: ValueOrigin },
 ): Promise<void> {
-  const { url, seed = randomSeed(), intrusive } = flags;
+  const settings = readSettings(flags, prompts, { conformance, origin });
+  const { chosen, access, out } = settings;
+  if (!flags.watch) {
+    using interrupt = abortOnStopSignal(STOPPING);
+    await runOnce(settings, chosen, { signal: interrupt.signal, isRerun: false });
+    return;
+  }
+  const { url: target, areas } = chosen;
+  await watchCheck({
+    ...{ conformance, out, watched: { target, areas, ...access } },
+    runOnce: ({ selected, ...run }) =>
+      runOnce(settings, selected ? { ...chosen, only: selected, skip: undefined } : chosen, run),
+  });
+}
+
+type Settings = ReturnType<typeof readSettings>;
+
+/** The options that determine what one run sends and judges. */
+type ChosenOptions = Parameters<typeof selectionOf>[0] & { url: string; areas: readonly Area[] };
+
+/** Reads everything that the runs of a command share, so that a mistake is found before the first. */
+function readSettings(
+  flags: CheckFlags,
+  prompts: readonly string[],
+  { conformance, origin }: { conformance: Conformance; origin: ValueOrigin },
+) {
+  const { url, intrusive, only, skip, requirements } = flags;
   if (url === undefined) {
     throw new UsageError(
       `URL is missing. It must be ${values.sandboxUrl.description ?? ''}. ${SET_URL}`,
     );
   }
   const { area: areas = conformance.areas } = flags;
-  const knownFailures = readKnownFailures(flags['known-failures'], areas, conformance);
-  const earlier = readEarlierReport(flags.compare, 'CheckReport');
-  const access = readAccess({ ...flags, url });
-  const voice = voiceSettingsOf(flags, origin);
-  const out = openOutputs(flags);
+  const shared = {
+    ...{ flags, conformance },
+    chosen: { url, areas, prompts, intrusive, only, skip, requirements } as ChosenOptions,
+    knownFailures: readKnownFailures(flags['known-failures'], areas, conformance),
+    earlier: readEarlierCheck(flags.compare, areas, conformance),
+    access: readAccess({ ...flags, url }),
+    voice: voiceSettingsOf(flags, origin),
+  };
+  rejectStdout(flags);
+  return { ...shared, out: openOutputs(flags) };
+}
+
+/** Runs a check, and writes its reports and the exit code. */
+async function runOnce(
+  settings: Settings,
+  chosen: ChosenOptions,
+  { signal, isRerun }: Pick<WatchedRun, 'signal' | 'isRerun'>,
+): Promise<CheckReport> {
+  const { flags, conformance, knownFailures, access, voice, out } = settings;
   const audioDirectory = flags['save-audio'];
   const recorder =
     audioDirectory === undefined ? undefined : await createCallRecorder(audioDirectory);
-  const selection = { url, areas: flags.area, prompts, intrusive };
-  const plan = conformance.planCheck(selectionOf(selection));
-  const planText = wrap(`${conformance.planSentence(plan)} Seed ${seed}.`, out.width).join('\n');
-  out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n${planText}\n\n`);
-  const progress = createStepProgress(createTerminal(process.stderr), systemClock, {
-    total: plan.requests,
-    unit: 'requests',
-    isUneven: plan.calls > 0,
-  });
+  const { seed = randomSeed() } = flags;
+  const selection = selectionOf(chosen, conformance);
+  const progress = announceRun(settings, selection, seed);
   const startedMs = systemClock.monotonicMs();
-  using interrupt = abortOnStopSignal(
-    'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.',
-  );
+  // A rerun of what failed has nothing to say about the rest.
+  const isWhole = chosen === settings.chosen;
   const { transcript, report } = await runCheck({
-    ...selection,
+    ...chosen,
     ...access,
     seed,
     allowHttp: flags['allow-http'],
@@ -175,8 +225,8 @@ async function checkTarget(
     voice,
     onAudio: recorder?.onAudio,
     knownFailures,
-    compareWith: earlier,
-    signal: interrupt.signal,
+    compareWith: isWhole ? settings.earlier : undefined,
+    signal,
     onExchange: (exchange) => {
       recorder?.onExchange(exchange);
       progress.step(`${exchange.probe} ${exchange.step}`);
@@ -185,6 +235,7 @@ async function checkTarget(
   });
   progress.end();
   const durationMs = systemClock.monotonicMs() - startedMs;
+  if (isRerun && signal.aborted) return report;
   if (flags.record !== undefined) {
     writeTextFile(flags.record, conformance.writeTranscript(transcript), '--record');
   }
@@ -192,9 +243,47 @@ async function checkTarget(
     ...{ conformance, transcript, out, durationMs },
     outputs: flags,
     verbose: flags.verbose,
-    note: describeUnselected(knownFailures, areas, conformance),
+    note: isWhole ? describeUnselected(knownFailures, selection, conformance) : undefined,
   });
   recorder?.summarize(out);
+  return report;
+}
+
+/** Says what a run sends, and returns its progress. */
+function announceRun(
+  { conformance, chosen: { url }, out }: Settings,
+  selection: ReturnType<typeof selectionOf>,
+  seed: string,
+): StepProgress {
+  const plan = conformance.planCheck(selection);
+  const planText = `${conformance.planSentence(plan)}${describeSelected(selection)} Seed ${seed}.`;
+  out.write(`${out.style('bold', `sandbox-kit check ${url}`)}\n`);
+  out.write(`${wrap(planText, out.width).join('\n')}\n\n`);
+  return createStepProgress(createTerminal(process.stderr), systemClock, {
+    total: plan.requests,
+    unit: 'requests',
+    isUneven: plan.calls > 0,
+  });
+}
+
+/** Rejects an output to stdout with --watch, because each run writes a whole report. */
+function rejectStdout({ watch, ...outputs }: CheckFlags): void {
+  if (!watch) return;
+  const names = ['json', 'junit', 'markdown', 'html', 'record'] as const;
+  const onStdout = names.find((name) => outputs[name] === '-');
+  if (onStdout === undefined) return;
+  throw new UsageError(`--watch and --${onStdout} - can't be combined. Write to a file.`);
+}
+
+/** Selected requirements that the plan lists; of more, it gives the number. */
+const LISTED_MAX = 8;
+
+/** Says which requirements are judged; empty if all are. */
+function describeSelected({ selected }: ReturnType<typeof selectionOf>): string {
+  if (!selected) return '';
+  return selected.length > LISTED_MAX
+    ? ` It judges only ${selected.length} requirements.`
+    : ` It judges only ${new Intl.ListFormat('en-US').format(selected)}.`;
 }
 
 /** Returns the key and the connection of a check or a diagnosis. */

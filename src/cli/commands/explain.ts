@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineCommand, optionalArgument } from '../command.ts';
-import { suggestRequirement, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { createTerminal } from '../output/terminal.ts';
 
 export const explain = defineCommand({
@@ -28,7 +28,7 @@ export const explain = defineCommand({
       const { areas, serviceArea, requirementIds, serviceRequirementIds } = conformance;
       const known = [...areas, ...serviceArea, ...requirementIds, ...serviceRequirementIds];
       throw new UsageError(
-        `Unknown requirement ${JSON.stringify(id)}. ${suggestRequirement(id, known)}`,
+        `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, known)}`,
       );
     }
     out.write(text);

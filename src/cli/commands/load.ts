@@ -21,7 +21,14 @@ import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
 import * as common from '../flags/shared-options.ts';
 import { readCa, readSandboxKey } from '../flags/environment.ts';
-import { group, option, optionWithDefault, replacing, switchOption } from '../flags/option.ts';
+import {
+  group,
+  listOption,
+  option,
+  optionWithDefault,
+  replacing,
+  switchOption,
+} from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { callOptions, findSetOption, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readLoadConnection } from '../input/connection.ts';
@@ -127,6 +134,11 @@ const options = {
     'Latency percentile that must meet the target, 50 to 99.9',
     99,
   ),
+  threshold: listOption(
+    values.text,
+    'LIMIT',
+    "Additional target, such as 'chat.p95<800ms', 'chat.error_rate<1%', 'chat.rate>=50/s'; repeatable",
+  ),
   seed: common.runSeed,
   yes: switchOption('Skip the confirmation for large runs'),
   ...common.sandboxAccess,
@@ -162,6 +174,10 @@ export const load = defineCommand({
       note: 'Show what changed since an earlier run',
       command: 'sandbox-kit load URL --json run.json --compare earlier.json',
     },
+    {
+      note: 'Fail if chat is slower than we promise',
+      command: "sandbox-kit load URL --threshold 'chat.p95<800ms' --threshold 'chat.error_rate<1%'",
+    },
     { command: 'sandbox-kit load URL --find-max --step 10s' },
     { command: 'sandbox-kit load URL --profile voice --calls 100 --duration 60s' },
   ],
@@ -174,7 +190,7 @@ export const load = defineCommand({
     const choices = choicesOf(flags, origin);
     rejectConflicts(flags, choices, origin);
     const loadPackage = await import('../../../load/index.ts');
-    const prepared = prepareLoad(choices, loadPackage);
+    const prepared = prepareOrReject(choices, loadPackage);
     rejectLargeRun(flags, prepared.size, origin);
     const earlier = readEarlierReport(flags.compare, 'LoadReport');
     const lines = flags.scenario && readUserLines(flags.scenario);
@@ -246,6 +262,7 @@ function choicesOf(flags: LoadFlags, origin: ValueOrigin): LoadChoices {
     warmUpMs: flags['warm-up'],
     findMax: flags['find-max'],
     stepMs: flags.step,
+    thresholds: flags.threshold,
     calls: isUsed('calls') ? flags.calls : undefined,
     callsPerSecond: isUsed('calls-per-second') ? flags['calls-per-second'] : undefined,
     voice: isUsed(...Object.keys(callOptions)) ? voiceSettingsOf(flags, origin) : undefined,
@@ -257,11 +274,32 @@ function createShowOption(flags: LoadFlags, origin: ValueOrigin): ShowOption {
   const names: Partial<Record<keyof LoadOptions, string | undefined>> = {
     durationMs: 'duration',
     stepMs: 'step',
+    thresholds: 'threshold',
     findMax: 'find-max',
     callsPerSecond: 'calls-per-second',
     voice: findSetOption(Object.keys(callOptions), flags, origin),
   };
   return (name) => `--${names[name] ?? name}`;
+}
+
+const THRESHOLDS_MAX = 50;
+
+/** @throws {UsageError} if a threshold can't be read, or the run can't measure it. */
+function prepareOrReject(choices: LoadChoices, loadPackage: Load): PreparedLoad {
+  const { thresholds = [] } = choices;
+  if (thresholds.length > THRESHOLDS_MAX) {
+    throw new UsageError(
+      `--threshold can be given at most ${THRESHOLDS_MAX} times, got ${thresholds.length}.`,
+    );
+  }
+  try {
+    return prepareLoad(choices, loadPackage);
+  } catch (error) {
+    if (error instanceof loadPackage.ThresholdError) {
+      throw new UsageError(`--threshold: ${error.message}`);
+    }
+    throw error;
+  }
 }
 
 /** @throws {UsageError} if options can't be combined. */

@@ -116,6 +116,22 @@ export const accessVariables = {
   HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions',
 } as const;
 
+/** Options that select the requirements to judge. */
+export const selectionOptions = {
+  only: option(
+    values.requirementPatterns,
+    'IDS',
+    'Judge only these requirements, such as CHAT-024,USERS-*; sends all requests of their areas',
+  ),
+  skip: option(values.requirementPatterns, 'IDS', 'Leave out these requirements'),
+  requirements: option(
+    values.text,
+    'SET',
+    'Requirement set of a release, such as 0.2; later requirements are notes',
+    'newest',
+  ),
+} as const;
+
 /** Environment variables of the sandbox's key and the service's key. */
 export const sandboxKeyVariable = { SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox' } as const;
 export const serviceKeyVariable = {

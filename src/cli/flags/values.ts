@@ -195,6 +195,24 @@ export const targetAreas = offer(
   }),
 );
 
+/** Most ids that one option takes. */
+const REQUIREMENTS_MAX = 1_000;
+
+/** Ids of requirements such as `CHAT-024,USERS-*`. The option can be repeated. */
+export const requirementPatterns = z
+  .union([z.string(), z.array(z.string())])
+  .transform((value, context): string[] => {
+    const patterns = namesOf(value).map((name) => name.trim());
+    const isValid = (pattern: string): boolean => /^[A-Za-z0-9*][A-Za-z0-9*-]{0,99}$/.test(pattern);
+    const wrong = patterns.find((pattern) => !isValid(pattern));
+    if (wrong === undefined && patterns.length <= REQUIREMENTS_MAX) return patterns;
+    const received = wrong === undefined ? `${patterns.length} ids` : JSON.stringify(wrong);
+    const message = `must be a list of requirements such as CHAT-024,USERS-*, got ${received}.`;
+    context.addIssue({ code: 'custom', message });
+    return z.NEVER;
+  })
+  .describe('a list of requirements such as CHAT-024,USERS-*');
+
 /** An IP address. */
 export const ipAddress = textMatching((text) => isIP(text) > 0, 'an IP address');
 

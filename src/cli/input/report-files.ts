@@ -1,11 +1,11 @@
 /** JSON files that come from earlier runs: reports to compare with, and known failures. */
 import { z } from 'zod';
 import type * as conformanceModule from '../../../conformance/index.ts';
-import type { KnownFailure } from '../../../conformance/index.ts';
-import type { Area, Messages } from '../../contract/index.ts';
+import type { KnownFailure, Selection } from '../../../conformance/index.ts';
+import type { Area, CheckReport, Messages } from '../../contract/index.ts';
 import { readJsonFile } from '../../library/input/documents.ts';
 import { findKnownFailureProblem } from '../../library/known-failures.ts';
-import { suggestRequirement, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 
 const commands = {
   CheckReport: 'check',
@@ -33,6 +33,28 @@ export function readEarlierReport<Name extends keyof typeof commands>(
     );
   }
   return value as Messages[Name];
+}
+
+/**
+ * Reads the earlier report of a check; undefined without a path.
+ *
+ * @throws {UsageError} if the file is not a report of `check`, or it is about the other kind of server.
+ */
+export function readEarlierCheck(
+  path: string | undefined,
+  areas: readonly Area[],
+  { idsOfRun }: typeof conformanceModule,
+): CheckReport | undefined {
+  const earlier = readEarlierReport(path, 'CheckReport');
+  if (!earlier) return undefined;
+  const runIds: readonly string[] = idsOfRun({ areas });
+  if (earlier.requirements.some(({ id }) => runIds.includes(id))) return earlier;
+  const [now, before] = areas.includes('service')
+    ? ['a service', 'a sandbox']
+    : ['a sandbox', 'a service'];
+  throw new UsageError(
+    `--compare must be a report about ${now}, but ${path} is a report about ${before}. Use another file.`,
+  );
 }
 
 const EXPECTED = 'expected {"accepted":[{"id":"CHAT-024","comment":"why"}]}';
@@ -75,7 +97,7 @@ export function readKnownFailures(
     const allIds = [...conformance.requirementIds, ...conformance.serviceRequirementIds];
     const peer = areas.includes('service') ? 'a sandbox' : 'the service';
     const messages = {
-      unknown: `Unknown requirement ${JSON.stringify(id)}. ${suggestRequirement(id, allIds)}`,
+      unknown: `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, allIds)}`,
       otherPeer: `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`,
       duplicate: `Duplicate requirement ${JSON.stringify(id)}.`,
     };
@@ -84,16 +106,17 @@ export function readKnownFailures(
   return accepted;
 }
 
-/** Returns a sentence about the accepted failures whose area is not checked; undefined if none. */
+/** Returns a sentence about the accepted failures that are not selected; undefined if none. */
 export function describeUnselected(
   knownFailures: readonly KnownFailure[],
-  areas: readonly Area[],
+  { areas, selected }: Selection,
   { idsOf }: typeof conformanceModule,
 ): string | undefined {
-  const selectedIds: readonly string[] = areas.flatMap(idsOf);
+  const selectedIds: readonly string[] = selected ?? areas.flatMap(idsOf);
   const ids = knownFailures.map(({ id }) => id).filter((id) => !selectedIds.includes(id));
   if (ids.length === 0) return undefined;
   const list = new Intl.ListFormat('en-US').format(ids);
   const verb = ids.length === 1 ? 'is' : 'are';
-  return `${list} (--known-failures) ${verb} not part of this run, which checks ${areas.join(', ')}.`;
+  const part = selected ? 'only the selected requirements' : areas.join(', ');
+  return `${list} (--known-failures) ${verb} not part of this run, which checks ${part}.`;
 }

@@ -109,14 +109,6 @@ export type LoadEngineName = 'open' | 'autocannon';
  */
 export type LoadProfileName = 'chat' | 'conversation' | 'health' | 'mixed' | 'voice' | 'all';
 export type Arrivals = 'uniform' | 'poisson';
-export type LoadTargetId =
-  | 'chat-latency'
-  | 'chat-throughput'
-  | 'availability'
-  | 'health-latency'
-  | 'chat-sessions'
-  | 'voice-latency'
-  | 'voice-connections';
 export type StreamName = 'chat' | 'health' | 'users';
 export type LoadPhase = 'ramp' | 'window' | 'drain';
 /**
@@ -426,6 +418,10 @@ export interface CheckReport {
   exitCode: 0 | 1 | 3 | 70;
   kitVersion: string;
   suite: string;
+  /**
+   * The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. Absent in reports of version 0.1.
+   */
+  requirementSet?: string;
   target: string;
   seed: string;
   startedAt: string;
@@ -513,19 +509,35 @@ export interface CheckComparison {
    */
   differences: string[];
   /**
-   * Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).
+   * Ids of requirements with a worse verdict than before (pass or note, then warn, then fail). Each id is in exactly one of these lists.
    */
   regressions: string[];
+  /**
+   * Ids of requirements that fail or warn now and got no verdict before, for example because they were not selected.
+   */
+  newFailures: string[];
   /**
    * Ids of requirements with a better verdict than before.
    */
   fixes: string[];
   /**
-   * Ids of requirements that were judged in only one of the runs, or that changed between pass and note.
+   * Ids of requirements that fail in both runs, or warn in both.
+   */
+  stillFailing: string[];
+  /**
+   * Ids of requirements that the earlier run did not select or did not know, and that do not fail.
+   */
+  onlyNow: string[];
+  /**
+   * Ids of requirements that the earlier run selected and that this run does not select or does not know.
+   */
+  onlyBefore: string[];
+  /**
+   * Ids of requirements with another change: for example between pass and note, or from a verdict to blocked.
    */
   otherChanges: string[];
   /**
-   * Ids of requirements with the same verdict in both runs.
+   * Ids of all other requirements: the verdict is the same in both runs.
    */
   unchanged: string[];
 }
@@ -543,6 +555,14 @@ export interface RequirementVerdict {
   statements: string[];
   verdict: Verdict;
   rule: string;
+  /**
+   * The release that added the requirement, such as 0.2.
+   */
+  since?: string;
+  /**
+   * Present if the requirement was added after the requirement set of the run. It is then a note at most, and counts neither for nor against the run.
+   */
+  addedLater?: true;
   /**
    * The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.
    */
@@ -1279,15 +1299,22 @@ export interface LoadPlan {
   [k: string]: unknown;
 }
 export interface LoadTarget {
-  id: LoadTargetId;
+  /**
+   * chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.
+   */
+  id: string;
+  /**
+   * The metric of a threshold, such as chat.p95. Absent for the targets of the specification.
+   */
+  metric?: string;
   /**
    * The target as a sentence.
    */
   statement: string;
   /**
-   * Section of the specification.
+   * Section of the specification. Absent for thresholds.
    */
-  section: string;
+  section?: string;
   target: number;
   unit: 'ms' | 'requests/s' | '%' | 'connections';
   /**
@@ -1882,6 +1909,10 @@ export interface RunRecord {
   seed: string;
   startedAt: string;
   areas: Area[];
+  /**
+   * Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.
+   */
+  selected?: string[];
   /**
    * Whether HTTPS was waived.
    */

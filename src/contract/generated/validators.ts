@@ -1438,7 +1438,7 @@ return errors === 0;
 }
 
 export const CheckReport = validate16;
-const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"crashes":{"description":"Each time the sandbox stopped accepting connections during the run. Absent if it never did.","type":"array","items":{"title":"Crash","type":"object","required":["downMs","cameBack","suspects","crashedAgain"],"properties":{"downMs":{"description":"Milliseconds from the first failed connection until the sandbox responded again, or until the kit stopped waiting.","type":"integer","minimum":0},"cameBack":{"description":"Whether the sandbox responded again within the time that the kit waits.","type":"boolean"},"suspects":{"title":"CrashSuspects","description":"The requests that were in flight when the sandbox stopped. Empty if there were none.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"crashedAgain":{"description":"Numbers of those suspects whose request failed in the same way when it was sent again, alone.","type":"array","items":{"type":"integer"}}}}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","fixes","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail).","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements that were judged in only one of the runs, or that changed between pass and note.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of requirements with the same verdict in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"evidenceItem":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried. Absent if the request could not be sent.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"crashes":[{"downMs":1200,"cameBack":true,"suspects":[{"exchange":41,"step":"content null","request":"POST /v1/chat/completions","outcome":"reset"}],"crashedAgain":[41]}],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
+const schema18 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"check-report.schema.json","title":"CheckReport","$comment":"ours; what sandbox-kit check --json writes","description":"The judgment of a check run. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","kitVersion","suite","target","seed","startedAt","endedAt","counts","observedBehavior","waived","requirements","causes"],"properties":{"verdict":{"title":"RunVerdict","type":"string","enum":["conforming","not-conforming","not-judged"]},"exitCode":{"type":"integer","enum":[0,1,3,70]},"kitVersion":{"type":"string"},"suite":{"type":"string"},"requirementSet":{"description":"The requirement set by which the run was judged, such as 0.2: all requirements up to that release. Requirements that were added later are notes at most. Absent in reports of version 0.1.","type":"string"},"target":{"type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"BlockedBy","description":"The one cause that prevented a judgment.","type":"object","required":["id","message","cure","evidence"],"properties":{"id":{"type":"string"},"message":{"type":"string"},"cure":{"type":"string"},"evidence":{"$ref":"#/definitions/evidence"}}},"counts":{"title":"VerdictCounts","description":"Number of requirements with each verdict.","type":"object","additionalProperties":{"type":"integer"}},"observedBehavior":{"title":"ObservedBehaviors","description":"What this sandbox does where the specification is silent.","type":"object","additionalProperties":{"type":"string"}},"waived":{"description":"Waived rules with the reason.","type":"array","items":{"type":"string"}},"notices":{"description":"What a reader needs to know in addition to the verdict, e.g. that media was not judged and how to change that. Absent if there is nothing.","type":"array","items":{"type":"string"}},"crashes":{"description":"Each time the sandbox stopped accepting connections during the run. Absent if it never did.","type":"array","items":{"title":"Crash","type":"object","required":["downMs","cameBack","suspects","crashedAgain"],"properties":{"downMs":{"description":"Milliseconds from the first failed connection until the sandbox responded again, or until the kit stopped waiting.","type":"integer","minimum":0},"cameBack":{"description":"Whether the sandbox responded again within the time that the kit waits.","type":"boolean"},"suspects":{"title":"CrashSuspects","description":"The requests that were in flight when the sandbox stopped. Empty if there were none.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"crashedAgain":{"description":"Numbers of those suspects whose request failed in the same way when it was sent again, alone.","type":"array","items":{"type":"integer"}}}}},"staleKnownFailures":{"description":"Ids in the known-failures file whose requirement is met now. Remove them from the file: until then the verdict is not-conforming, even if the sandbox breaks nothing else.","type":"array","items":{"type":"string"}},"comparison":{"title":"CheckComparison","description":"Differences from the earlier report that was passed with --compare. They do not change the verdict or the exit code.","type":"object","additionalProperties":false,"required":["startedAt","differences","regressions","newFailures","fixes","stillFailing","onlyNow","onlyBefore","otherChanges","unchanged"],"properties":{"startedAt":{"description":"Start of the earlier run.","type":"string","format":"iso8601"},"differences":{"description":"Settings that differ between the runs, one sentence each.","type":"array","items":{"type":"string"}},"regressions":{"description":"Ids of requirements with a worse verdict than before (pass or note, then warn, then fail). Each id is in exactly one of these lists.","type":"array","items":{"type":"string"}},"newFailures":{"description":"Ids of requirements that fail or warn now and got no verdict before, for example because they were not selected.","type":"array","items":{"type":"string"}},"fixes":{"description":"Ids of requirements with a better verdict than before.","type":"array","items":{"type":"string"}},"stillFailing":{"description":"Ids of requirements that fail in both runs, or warn in both.","type":"array","items":{"type":"string"}},"onlyNow":{"description":"Ids of requirements that the earlier run did not select or did not know, and that do not fail.","type":"array","items":{"type":"string"}},"onlyBefore":{"description":"Ids of requirements that the earlier run selected and that this run does not select or does not know.","type":"array","items":{"type":"string"}},"otherChanges":{"description":"Ids of requirements with another change: for example between pass and note, or from a verdict to blocked.","type":"array","items":{"type":"string"}},"unchanged":{"description":"Ids of all other requirements: the verdict is the same in both runs.","type":"array","items":{"type":"string"}}}},"requirements":{"type":"array","items":{"title":"RequirementVerdict","type":"object","required":["id","area","level","section","statements","verdict","rule","evidence"],"properties":{"id":{"type":"string"},"area":{"type":"string"},"level":{"$ref":"#/definitions/level"},"section":{"description":"Section of the specification.","type":"string"},"statements":{"description":"Numbered statements of the specification that it covers.","type":"array","items":{"type":"string"}},"verdict":{"$ref":"#/definitions/verdict"},"rule":{"type":"string"},"since":{"description":"The release that added the requirement, such as 0.2.","type":"string"},"addedLater":{"description":"Present if the requirement was added after the requirement set of the run. It is then a note at most, and counts neither for nor against the run.","type":"boolean","const":true},"accepted":{"description":"The reason in the known-failures file for accepting this failure. An accepted failure does not count against the run.","type":"string"},"reason":{"description":"Why the requirement was not judged.","type":"string"},"expected":{"type":"string"},"received":{"type":"string"},"pointer":{"description":"JSON pointer into the response body of the first finding.","type":"string"},"hint":{"type":"string"},"curl":{"description":"Shell command that repeats the request of the first finding. If the finding needs speech or media, the command places the calls again.","type":"string"},"findings":{"description":"Number of findings.","type":"integer"},"evidence":{"$ref":"#/definitions/evidence"}}}},"calls":{"description":"Every call, including those whose WebSocket did not open, ordered by end time. Only in runs that include the area voice.","type":"array","items":{"title":"CallSummary","description":"One call. Times are in milliseconds.","type":"object","required":["exchange","step","outcome","turns","packets","lost","soundMs"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"outcome":{"description":"Short description.","type":"string"},"readyMs":{"description":"From start_call to call_ready.","type":"number"},"connectedMs":{"description":"From the WebRTC answer until media could flow. About 100 ms of this is spent in the kit.","type":"number"},"firstPacketMs":{"description":"From the connection to the first packet.","type":"number"},"firstSoundMs":{"description":"From the connection to the first audible packet.","type":"number"},"turns":{"description":"Number of turns that the kit spoke.","type":"integer"},"turnResponsesMs":{"description":"From the end of each turn until the sandbox was audible; negative if it spoke before the turn ended.","type":"array","items":{"type":"number"}},"statedResponsesMs":{"description":"The same latency as reported by the sandbox in its updates.","type":"array","items":{"type":"number"}},"packets":{"type":"integer"},"lost":{"description":"Number of packets that never arrived.","type":"integer"},"gapMaxMs":{"description":"The longest time between two packets.","type":"number"},"transitP99Ms":{"description":"Depth of the jitter buffer at which 1 packet in 100 arrives late.","type":"number"},"roundTripP95Ms":{"type":"number"},"soundMs":{"description":"Total duration of audible audio.","type":"number"},"kitLateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"},"closeCode":{"type":"integer"}}}},"audioLatency":{"title":"AudioLatency","description":"Voice audio latency compared with its target of 200 ms. Only in runs in which media flowed.","type":"object","required":["verdict","reason"],"properties":{"verdict":{"type":"string","enum":["met","missed","not_proven"]},"reason":{"type":"string"},"audioPathLatencyMs":{"description":"Network path latency at the 95th percentile over calls: half a round trip, one packet, and the jitter buffer. It does not include buffers inside the sandbox.","type":"number"},"turnResponseMs":{"title":"TurnResponseFigures","description":"Response latency over all turns: from the end of the kit's speech until the sandbox was audible.","type":"object","required":["turns","p50","p95","max"],"properties":{"turns":{"type":"integer"},"p50":{"type":"number"},"p95":{"type":"number"},"max":{"type":"number"}}},"kitLimit":{"description":"Why the kit was too slow for a reliable measurement.","type":"string"}}},"causes":{"description":"Changes that clear failures, the one that clears most first. Each change was applied to the recorded responses after the changes before it, and the recording was judged again; clears lists the requirements that then no longer failed or were blocked.","type":"array","items":{"title":"Cause","type":"object","required":["description","clears","verified"],"properties":{"description":{"type":"string"},"clears":{"type":"array","items":{"type":"string"}},"verified":{"type":"boolean"}}}}},"definitions":{"level":{"title":"Level","type":"string","enum":["must","should","target","may","extension"]},"verdict":{"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]},"evidence":{"title":"Evidence","description":"The exchanges on which the verdict is based; failed exchanges come first.","type":"array","items":{"$ref":"#/definitions/evidenceItem"}},"evidenceItem":{"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried. Absent if the request could not be sent.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"examples":[{"verdict":"conforming","exitCode":0,"kitVersion":"0.1.0","suite":"2026-11","requirementSet":"0.2","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:30:01.000Z","counts":{"pass":1},"observedBehavior":{"POST /users":"201"},"waived":[],"crashes":[{"downMs":1200,"cameBack":true,"suspects":[{"exchange":41,"step":"content null","request":"POST /v1/chat/completions","outcome":"reset"}],"crashedAgain":[41]}],"requirements":[{"id":"CHAT-001","area":"chat","level":"must","section":"4.5","statements":["4.5.1"],"verdict":"pass","rule":"A full chat request is answered with a JSON object.","since":"0.2","evidence":[{"exchange":1,"step":"full","request":"POST /v1/chat/completions","outcome":"200","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}]}],"causes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"exitCode":0}}]};
 const schema20 = {"title":"EvidenceItem","type":"object","required":["exchange","step","request","outcome"],"properties":{"exchange":{"type":"integer"},"step":{"type":"string"},"request":{"type":"string"},"outcome":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried. Absent if the request could not be sent.","type":"string","pattern":"^[0-9a-f]{32}$"}}};
 const schema22 = {"title":"Level","type":"string","enum":["must","should","target","may","extension"]};
 const schema23 = {"title":"Verdict","type":"string","enum":["pass","fail","warn","note","not_applicable","not_observed","not_selected","blocked","error"]};
@@ -1595,6 +1595,7 @@ validate17.errors = vErrors;
 return errors === 0;
 }
 
+const func2 = Object.prototype.hasOwnProperty;
 
 function validate16(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="check-report.schema.json" */;
@@ -1801,9 +1802,9 @@ vErrors.push(err18);
 errors++;
 }
 }
-if(data.target !== undefined){
-if(typeof data.target !== "string"){
-const err19 = {instancePath:instancePath+"/target",schemaPath:"#/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.requirementSet !== undefined){
+if(typeof data.requirementSet !== "string"){
+const err19 = {instancePath:instancePath+"/requirementSet",schemaPath:"#/properties/requirementSet/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err19];
 }
@@ -1813,9 +1814,9 @@ vErrors.push(err19);
 errors++;
 }
 }
-if(data.seed !== undefined){
-if(typeof data.seed !== "string"){
-const err20 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.target !== undefined){
+if(typeof data.target !== "string"){
+const err20 = {instancePath:instancePath+"/target",schemaPath:"#/properties/target/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err20];
 }
@@ -1825,11 +1826,9 @@ vErrors.push(err20);
 errors++;
 }
 }
-if(data.startedAt !== undefined){
-let data6 = data.startedAt;
-if(typeof data6 === "string"){
-if(!(formats0.test(data6))){
-const err21 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data.seed !== undefined){
+if(typeof data.seed !== "string"){
+const err21 = {instancePath:instancePath+"/seed",schemaPath:"#/properties/seed/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err21];
 }
@@ -1839,8 +1838,11 @@ vErrors.push(err21);
 errors++;
 }
 }
-else {
-const err22 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.startedAt !== undefined){
+let data7 = data.startedAt;
+if(typeof data7 === "string"){
+if(!(formats0.test(data7))){
+const err22 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -1850,11 +1852,8 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.endedAt !== undefined){
-let data7 = data.endedAt;
-if(typeof data7 === "string"){
-if(!(formats0.test(data7))){
-const err23 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+else {
+const err23 = {instancePath:instancePath+"/startedAt",schemaPath:"#/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -1864,8 +1863,11 @@ vErrors.push(err23);
 errors++;
 }
 }
-else {
-const err24 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.endedAt !== undefined){
+let data8 = data.endedAt;
+if(typeof data8 === "string"){
+if(!(formats0.test(data8))){
+const err24 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -1875,11 +1877,8 @@ vErrors.push(err24);
 errors++;
 }
 }
-if(data.blockedBy !== undefined){
-let data8 = data.blockedBy;
-if(data8 && typeof data8 == "object" && !Array.isArray(data8)){
-if(data8.id === undefined){
-const err25 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+else {
+const err25 = {instancePath:instancePath+"/endedAt",schemaPath:"#/properties/endedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -1888,8 +1887,12 @@ vErrors.push(err25);
 }
 errors++;
 }
-if(data8.message === undefined){
-const err26 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
+}
+if(data.blockedBy !== undefined){
+let data9 = data.blockedBy;
+if(data9 && typeof data9 == "object" && !Array.isArray(data9)){
+if(data9.id === undefined){
+const err26 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -1898,8 +1901,8 @@ vErrors.push(err26);
 }
 errors++;
 }
-if(data8.cure === undefined){
-const err27 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "cure"},message:"must have required property '"+"cure"+"'"};
+if(data9.message === undefined){
+const err27 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "message"},message:"must have required property '"+"message"+"'"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -1908,8 +1911,8 @@ vErrors.push(err27);
 }
 errors++;
 }
-if(data8.evidence === undefined){
-const err28 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+if(data9.cure === undefined){
+const err28 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "cure"},message:"must have required property '"+"cure"+"'"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -1918,9 +1921,8 @@ vErrors.push(err28);
 }
 errors++;
 }
-if(data8.id !== undefined){
-if(typeof data8.id !== "string"){
-const err29 = {instancePath:instancePath+"/blockedBy/id",schemaPath:"#/properties/blockedBy/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.evidence === undefined){
+const err29 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -1929,10 +1931,9 @@ vErrors.push(err29);
 }
 errors++;
 }
-}
-if(data8.message !== undefined){
-if(typeof data8.message !== "string"){
-const err30 = {instancePath:instancePath+"/blockedBy/message",schemaPath:"#/properties/blockedBy/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.id !== undefined){
+if(typeof data9.id !== "string"){
+const err30 = {instancePath:instancePath+"/blockedBy/id",schemaPath:"#/properties/blockedBy/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -1942,9 +1943,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data8.cure !== undefined){
-if(typeof data8.cure !== "string"){
-const err31 = {instancePath:instancePath+"/blockedBy/cure",schemaPath:"#/properties/blockedBy/properties/cure/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data9.message !== undefined){
+if(typeof data9.message !== "string"){
+const err31 = {instancePath:instancePath+"/blockedBy/message",schemaPath:"#/properties/blockedBy/properties/message/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -1954,15 +1955,9 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data8.evidence !== undefined){
-if(!(validate17(data8.evidence, {instancePath:instancePath+"/blockedBy/evidence",parentData:data8,parentDataProperty:"evidence",rootData}))){
-vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err32 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data9.cure !== undefined){
+if(typeof data9.cure !== "string"){
+const err32 = {instancePath:instancePath+"/blockedBy/cure",schemaPath:"#/properties/blockedBy/properties/cure/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -1972,13 +1967,15 @@ vErrors.push(err32);
 errors++;
 }
 }
-if(data.counts !== undefined){
-let data13 = data.counts;
-if(data13 && typeof data13 == "object" && !Array.isArray(data13)){
-for(const key0 in data13){
-let data14 = data13[key0];
-if(!(((typeof data14 == "number") && (!(data14 % 1) && !isNaN(data14))) && (isFinite(data14)))){
-const err33 = {instancePath:instancePath+"/counts/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/counts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data9.evidence !== undefined){
+if(!(validate17(data9.evidence, {instancePath:instancePath+"/blockedBy/evidence",parentData:data9,parentDataProperty:"evidence",rootData}))){
+vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err33 = {instancePath:instancePath+"/blockedBy",schemaPath:"#/properties/blockedBy/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -1988,9 +1985,13 @@ vErrors.push(err33);
 errors++;
 }
 }
-}
-else {
-const err34 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.counts !== undefined){
+let data14 = data.counts;
+if(data14 && typeof data14 == "object" && !Array.isArray(data14)){
+for(const key0 in data14){
+let data15 = data14[key0];
+if(!(((typeof data15 == "number") && (!(data15 % 1) && !isNaN(data15))) && (isFinite(data15)))){
+const err34 = {instancePath:instancePath+"/counts/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/counts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err34];
 }
@@ -2000,12 +2001,9 @@ vErrors.push(err34);
 errors++;
 }
 }
-if(data.observedBehavior !== undefined){
-let data15 = data.observedBehavior;
-if(data15 && typeof data15 == "object" && !Array.isArray(data15)){
-for(const key1 in data15){
-if(typeof data15[key1] !== "string"){
-const err35 = {instancePath:instancePath+"/observedBehavior/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/observedBehavior/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err35 = {instancePath:instancePath+"/counts",schemaPath:"#/properties/counts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err35];
 }
@@ -2015,9 +2013,12 @@ vErrors.push(err35);
 errors++;
 }
 }
-}
-else {
-const err36 = {instancePath:instancePath+"/observedBehavior",schemaPath:"#/properties/observedBehavior/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.observedBehavior !== undefined){
+let data16 = data.observedBehavior;
+if(data16 && typeof data16 == "object" && !Array.isArray(data16)){
+for(const key1 in data16){
+if(typeof data16[key1] !== "string"){
+const err36 = {instancePath:instancePath+"/observedBehavior/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/properties/observedBehavior/additionalProperties/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -2027,13 +2028,9 @@ vErrors.push(err36);
 errors++;
 }
 }
-if(data.waived !== undefined){
-let data17 = data.waived;
-if(Array.isArray(data17)){
-const len0 = data17.length;
-for(let i0=0; i0<len0; i0++){
-if(typeof data17[i0] !== "string"){
-const err37 = {instancePath:instancePath+"/waived/" + i0,schemaPath:"#/properties/waived/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err37 = {instancePath:instancePath+"/observedBehavior",schemaPath:"#/properties/observedBehavior/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -2043,9 +2040,13 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
-else {
-const err38 = {instancePath:instancePath+"/waived",schemaPath:"#/properties/waived/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.waived !== undefined){
+let data18 = data.waived;
+if(Array.isArray(data18)){
+const len0 = data18.length;
+for(let i0=0; i0<len0; i0++){
+if(typeof data18[i0] !== "string"){
+const err38 = {instancePath:instancePath+"/waived/" + i0,schemaPath:"#/properties/waived/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err38];
 }
@@ -2055,13 +2056,9 @@ vErrors.push(err38);
 errors++;
 }
 }
-if(data.notices !== undefined){
-let data19 = data.notices;
-if(Array.isArray(data19)){
-const len1 = data19.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data19[i1] !== "string"){
-const err39 = {instancePath:instancePath+"/notices/" + i1,schemaPath:"#/properties/notices/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err39 = {instancePath:instancePath+"/waived",schemaPath:"#/properties/waived/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err39];
 }
@@ -2071,9 +2068,13 @@ vErrors.push(err39);
 errors++;
 }
 }
-}
-else {
-const err40 = {instancePath:instancePath+"/notices",schemaPath:"#/properties/notices/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.notices !== undefined){
+let data20 = data.notices;
+if(Array.isArray(data20)){
+const len1 = data20.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data20[i1] !== "string"){
+const err40 = {instancePath:instancePath+"/notices/" + i1,schemaPath:"#/properties/notices/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err40];
 }
@@ -2083,15 +2084,9 @@ vErrors.push(err40);
 errors++;
 }
 }
-if(data.crashes !== undefined){
-let data21 = data.crashes;
-if(Array.isArray(data21)){
-const len2 = data21.length;
-for(let i2=0; i2<len2; i2++){
-let data22 = data21[i2];
-if(data22 && typeof data22 == "object" && !Array.isArray(data22)){
-if(data22.downMs === undefined){
-const err41 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "downMs"},message:"must have required property '"+"downMs"+"'"};
+}
+else {
+const err41 = {instancePath:instancePath+"/notices",schemaPath:"#/properties/notices/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err41];
 }
@@ -2100,8 +2095,16 @@ vErrors.push(err41);
 }
 errors++;
 }
-if(data22.cameBack === undefined){
-const err42 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "cameBack"},message:"must have required property '"+"cameBack"+"'"};
+}
+if(data.crashes !== undefined){
+let data22 = data.crashes;
+if(Array.isArray(data22)){
+const len2 = data22.length;
+for(let i2=0; i2<len2; i2++){
+let data23 = data22[i2];
+if(data23 && typeof data23 == "object" && !Array.isArray(data23)){
+if(data23.downMs === undefined){
+const err42 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "downMs"},message:"must have required property '"+"downMs"+"'"};
 if(vErrors === null){
 vErrors = [err42];
 }
@@ -2110,8 +2113,8 @@ vErrors.push(err42);
 }
 errors++;
 }
-if(data22.suspects === undefined){
-const err43 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "suspects"},message:"must have required property '"+"suspects"+"'"};
+if(data23.cameBack === undefined){
+const err43 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "cameBack"},message:"must have required property '"+"cameBack"+"'"};
 if(vErrors === null){
 vErrors = [err43];
 }
@@ -2120,8 +2123,8 @@ vErrors.push(err43);
 }
 errors++;
 }
-if(data22.crashedAgain === undefined){
-const err44 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "crashedAgain"},message:"must have required property '"+"crashedAgain"+"'"};
+if(data23.suspects === undefined){
+const err44 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "suspects"},message:"must have required property '"+"suspects"+"'"};
 if(vErrors === null){
 vErrors = [err44];
 }
@@ -2130,10 +2133,8 @@ vErrors.push(err44);
 }
 errors++;
 }
-if(data22.downMs !== undefined){
-let data23 = data22.downMs;
-if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
-const err45 = {instancePath:instancePath+"/crashes/" + i2+"/downMs",schemaPath:"#/properties/crashes/items/properties/downMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data23.crashedAgain === undefined){
+const err45 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/required",keyword:"required",params:{missingProperty: "crashedAgain"},message:"must have required property '"+"crashedAgain"+"'"};
 if(vErrors === null){
 vErrors = [err45];
 }
@@ -2142,9 +2143,10 @@ vErrors.push(err45);
 }
 errors++;
 }
-if((typeof data23 == "number") && (isFinite(data23))){
-if(data23 < 0 || isNaN(data23)){
-const err46 = {instancePath:instancePath+"/crashes/" + i2+"/downMs",schemaPath:"#/properties/crashes/items/properties/downMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+if(data23.downMs !== undefined){
+let data24 = data23.downMs;
+if(!(((typeof data24 == "number") && (!(data24 % 1) && !isNaN(data24))) && (isFinite(data24)))){
+const err46 = {instancePath:instancePath+"/crashes/" + i2+"/downMs",schemaPath:"#/properties/crashes/items/properties/downMs/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err46];
 }
@@ -2153,11 +2155,9 @@ vErrors.push(err46);
 }
 errors++;
 }
-}
-}
-if(data22.cameBack !== undefined){
-if(typeof data22.cameBack !== "boolean"){
-const err47 = {instancePath:instancePath+"/crashes/" + i2+"/cameBack",schemaPath:"#/properties/crashes/items/properties/cameBack/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if((typeof data24 == "number") && (isFinite(data24))){
+if(data24 < 0 || isNaN(data24)){
+const err47 = {instancePath:instancePath+"/crashes/" + i2+"/downMs",schemaPath:"#/properties/crashes/items/properties/downMs/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err47];
 }
@@ -2167,15 +2167,10 @@ vErrors.push(err47);
 errors++;
 }
 }
-if(data22.suspects !== undefined){
-let data25 = data22.suspects;
-if(Array.isArray(data25)){
-const len3 = data25.length;
-for(let i3=0; i3<len3; i3++){
-let data26 = data25[i3];
-if(data26 && typeof data26 == "object" && !Array.isArray(data26)){
-if(data26.exchange === undefined){
-const err48 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+}
+if(data23.cameBack !== undefined){
+if(typeof data23.cameBack !== "boolean"){
+const err48 = {instancePath:instancePath+"/crashes/" + i2+"/cameBack",schemaPath:"#/properties/crashes/items/properties/cameBack/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err48];
 }
@@ -2184,8 +2179,16 @@ vErrors.push(err48);
 }
 errors++;
 }
-if(data26.step === undefined){
-const err49 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+}
+if(data23.suspects !== undefined){
+let data26 = data23.suspects;
+if(Array.isArray(data26)){
+const len3 = data26.length;
+for(let i3=0; i3<len3; i3++){
+let data27 = data26[i3];
+if(data27 && typeof data27 == "object" && !Array.isArray(data27)){
+if(data27.exchange === undefined){
+const err49 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err49];
 }
@@ -2194,8 +2197,8 @@ vErrors.push(err49);
 }
 errors++;
 }
-if(data26.request === undefined){
-const err50 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
+if(data27.step === undefined){
+const err50 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err50];
 }
@@ -2204,8 +2207,8 @@ vErrors.push(err50);
 }
 errors++;
 }
-if(data26.outcome === undefined){
-const err51 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+if(data27.request === undefined){
+const err51 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "request"},message:"must have required property '"+"request"+"'"};
 if(vErrors === null){
 vErrors = [err51];
 }
@@ -2214,10 +2217,8 @@ vErrors.push(err51);
 }
 errors++;
 }
-if(data26.exchange !== undefined){
-let data27 = data26.exchange;
-if(!(((typeof data27 == "number") && (!(data27 % 1) && !isNaN(data27))) && (isFinite(data27)))){
-const err52 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/exchange",schemaPath:"#/definitions/evidenceItem/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data27.outcome === undefined){
+const err52 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err52];
 }
@@ -2226,10 +2227,10 @@ vErrors.push(err52);
 }
 errors++;
 }
-}
-if(data26.step !== undefined){
-if(typeof data26.step !== "string"){
-const err53 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/step",schemaPath:"#/definitions/evidenceItem/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.exchange !== undefined){
+let data28 = data27.exchange;
+if(!(((typeof data28 == "number") && (!(data28 % 1) && !isNaN(data28))) && (isFinite(data28)))){
+const err53 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/exchange",schemaPath:"#/definitions/evidenceItem/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err53];
 }
@@ -2239,9 +2240,9 @@ vErrors.push(err53);
 errors++;
 }
 }
-if(data26.request !== undefined){
-if(typeof data26.request !== "string"){
-const err54 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/request",schemaPath:"#/definitions/evidenceItem/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.step !== undefined){
+if(typeof data27.step !== "string"){
+const err54 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/step",schemaPath:"#/definitions/evidenceItem/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err54];
 }
@@ -2251,9 +2252,9 @@ vErrors.push(err54);
 errors++;
 }
 }
-if(data26.outcome !== undefined){
-if(typeof data26.outcome !== "string"){
-const err55 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/outcome",schemaPath:"#/definitions/evidenceItem/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.request !== undefined){
+if(typeof data27.request !== "string"){
+const err55 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/request",schemaPath:"#/definitions/evidenceItem/properties/request/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err55];
 }
@@ -2263,11 +2264,9 @@ vErrors.push(err55);
 errors++;
 }
 }
-if(data26.traceId !== undefined){
-let data31 = data26.traceId;
-if(typeof data31 === "string"){
-if(!pattern0.test(data31)){
-const err56 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
+if(data27.outcome !== undefined){
+if(typeof data27.outcome !== "string"){
+const err56 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/outcome",schemaPath:"#/definitions/evidenceItem/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err56];
 }
@@ -2277,8 +2276,11 @@ vErrors.push(err56);
 errors++;
 }
 }
-else {
-const err57 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.traceId !== undefined){
+let data32 = data27.traceId;
+if(typeof data32 === "string"){
+if(!pattern0.test(data32)){
+const err57 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err57];
 }
@@ -2288,9 +2290,8 @@ vErrors.push(err57);
 errors++;
 }
 }
-}
 else {
-const err58 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err58 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3+"/traceId",schemaPath:"#/definitions/evidenceItem/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err58];
 }
@@ -2302,7 +2303,7 @@ errors++;
 }
 }
 else {
-const err59 = {instancePath:instancePath+"/crashes/" + i2+"/suspects",schemaPath:"#/properties/crashes/items/properties/suspects/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err59 = {instancePath:instancePath+"/crashes/" + i2+"/suspects/" + i3,schemaPath:"#/definitions/evidenceItem/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err59];
 }
@@ -2312,14 +2313,9 @@ vErrors.push(err59);
 errors++;
 }
 }
-if(data22.crashedAgain !== undefined){
-let data32 = data22.crashedAgain;
-if(Array.isArray(data32)){
-const len4 = data32.length;
-for(let i4=0; i4<len4; i4++){
-let data33 = data32[i4];
-if(!(((typeof data33 == "number") && (!(data33 % 1) && !isNaN(data33))) && (isFinite(data33)))){
-const err60 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain/" + i4,schemaPath:"#/properties/crashes/items/properties/crashedAgain/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err60 = {instancePath:instancePath+"/crashes/" + i2+"/suspects",schemaPath:"#/properties/crashes/items/properties/suspects/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err60];
 }
@@ -2329,9 +2325,14 @@ vErrors.push(err60);
 errors++;
 }
 }
-}
-else {
-const err61 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain",schemaPath:"#/properties/crashes/items/properties/crashedAgain/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data23.crashedAgain !== undefined){
+let data33 = data23.crashedAgain;
+if(Array.isArray(data33)){
+const len4 = data33.length;
+for(let i4=0; i4<len4; i4++){
+let data34 = data33[i4];
+if(!(((typeof data34 == "number") && (!(data34 % 1) && !isNaN(data34))) && (isFinite(data34)))){
+const err61 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain/" + i4,schemaPath:"#/properties/crashes/items/properties/crashedAgain/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err61];
 }
@@ -2343,7 +2344,7 @@ errors++;
 }
 }
 else {
-const err62 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err62 = {instancePath:instancePath+"/crashes/" + i2+"/crashedAgain",schemaPath:"#/properties/crashes/items/properties/crashedAgain/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err62];
 }
@@ -2355,7 +2356,7 @@ errors++;
 }
 }
 else {
-const err63 = {instancePath:instancePath+"/crashes",schemaPath:"#/properties/crashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err63 = {instancePath:instancePath+"/crashes/" + i2,schemaPath:"#/properties/crashes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err63];
 }
@@ -2365,13 +2366,9 @@ vErrors.push(err63);
 errors++;
 }
 }
-if(data.staleKnownFailures !== undefined){
-let data34 = data.staleKnownFailures;
-if(Array.isArray(data34)){
-const len5 = data34.length;
-for(let i5=0; i5<len5; i5++){
-if(typeof data34[i5] !== "string"){
-const err64 = {instancePath:instancePath+"/staleKnownFailures/" + i5,schemaPath:"#/properties/staleKnownFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err64 = {instancePath:instancePath+"/crashes",schemaPath:"#/properties/crashes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err64];
 }
@@ -2381,9 +2378,13 @@ vErrors.push(err64);
 errors++;
 }
 }
-}
-else {
-const err65 = {instancePath:instancePath+"/staleKnownFailures",schemaPath:"#/properties/staleKnownFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.staleKnownFailures !== undefined){
+let data35 = data.staleKnownFailures;
+if(Array.isArray(data35)){
+const len5 = data35.length;
+for(let i5=0; i5<len5; i5++){
+if(typeof data35[i5] !== "string"){
+const err65 = {instancePath:instancePath+"/staleKnownFailures/" + i5,schemaPath:"#/properties/staleKnownFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err65];
 }
@@ -2393,11 +2394,9 @@ vErrors.push(err65);
 errors++;
 }
 }
-if(data.comparison !== undefined){
-let data36 = data.comparison;
-if(data36 && typeof data36 == "object" && !Array.isArray(data36)){
-if(data36.startedAt === undefined){
-const err66 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+}
+else {
+const err66 = {instancePath:instancePath+"/staleKnownFailures",schemaPath:"#/properties/staleKnownFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -2406,8 +2405,12 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data36.differences === undefined){
-const err67 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+}
+if(data.comparison !== undefined){
+let data37 = data.comparison;
+if(data37 && typeof data37 == "object" && !Array.isArray(data37)){
+if(data37.startedAt === undefined){
+const err67 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -2416,8 +2419,8 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(data36.regressions === undefined){
-const err68 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
+if(data37.differences === undefined){
+const err68 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -2426,8 +2429,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data36.fixes === undefined){
-const err69 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
+if(data37.regressions === undefined){
+const err69 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "regressions"},message:"must have required property '"+"regressions"+"'"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -2436,8 +2439,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(data36.otherChanges === undefined){
-const err70 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
+if(data37.newFailures === undefined){
+const err70 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "newFailures"},message:"must have required property '"+"newFailures"+"'"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -2446,8 +2449,8 @@ vErrors.push(err70);
 }
 errors++;
 }
-if(data36.unchanged === undefined){
-const err71 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
+if(data37.fixes === undefined){
+const err71 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "fixes"},message:"must have required property '"+"fixes"+"'"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -2456,9 +2459,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-for(const key2 in data36){
-if(!((((((key2 === "startedAt") || (key2 === "differences")) || (key2 === "regressions")) || (key2 === "fixes")) || (key2 === "otherChanges")) || (key2 === "unchanged"))){
-const err72 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
+if(data37.stillFailing === undefined){
+const err72 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "stillFailing"},message:"must have required property '"+"stillFailing"+"'"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -2467,12 +2469,8 @@ vErrors.push(err72);
 }
 errors++;
 }
-}
-if(data36.startedAt !== undefined){
-let data37 = data36.startedAt;
-if(typeof data37 === "string"){
-if(!(formats0.test(data37))){
-const err73 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
+if(data37.onlyNow === undefined){
+const err73 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "onlyNow"},message:"must have required property '"+"onlyNow"+"'"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -2481,9 +2479,8 @@ vErrors.push(err73);
 }
 errors++;
 }
-}
-else {
-const err74 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data37.onlyBefore === undefined){
+const err74 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "onlyBefore"},message:"must have required property '"+"onlyBefore"+"'"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -2492,14 +2489,8 @@ vErrors.push(err74);
 }
 errors++;
 }
-}
-if(data36.differences !== undefined){
-let data38 = data36.differences;
-if(Array.isArray(data38)){
-const len6 = data38.length;
-for(let i6=0; i6<len6; i6++){
-if(typeof data38[i6] !== "string"){
-const err75 = {instancePath:instancePath+"/comparison/differences/" + i6,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data37.otherChanges === undefined){
+const err75 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "otherChanges"},message:"must have required property '"+"otherChanges"+"'"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -2508,10 +2499,8 @@ vErrors.push(err75);
 }
 errors++;
 }
-}
-}
-else {
-const err76 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.unchanged === undefined){
+const err76 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "unchanged"},message:"must have required property '"+"unchanged"+"'"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -2520,14 +2509,9 @@ vErrors.push(err76);
 }
 errors++;
 }
-}
-if(data36.regressions !== undefined){
-let data40 = data36.regressions;
-if(Array.isArray(data40)){
-const len7 = data40.length;
-for(let i7=0; i7<len7; i7++){
-if(typeof data40[i7] !== "string"){
-const err77 = {instancePath:instancePath+"/comparison/regressions/" + i7,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+for(const key2 in data37){
+if(!(func2.call(schema18.properties.comparison.properties, key2))){
+const err77 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/additionalProperties",keyword:"additionalProperties",params:{additionalProperty: key2},message:"must NOT have additional properties"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -2537,9 +2521,11 @@ vErrors.push(err77);
 errors++;
 }
 }
-}
-else {
-const err78 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.startedAt !== undefined){
+let data38 = data37.startedAt;
+if(typeof data38 === "string"){
+if(!(formats0.test(data38))){
+const err78 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/format",keyword:"format",params:{format: "iso8601"},message:"must match format \""+"iso8601"+"\""};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -2549,13 +2535,8 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data36.fixes !== undefined){
-let data42 = data36.fixes;
-if(Array.isArray(data42)){
-const len8 = data42.length;
-for(let i8=0; i8<len8; i8++){
-if(typeof data42[i8] !== "string"){
-const err79 = {instancePath:instancePath+"/comparison/fixes/" + i8,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+else {
+const err79 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -2565,9 +2546,13 @@ vErrors.push(err79);
 errors++;
 }
 }
-}
-else {
-const err80 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.differences !== undefined){
+let data39 = data37.differences;
+if(Array.isArray(data39)){
+const len6 = data39.length;
+for(let i6=0; i6<len6; i6++){
+if(typeof data39[i6] !== "string"){
+const err80 = {instancePath:instancePath+"/comparison/differences/" + i6,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -2577,13 +2562,9 @@ vErrors.push(err80);
 errors++;
 }
 }
-if(data36.otherChanges !== undefined){
-let data44 = data36.otherChanges;
-if(Array.isArray(data44)){
-const len9 = data44.length;
-for(let i9=0; i9<len9; i9++){
-if(typeof data44[i9] !== "string"){
-const err81 = {instancePath:instancePath+"/comparison/otherChanges/" + i9,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err81 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -2593,9 +2574,13 @@ vErrors.push(err81);
 errors++;
 }
 }
-}
-else {
-const err82 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.regressions !== undefined){
+let data41 = data37.regressions;
+if(Array.isArray(data41)){
+const len7 = data41.length;
+for(let i7=0; i7<len7; i7++){
+if(typeof data41[i7] !== "string"){
+const err82 = {instancePath:instancePath+"/comparison/regressions/" + i7,schemaPath:"#/properties/comparison/properties/regressions/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -2605,13 +2590,9 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data36.unchanged !== undefined){
-let data46 = data36.unchanged;
-if(Array.isArray(data46)){
-const len10 = data46.length;
-for(let i10=0; i10<len10; i10++){
-if(typeof data46[i10] !== "string"){
-const err83 = {instancePath:instancePath+"/comparison/unchanged/" + i10,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err83 = {instancePath:instancePath+"/comparison/regressions",schemaPath:"#/properties/comparison/properties/regressions/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -2621,9 +2602,13 @@ vErrors.push(err83);
 errors++;
 }
 }
-}
-else {
-const err84 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data37.newFailures !== undefined){
+let data43 = data37.newFailures;
+if(Array.isArray(data43)){
+const len8 = data43.length;
+for(let i8=0; i8<len8; i8++){
+if(typeof data43[i8] !== "string"){
+const err84 = {instancePath:instancePath+"/comparison/newFailures/" + i8,schemaPath:"#/properties/comparison/properties/newFailures/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -2635,7 +2620,7 @@ errors++;
 }
 }
 else {
-const err85 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err85 = {instancePath:instancePath+"/comparison/newFailures",schemaPath:"#/properties/comparison/properties/newFailures/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -2645,15 +2630,13 @@ vErrors.push(err85);
 errors++;
 }
 }
-if(data.requirements !== undefined){
-let data48 = data.requirements;
-if(Array.isArray(data48)){
-const len11 = data48.length;
-for(let i11=0; i11<len11; i11++){
-let data49 = data48[i11];
-if(data49 && typeof data49 == "object" && !Array.isArray(data49)){
-if(data49.id === undefined){
-const err86 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data37.fixes !== undefined){
+let data45 = data37.fixes;
+if(Array.isArray(data45)){
+const len9 = data45.length;
+for(let i9=0; i9<len9; i9++){
+if(typeof data45[i9] !== "string"){
+const err86 = {instancePath:instancePath+"/comparison/fixes/" + i9,schemaPath:"#/properties/comparison/properties/fixes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -2662,8 +2645,10 @@ vErrors.push(err86);
 }
 errors++;
 }
-if(data49.area === undefined){
-const err87 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
+}
+}
+else {
+const err87 = {instancePath:instancePath+"/comparison/fixes",schemaPath:"#/properties/comparison/properties/fixes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -2672,8 +2657,14 @@ vErrors.push(err87);
 }
 errors++;
 }
-if(data49.level === undefined){
-const err88 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
+}
+if(data37.stillFailing !== undefined){
+let data47 = data37.stillFailing;
+if(Array.isArray(data47)){
+const len10 = data47.length;
+for(let i10=0; i10<len10; i10++){
+if(typeof data47[i10] !== "string"){
+const err88 = {instancePath:instancePath+"/comparison/stillFailing/" + i10,schemaPath:"#/properties/comparison/properties/stillFailing/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -2682,8 +2673,10 @@ vErrors.push(err88);
 }
 errors++;
 }
-if(data49.section === undefined){
-const err89 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+}
+}
+else {
+const err89 = {instancePath:instancePath+"/comparison/stillFailing",schemaPath:"#/properties/comparison/properties/stillFailing/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -2692,8 +2685,14 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(data49.statements === undefined){
-const err90 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
+}
+if(data37.onlyNow !== undefined){
+let data49 = data37.onlyNow;
+if(Array.isArray(data49)){
+const len11 = data49.length;
+for(let i11=0; i11<len11; i11++){
+if(typeof data49[i11] !== "string"){
+const err90 = {instancePath:instancePath+"/comparison/onlyNow/" + i11,schemaPath:"#/properties/comparison/properties/onlyNow/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -2702,8 +2701,10 @@ vErrors.push(err90);
 }
 errors++;
 }
-if(data49.verdict === undefined){
-const err91 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+}
+}
+else {
+const err91 = {instancePath:instancePath+"/comparison/onlyNow",schemaPath:"#/properties/comparison/properties/onlyNow/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -2712,8 +2713,14 @@ vErrors.push(err91);
 }
 errors++;
 }
-if(data49.rule === undefined){
-const err92 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
+}
+if(data37.onlyBefore !== undefined){
+let data51 = data37.onlyBefore;
+if(Array.isArray(data51)){
+const len12 = data51.length;
+for(let i12=0; i12<len12; i12++){
+if(typeof data51[i12] !== "string"){
+const err92 = {instancePath:instancePath+"/comparison/onlyBefore/" + i12,schemaPath:"#/properties/comparison/properties/onlyBefore/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -2722,8 +2729,10 @@ vErrors.push(err92);
 }
 errors++;
 }
-if(data49.evidence === undefined){
-const err93 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
+}
+}
+else {
+const err93 = {instancePath:instancePath+"/comparison/onlyBefore",schemaPath:"#/properties/comparison/properties/onlyBefore/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -2732,9 +2741,14 @@ vErrors.push(err93);
 }
 errors++;
 }
-if(data49.id !== undefined){
-if(typeof data49.id !== "string"){
-const err94 = {instancePath:instancePath+"/requirements/" + i11+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data37.otherChanges !== undefined){
+let data53 = data37.otherChanges;
+if(Array.isArray(data53)){
+const len13 = data53.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data53[i13] !== "string"){
+const err94 = {instancePath:instancePath+"/comparison/otherChanges/" + i13,schemaPath:"#/properties/comparison/properties/otherChanges/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -2744,9 +2758,9 @@ vErrors.push(err94);
 errors++;
 }
 }
-if(data49.area !== undefined){
-if(typeof data49.area !== "string"){
-const err95 = {instancePath:instancePath+"/requirements/" + i11+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err95 = {instancePath:instancePath+"/comparison/otherChanges",schemaPath:"#/properties/comparison/properties/otherChanges/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -2756,10 +2770,13 @@ vErrors.push(err95);
 errors++;
 }
 }
-if(data49.level !== undefined){
-let data52 = data49.level;
-if(typeof data52 !== "string"){
-const err96 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data37.unchanged !== undefined){
+let data55 = data37.unchanged;
+if(Array.isArray(data55)){
+const len14 = data55.length;
+for(let i14=0; i14<len14; i14++){
+if(typeof data55[i14] !== "string"){
+const err96 = {instancePath:instancePath+"/comparison/unchanged/" + i14,schemaPath:"#/properties/comparison/properties/unchanged/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -2768,8 +2785,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(!(((((data52 === "must") || (data52 === "should")) || (data52 === "target")) || (data52 === "may")) || (data52 === "extension"))){
-const err97 = {instancePath:instancePath+"/requirements/" + i11+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema22.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err97 = {instancePath:instancePath+"/comparison/unchanged",schemaPath:"#/properties/comparison/properties/unchanged/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -2779,9 +2798,9 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data49.section !== undefined){
-if(typeof data49.section !== "string"){
-const err98 = {instancePath:instancePath+"/requirements/" + i11+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err98 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -2791,13 +2810,15 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data49.statements !== undefined){
-let data54 = data49.statements;
-if(Array.isArray(data54)){
-const len12 = data54.length;
-for(let i12=0; i12<len12; i12++){
-if(typeof data54[i12] !== "string"){
-const err99 = {instancePath:instancePath+"/requirements/" + i11+"/statements/" + i12,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.requirements !== undefined){
+let data57 = data.requirements;
+if(Array.isArray(data57)){
+const len15 = data57.length;
+for(let i15=0; i15<len15; i15++){
+let data58 = data57[i15];
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.id === undefined){
+const err99 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -2806,10 +2827,8 @@ vErrors.push(err99);
 }
 errors++;
 }
-}
-}
-else {
-const err100 = {instancePath:instancePath+"/requirements/" + i11+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data58.area === undefined){
+const err100 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "area"},message:"must have required property '"+"area"+"'"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -2818,11 +2837,8 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-if(data49.verdict !== undefined){
-let data56 = data49.verdict;
-if(typeof data56 !== "string"){
-const err101 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.level === undefined){
+const err101 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "level"},message:"must have required property '"+"level"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -2831,8 +2847,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(!(((((((((data56 === "pass") || (data56 === "fail")) || (data56 === "warn")) || (data56 === "note")) || (data56 === "not_applicable")) || (data56 === "not_observed")) || (data56 === "not_selected")) || (data56 === "blocked")) || (data56 === "error"))){
-const err102 = {instancePath:instancePath+"/requirements/" + i11+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema23.enum},message:"must be equal to one of the allowed values"};
+if(data58.section === undefined){
+const err102 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -2841,10 +2857,8 @@ vErrors.push(err102);
 }
 errors++;
 }
-}
-if(data49.rule !== undefined){
-if(typeof data49.rule !== "string"){
-const err103 = {instancePath:instancePath+"/requirements/" + i11+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.statements === undefined){
+const err103 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "statements"},message:"must have required property '"+"statements"+"'"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -2853,10 +2867,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-}
-if(data49.accepted !== undefined){
-if(typeof data49.accepted !== "string"){
-const err104 = {instancePath:instancePath+"/requirements/" + i11+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.verdict === undefined){
+const err104 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -2865,10 +2877,8 @@ vErrors.push(err104);
 }
 errors++;
 }
-}
-if(data49.reason !== undefined){
-if(typeof data49.reason !== "string"){
-const err105 = {instancePath:instancePath+"/requirements/" + i11+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.rule === undefined){
+const err105 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "rule"},message:"must have required property '"+"rule"+"'"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -2877,10 +2887,8 @@ vErrors.push(err105);
 }
 errors++;
 }
-}
-if(data49.expected !== undefined){
-if(typeof data49.expected !== "string"){
-const err106 = {instancePath:instancePath+"/requirements/" + i11+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.evidence === undefined){
+const err106 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/required",keyword:"required",params:{missingProperty: "evidence"},message:"must have required property '"+"evidence"+"'"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -2889,10 +2897,9 @@ vErrors.push(err106);
 }
 errors++;
 }
-}
-if(data49.received !== undefined){
-if(typeof data49.received !== "string"){
-const err107 = {instancePath:instancePath+"/requirements/" + i11+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.id !== undefined){
+if(typeof data58.id !== "string"){
+const err107 = {instancePath:instancePath+"/requirements/" + i15+"/id",schemaPath:"#/properties/requirements/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -2902,9 +2909,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data49.pointer !== undefined){
-if(typeof data49.pointer !== "string"){
-const err108 = {instancePath:instancePath+"/requirements/" + i11+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.area !== undefined){
+if(typeof data58.area !== "string"){
+const err108 = {instancePath:instancePath+"/requirements/" + i15+"/area",schemaPath:"#/properties/requirements/items/properties/area/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -2914,9 +2921,10 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data49.hint !== undefined){
-if(typeof data49.hint !== "string"){
-const err109 = {instancePath:instancePath+"/requirements/" + i11+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.level !== undefined){
+let data61 = data58.level;
+if(typeof data61 !== "string"){
+const err109 = {instancePath:instancePath+"/requirements/" + i15+"/level",schemaPath:"#/definitions/level/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -2925,10 +2933,8 @@ vErrors.push(err109);
 }
 errors++;
 }
-}
-if(data49.curl !== undefined){
-if(typeof data49.curl !== "string"){
-const err110 = {instancePath:instancePath+"/requirements/" + i11+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data61 === "must") || (data61 === "should")) || (data61 === "target")) || (data61 === "may")) || (data61 === "extension"))){
+const err110 = {instancePath:instancePath+"/requirements/" + i15+"/level",schemaPath:"#/definitions/level/enum",keyword:"enum",params:{allowedValues: schema22.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -2938,10 +2944,9 @@ vErrors.push(err110);
 errors++;
 }
 }
-if(data49.findings !== undefined){
-let data65 = data49.findings;
-if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
-const err111 = {instancePath:instancePath+"/requirements/" + i11+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data58.section !== undefined){
+if(typeof data58.section !== "string"){
+const err111 = {instancePath:instancePath+"/requirements/" + i15+"/section",schemaPath:"#/properties/requirements/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -2951,15 +2956,13 @@ vErrors.push(err111);
 errors++;
 }
 }
-if(data49.evidence !== undefined){
-if(!(validate17(data49.evidence, {instancePath:instancePath+"/requirements/" + i11+"/evidence",parentData:data49,parentDataProperty:"evidence",rootData}))){
-vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
-errors = vErrors.length;
-}
-}
-}
-else {
-const err112 = {instancePath:instancePath+"/requirements/" + i11,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data58.statements !== undefined){
+let data63 = data58.statements;
+if(Array.isArray(data63)){
+const len16 = data63.length;
+for(let i16=0; i16<len16; i16++){
+if(typeof data63[i16] !== "string"){
+const err112 = {instancePath:instancePath+"/requirements/" + i15+"/statements/" + i16,schemaPath:"#/properties/requirements/items/properties/statements/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err112];
 }
@@ -2971,7 +2974,7 @@ errors++;
 }
 }
 else {
-const err113 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err113 = {instancePath:instancePath+"/requirements/" + i15+"/statements",schemaPath:"#/properties/requirements/items/properties/statements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err113];
 }
@@ -2981,15 +2984,10 @@ vErrors.push(err113);
 errors++;
 }
 }
-if(data.calls !== undefined){
-let data67 = data.calls;
-if(Array.isArray(data67)){
-const len13 = data67.length;
-for(let i13=0; i13<len13; i13++){
-let data68 = data67[i13];
-if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
-if(data68.exchange === undefined){
-const err114 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
+if(data58.verdict !== undefined){
+let data65 = data58.verdict;
+if(typeof data65 !== "string"){
+const err114 = {instancePath:instancePath+"/requirements/" + i15+"/verdict",schemaPath:"#/definitions/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -2998,8 +2996,8 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(data68.step === undefined){
-const err115 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
+if(!(((((((((data65 === "pass") || (data65 === "fail")) || (data65 === "warn")) || (data65 === "note")) || (data65 === "not_applicable")) || (data65 === "not_observed")) || (data65 === "not_selected")) || (data65 === "blocked")) || (data65 === "error"))){
+const err115 = {instancePath:instancePath+"/requirements/" + i15+"/verdict",schemaPath:"#/definitions/verdict/enum",keyword:"enum",params:{allowedValues: schema23.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -3008,8 +3006,10 @@ vErrors.push(err115);
 }
 errors++;
 }
-if(data68.outcome === undefined){
-const err116 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
+}
+if(data58.rule !== undefined){
+if(typeof data58.rule !== "string"){
+const err116 = {instancePath:instancePath+"/requirements/" + i15+"/rule",schemaPath:"#/properties/requirements/items/properties/rule/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -3018,8 +3018,10 @@ vErrors.push(err116);
 }
 errors++;
 }
-if(data68.turns === undefined){
-const err117 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+}
+if(data58.since !== undefined){
+if(typeof data58.since !== "string"){
+const err117 = {instancePath:instancePath+"/requirements/" + i15+"/since",schemaPath:"#/properties/requirements/items/properties/since/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -3028,8 +3030,11 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data68.packets === undefined){
-const err118 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+}
+if(data58.addedLater !== undefined){
+let data68 = data58.addedLater;
+if(typeof data68 !== "boolean"){
+const err118 = {instancePath:instancePath+"/requirements/" + i15+"/addedLater",schemaPath:"#/properties/requirements/items/properties/addedLater/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -3038,8 +3043,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data68.lost === undefined){
-const err119 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(true !== data68){
+const err119 = {instancePath:instancePath+"/requirements/" + i15+"/addedLater",schemaPath:"#/properties/requirements/items/properties/addedLater/const",keyword:"const",params:{allowedValue: true},message:"must be equal to constant"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -3048,8 +3053,10 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data68.soundMs === undefined){
-const err120 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
+}
+if(data58.accepted !== undefined){
+if(typeof data58.accepted !== "string"){
+const err120 = {instancePath:instancePath+"/requirements/" + i15+"/accepted",schemaPath:"#/properties/requirements/items/properties/accepted/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -3058,10 +3065,10 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(data68.exchange !== undefined){
-let data69 = data68.exchange;
-if(!(((typeof data69 == "number") && (!(data69 % 1) && !isNaN(data69))) && (isFinite(data69)))){
-const err121 = {instancePath:instancePath+"/calls/" + i13+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data58.reason !== undefined){
+if(typeof data58.reason !== "string"){
+const err121 = {instancePath:instancePath+"/requirements/" + i15+"/reason",schemaPath:"#/properties/requirements/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -3071,9 +3078,9 @@ vErrors.push(err121);
 errors++;
 }
 }
-if(data68.step !== undefined){
-if(typeof data68.step !== "string"){
-const err122 = {instancePath:instancePath+"/calls/" + i13+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.expected !== undefined){
+if(typeof data58.expected !== "string"){
+const err122 = {instancePath:instancePath+"/requirements/" + i15+"/expected",schemaPath:"#/properties/requirements/items/properties/expected/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -3083,9 +3090,9 @@ vErrors.push(err122);
 errors++;
 }
 }
-if(data68.outcome !== undefined){
-if(typeof data68.outcome !== "string"){
-const err123 = {instancePath:instancePath+"/calls/" + i13+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data58.received !== undefined){
+if(typeof data58.received !== "string"){
+const err123 = {instancePath:instancePath+"/requirements/" + i15+"/received",schemaPath:"#/properties/requirements/items/properties/received/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -3095,10 +3102,9 @@ vErrors.push(err123);
 errors++;
 }
 }
-if(data68.readyMs !== undefined){
-let data72 = data68.readyMs;
-if(!((typeof data72 == "number") && (isFinite(data72)))){
-const err124 = {instancePath:instancePath+"/calls/" + i13+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data58.pointer !== undefined){
+if(typeof data58.pointer !== "string"){
+const err124 = {instancePath:instancePath+"/requirements/" + i15+"/pointer",schemaPath:"#/properties/requirements/items/properties/pointer/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -3108,10 +3114,9 @@ vErrors.push(err124);
 errors++;
 }
 }
-if(data68.connectedMs !== undefined){
-let data73 = data68.connectedMs;
-if(!((typeof data73 == "number") && (isFinite(data73)))){
-const err125 = {instancePath:instancePath+"/calls/" + i13+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data58.hint !== undefined){
+if(typeof data58.hint !== "string"){
+const err125 = {instancePath:instancePath+"/requirements/" + i15+"/hint",schemaPath:"#/properties/requirements/items/properties/hint/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -3121,10 +3126,9 @@ vErrors.push(err125);
 errors++;
 }
 }
-if(data68.firstPacketMs !== undefined){
-let data74 = data68.firstPacketMs;
-if(!((typeof data74 == "number") && (isFinite(data74)))){
-const err126 = {instancePath:instancePath+"/calls/" + i13+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data58.curl !== undefined){
+if(typeof data58.curl !== "string"){
+const err126 = {instancePath:instancePath+"/requirements/" + i15+"/curl",schemaPath:"#/properties/requirements/items/properties/curl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -3134,10 +3138,10 @@ vErrors.push(err126);
 errors++;
 }
 }
-if(data68.firstSoundMs !== undefined){
-let data75 = data68.firstSoundMs;
-if(!((typeof data75 == "number") && (isFinite(data75)))){
-const err127 = {instancePath:instancePath+"/calls/" + i13+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data58.findings !== undefined){
+let data76 = data58.findings;
+if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
+const err127 = {instancePath:instancePath+"/requirements/" + i15+"/findings",schemaPath:"#/properties/requirements/items/properties/findings/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -3147,10 +3151,15 @@ vErrors.push(err127);
 errors++;
 }
 }
-if(data68.turns !== undefined){
-let data76 = data68.turns;
-if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
-const err128 = {instancePath:instancePath+"/calls/" + i13+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data58.evidence !== undefined){
+if(!(validate17(data58.evidence, {instancePath:instancePath+"/requirements/" + i15+"/evidence",parentData:data58,parentDataProperty:"evidence",rootData}))){
+vErrors = vErrors === null ? validate17.errors : vErrors.concat(validate17.errors);
+errors = vErrors.length;
+}
+}
+}
+else {
+const err128 = {instancePath:instancePath+"/requirements/" + i15,schemaPath:"#/properties/requirements/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -3160,14 +3169,9 @@ vErrors.push(err128);
 errors++;
 }
 }
-if(data68.turnResponsesMs !== undefined){
-let data77 = data68.turnResponsesMs;
-if(Array.isArray(data77)){
-const len14 = data77.length;
-for(let i14=0; i14<len14; i14++){
-let data78 = data77[i14];
-if(!((typeof data78 == "number") && (isFinite(data78)))){
-const err129 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs/" + i14,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err129 = {instancePath:instancePath+"/requirements",schemaPath:"#/properties/requirements/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -3177,9 +3181,15 @@ vErrors.push(err129);
 errors++;
 }
 }
-}
-else {
-const err130 = {instancePath:instancePath+"/calls/" + i13+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.calls !== undefined){
+let data78 = data.calls;
+if(Array.isArray(data78)){
+const len17 = data78.length;
+for(let i17=0; i17<len17; i17++){
+let data79 = data78[i17];
+if(data79 && typeof data79 == "object" && !Array.isArray(data79)){
+if(data79.exchange === undefined){
+const err130 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "exchange"},message:"must have required property '"+"exchange"+"'"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -3188,15 +3198,8 @@ vErrors.push(err130);
 }
 errors++;
 }
-}
-if(data68.statedResponsesMs !== undefined){
-let data79 = data68.statedResponsesMs;
-if(Array.isArray(data79)){
-const len15 = data79.length;
-for(let i15=0; i15<len15; i15++){
-let data80 = data79[i15];
-if(!((typeof data80 == "number") && (isFinite(data80)))){
-const err131 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs/" + i15,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.step === undefined){
+const err131 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "step"},message:"must have required property '"+"step"+"'"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -3205,10 +3208,8 @@ vErrors.push(err131);
 }
 errors++;
 }
-}
-}
-else {
-const err132 = {instancePath:instancePath+"/calls/" + i13+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data79.outcome === undefined){
+const err132 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "outcome"},message:"must have required property '"+"outcome"+"'"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -3217,11 +3218,8 @@ vErrors.push(err132);
 }
 errors++;
 }
-}
-if(data68.packets !== undefined){
-let data81 = data68.packets;
-if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
-const err133 = {instancePath:instancePath+"/calls/" + i13+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data79.turns === undefined){
+const err133 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -3230,11 +3228,8 @@ vErrors.push(err133);
 }
 errors++;
 }
-}
-if(data68.lost !== undefined){
-let data82 = data68.lost;
-if(!(((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82))) && (isFinite(data82)))){
-const err134 = {instancePath:instancePath+"/calls/" + i13+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data79.packets === undefined){
+const err134 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -3243,11 +3238,8 @@ vErrors.push(err134);
 }
 errors++;
 }
-}
-if(data68.gapMaxMs !== undefined){
-let data83 = data68.gapMaxMs;
-if(!((typeof data83 == "number") && (isFinite(data83)))){
-const err135 = {instancePath:instancePath+"/calls/" + i13+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.lost === undefined){
+const err135 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -3256,11 +3248,8 @@ vErrors.push(err135);
 }
 errors++;
 }
-}
-if(data68.transitP99Ms !== undefined){
-let data84 = data68.transitP99Ms;
-if(!((typeof data84 == "number") && (isFinite(data84)))){
-const err136 = {instancePath:instancePath+"/calls/" + i13+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.soundMs === undefined){
+const err136 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/required",keyword:"required",params:{missingProperty: "soundMs"},message:"must have required property '"+"soundMs"+"'"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -3269,11 +3258,10 @@ vErrors.push(err136);
 }
 errors++;
 }
-}
-if(data68.roundTripP95Ms !== undefined){
-let data85 = data68.roundTripP95Ms;
-if(!((typeof data85 == "number") && (isFinite(data85)))){
-const err137 = {instancePath:instancePath+"/calls/" + i13+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.exchange !== undefined){
+let data80 = data79.exchange;
+if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
+const err137 = {instancePath:instancePath+"/calls/" + i17+"/exchange",schemaPath:"#/properties/calls/items/properties/exchange/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -3283,10 +3271,9 @@ vErrors.push(err137);
 errors++;
 }
 }
-if(data68.soundMs !== undefined){
-let data86 = data68.soundMs;
-if(!((typeof data86 == "number") && (isFinite(data86)))){
-const err138 = {instancePath:instancePath+"/calls/" + i13+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.step !== undefined){
+if(typeof data79.step !== "string"){
+const err138 = {instancePath:instancePath+"/calls/" + i17+"/step",schemaPath:"#/properties/calls/items/properties/step/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -3296,10 +3283,9 @@ vErrors.push(err138);
 errors++;
 }
 }
-if(data68.kitLateMs !== undefined){
-let data87 = data68.kitLateMs;
-if(!((typeof data87 == "number") && (isFinite(data87)))){
-const err139 = {instancePath:instancePath+"/calls/" + i13+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.outcome !== undefined){
+if(typeof data79.outcome !== "string"){
+const err139 = {instancePath:instancePath+"/calls/" + i17+"/outcome",schemaPath:"#/properties/calls/items/properties/outcome/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -3309,10 +3295,10 @@ vErrors.push(err139);
 errors++;
 }
 }
-if(data68.closeCode !== undefined){
-let data88 = data68.closeCode;
-if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
-const err140 = {instancePath:instancePath+"/calls/" + i13+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data79.readyMs !== undefined){
+let data83 = data79.readyMs;
+if(!((typeof data83 == "number") && (isFinite(data83)))){
+const err140 = {instancePath:instancePath+"/calls/" + i17+"/readyMs",schemaPath:"#/properties/calls/items/properties/readyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -3322,9 +3308,10 @@ vErrors.push(err140);
 errors++;
 }
 }
-}
-else {
-const err141 = {instancePath:instancePath+"/calls/" + i13,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data79.connectedMs !== undefined){
+let data84 = data79.connectedMs;
+if(!((typeof data84 == "number") && (isFinite(data84)))){
+const err141 = {instancePath:instancePath+"/calls/" + i17+"/connectedMs",schemaPath:"#/properties/calls/items/properties/connectedMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -3334,9 +3321,10 @@ vErrors.push(err141);
 errors++;
 }
 }
-}
-else {
-const err142 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data79.firstPacketMs !== undefined){
+let data85 = data79.firstPacketMs;
+if(!((typeof data85 == "number") && (isFinite(data85)))){
+const err142 = {instancePath:instancePath+"/calls/" + i17+"/firstPacketMs",schemaPath:"#/properties/calls/items/properties/firstPacketMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -3346,11 +3334,10 @@ vErrors.push(err142);
 errors++;
 }
 }
-if(data.audioLatency !== undefined){
-let data89 = data.audioLatency;
-if(data89 && typeof data89 == "object" && !Array.isArray(data89)){
-if(data89.verdict === undefined){
-const err143 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data79.firstSoundMs !== undefined){
+let data86 = data79.firstSoundMs;
+if(!((typeof data86 == "number") && (isFinite(data86)))){
+const err143 = {instancePath:instancePath+"/calls/" + i17+"/firstSoundMs",schemaPath:"#/properties/calls/items/properties/firstSoundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -3359,8 +3346,11 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data89.reason === undefined){
-const err144 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+}
+if(data79.turns !== undefined){
+let data87 = data79.turns;
+if(!(((typeof data87 == "number") && (!(data87 % 1) && !isNaN(data87))) && (isFinite(data87)))){
+const err144 = {instancePath:instancePath+"/calls/" + i17+"/turns",schemaPath:"#/properties/calls/items/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -3369,10 +3359,15 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(data89.verdict !== undefined){
-let data90 = data89.verdict;
-if(typeof data90 !== "string"){
-const err145 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data79.turnResponsesMs !== undefined){
+let data88 = data79.turnResponsesMs;
+if(Array.isArray(data88)){
+const len18 = data88.length;
+for(let i18=0; i18<len18; i18++){
+let data89 = data88[i18];
+if(!((typeof data89 == "number") && (isFinite(data89)))){
+const err145 = {instancePath:instancePath+"/calls/" + i17+"/turnResponsesMs/" + i18,schemaPath:"#/properties/calls/items/properties/turnResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -3381,8 +3376,10 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(!(((data90 === "met") || (data90 === "missed")) || (data90 === "not_proven"))){
-const err146 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err146 = {instancePath:instancePath+"/calls/" + i17+"/turnResponsesMs",schemaPath:"#/properties/calls/items/properties/turnResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -3392,9 +3389,14 @@ vErrors.push(err146);
 errors++;
 }
 }
-if(data89.reason !== undefined){
-if(typeof data89.reason !== "string"){
-const err147 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data79.statedResponsesMs !== undefined){
+let data90 = data79.statedResponsesMs;
+if(Array.isArray(data90)){
+const len19 = data90.length;
+for(let i19=0; i19<len19; i19++){
+let data91 = data90[i19];
+if(!((typeof data91 == "number") && (isFinite(data91)))){
+const err147 = {instancePath:instancePath+"/calls/" + i17+"/statedResponsesMs/" + i19,schemaPath:"#/properties/calls/items/properties/statedResponsesMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -3404,10 +3406,9 @@ vErrors.push(err147);
 errors++;
 }
 }
-if(data89.audioPathLatencyMs !== undefined){
-let data92 = data89.audioPathLatencyMs;
-if(!((typeof data92 == "number") && (isFinite(data92)))){
-const err148 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err148 = {instancePath:instancePath+"/calls/" + i17+"/statedResponsesMs",schemaPath:"#/properties/calls/items/properties/statedResponsesMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -3417,11 +3418,10 @@ vErrors.push(err148);
 errors++;
 }
 }
-if(data89.turnResponseMs !== undefined){
-let data93 = data89.turnResponseMs;
-if(data93 && typeof data93 == "object" && !Array.isArray(data93)){
-if(data93.turns === undefined){
-const err149 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data79.packets !== undefined){
+let data92 = data79.packets;
+if(!(((typeof data92 == "number") && (!(data92 % 1) && !isNaN(data92))) && (isFinite(data92)))){
+const err149 = {instancePath:instancePath+"/calls/" + i17+"/packets",schemaPath:"#/properties/calls/items/properties/packets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -3430,8 +3430,11 @@ vErrors.push(err149);
 }
 errors++;
 }
-if(data93.p50 === undefined){
-const err150 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+}
+if(data79.lost !== undefined){
+let data93 = data79.lost;
+if(!(((typeof data93 == "number") && (!(data93 % 1) && !isNaN(data93))) && (isFinite(data93)))){
+const err150 = {instancePath:instancePath+"/calls/" + i17+"/lost",schemaPath:"#/properties/calls/items/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -3440,8 +3443,11 @@ vErrors.push(err150);
 }
 errors++;
 }
-if(data93.p95 === undefined){
-const err151 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+}
+if(data79.gapMaxMs !== undefined){
+let data94 = data79.gapMaxMs;
+if(!((typeof data94 == "number") && (isFinite(data94)))){
+const err151 = {instancePath:instancePath+"/calls/" + i17+"/gapMaxMs",schemaPath:"#/properties/calls/items/properties/gapMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -3450,8 +3456,11 @@ vErrors.push(err151);
 }
 errors++;
 }
-if(data93.max === undefined){
-const err152 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+}
+if(data79.transitP99Ms !== undefined){
+let data95 = data79.transitP99Ms;
+if(!((typeof data95 == "number") && (isFinite(data95)))){
+const err152 = {instancePath:instancePath+"/calls/" + i17+"/transitP99Ms",schemaPath:"#/properties/calls/items/properties/transitP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -3460,10 +3469,11 @@ vErrors.push(err152);
 }
 errors++;
 }
-if(data93.turns !== undefined){
-let data94 = data93.turns;
-if(!(((typeof data94 == "number") && (!(data94 % 1) && !isNaN(data94))) && (isFinite(data94)))){
-const err153 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data79.roundTripP95Ms !== undefined){
+let data96 = data79.roundTripP95Ms;
+if(!((typeof data96 == "number") && (isFinite(data96)))){
+const err153 = {instancePath:instancePath+"/calls/" + i17+"/roundTripP95Ms",schemaPath:"#/properties/calls/items/properties/roundTripP95Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -3473,10 +3483,10 @@ vErrors.push(err153);
 errors++;
 }
 }
-if(data93.p50 !== undefined){
-let data95 = data93.p50;
-if(!((typeof data95 == "number") && (isFinite(data95)))){
-const err154 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.soundMs !== undefined){
+let data97 = data79.soundMs;
+if(!((typeof data97 == "number") && (isFinite(data97)))){
+const err154 = {instancePath:instancePath+"/calls/" + i17+"/soundMs",schemaPath:"#/properties/calls/items/properties/soundMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -3486,10 +3496,10 @@ vErrors.push(err154);
 errors++;
 }
 }
-if(data93.p95 !== undefined){
-let data96 = data93.p95;
-if(!((typeof data96 == "number") && (isFinite(data96)))){
-const err155 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.kitLateMs !== undefined){
+let data98 = data79.kitLateMs;
+if(!((typeof data98 == "number") && (isFinite(data98)))){
+const err155 = {instancePath:instancePath+"/calls/" + i17+"/kitLateMs",schemaPath:"#/properties/calls/items/properties/kitLateMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -3499,10 +3509,10 @@ vErrors.push(err155);
 errors++;
 }
 }
-if(data93.max !== undefined){
-let data97 = data93.max;
-if(!((typeof data97 == "number") && (isFinite(data97)))){
-const err156 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data79.closeCode !== undefined){
+let data99 = data79.closeCode;
+if(!(((typeof data99 == "number") && (!(data99 % 1) && !isNaN(data99))) && (isFinite(data99)))){
+const err156 = {instancePath:instancePath+"/calls/" + i17+"/closeCode",schemaPath:"#/properties/calls/items/properties/closeCode/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -3514,7 +3524,7 @@ errors++;
 }
 }
 else {
-const err157 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err157 = {instancePath:instancePath+"/calls/" + i17,schemaPath:"#/properties/calls/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -3524,9 +3534,9 @@ vErrors.push(err157);
 errors++;
 }
 }
-if(data89.kitLimit !== undefined){
-if(typeof data89.kitLimit !== "string"){
-const err158 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err158 = {instancePath:instancePath+"/calls",schemaPath:"#/properties/calls/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -3536,9 +3546,11 @@ vErrors.push(err158);
 errors++;
 }
 }
-}
-else {
-const err159 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.audioLatency !== undefined){
+let data100 = data.audioLatency;
+if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+if(data100.verdict === undefined){
+const err159 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -3547,16 +3559,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-}
-if(data.causes !== undefined){
-let data99 = data.causes;
-if(Array.isArray(data99)){
-const len16 = data99.length;
-for(let i16=0; i16<len16; i16++){
-let data100 = data99[i16];
-if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
-if(data100.description === undefined){
-const err160 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(data100.reason === undefined){
+const err160 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -3565,8 +3569,10 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data100.clears === undefined){
-const err161 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(data100.verdict !== undefined){
+let data101 = data100.verdict;
+if(typeof data101 !== "string"){
+const err161 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -3575,8 +3581,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(data100.verified === undefined){
-const err162 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(!(((data101 === "met") || (data101 === "missed")) || (data101 === "not_proven"))){
+const err162 = {instancePath:instancePath+"/audioLatency/verdict",schemaPath:"#/properties/audioLatency/properties/verdict/enum",keyword:"enum",params:{allowedValues: schema18.properties.audioLatency.properties.verdict.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -3585,9 +3591,10 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(data100.description !== undefined){
-if(typeof data100.description !== "string"){
-const err163 = {instancePath:instancePath+"/causes/" + i16+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data100.reason !== undefined){
+if(typeof data100.reason !== "string"){
+const err163 = {instancePath:instancePath+"/audioLatency/reason",schemaPath:"#/properties/audioLatency/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -3597,13 +3604,10 @@ vErrors.push(err163);
 errors++;
 }
 }
-if(data100.clears !== undefined){
-let data102 = data100.clears;
-if(Array.isArray(data102)){
-const len17 = data102.length;
-for(let i17=0; i17<len17; i17++){
-if(typeof data102[i17] !== "string"){
-const err164 = {instancePath:instancePath+"/causes/" + i16+"/clears/" + i17,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.audioPathLatencyMs !== undefined){
+let data103 = data100.audioPathLatencyMs;
+if(!((typeof data103 == "number") && (isFinite(data103)))){
+const err164 = {instancePath:instancePath+"/audioLatency/audioPathLatencyMs",schemaPath:"#/properties/audioLatency/properties/audioPathLatencyMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -3613,9 +3617,11 @@ vErrors.push(err164);
 errors++;
 }
 }
-}
-else {
-const err165 = {instancePath:instancePath+"/causes/" + i16+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data100.turnResponseMs !== undefined){
+let data104 = data100.turnResponseMs;
+if(data104 && typeof data104 == "object" && !Array.isArray(data104)){
+if(data104.turns === undefined){
+const err165 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -3624,10 +3630,8 @@ vErrors.push(err165);
 }
 errors++;
 }
-}
-if(data100.verified !== undefined){
-if(typeof data100.verified !== "boolean"){
-const err166 = {instancePath:instancePath+"/causes/" + i16+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data104.p50 === undefined){
+const err166 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -3636,10 +3640,8 @@ vErrors.push(err166);
 }
 errors++;
 }
-}
-}
-else {
-const err167 = {instancePath:instancePath+"/causes/" + i16,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data104.p95 === undefined){
+const err167 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -3648,10 +3650,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-}
-else {
-const err168 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data104.max === undefined){
+const err168 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -3660,15 +3660,215 @@ vErrors.push(err168);
 }
 errors++;
 }
-}
-}
-else {
-const err169 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data104.turns !== undefined){
+let data105 = data104.turns;
+if(!(((typeof data105 == "number") && (!(data105 % 1) && !isNaN(data105))) && (isFinite(data105)))){
+const err169 = {instancePath:instancePath+"/audioLatency/turnResponseMs/turns",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err169];
 }
 else {
 vErrors.push(err169);
+}
+errors++;
+}
+}
+if(data104.p50 !== undefined){
+let data106 = data104.p50;
+if(!((typeof data106 == "number") && (isFinite(data106)))){
+const err170 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p50",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p50/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err170];
+}
+else {
+vErrors.push(err170);
+}
+errors++;
+}
+}
+if(data104.p95 !== undefined){
+let data107 = data104.p95;
+if(!((typeof data107 == "number") && (isFinite(data107)))){
+const err171 = {instancePath:instancePath+"/audioLatency/turnResponseMs/p95",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/p95/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err171];
+}
+else {
+vErrors.push(err171);
+}
+errors++;
+}
+}
+if(data104.max !== undefined){
+let data108 = data104.max;
+if(!((typeof data108 == "number") && (isFinite(data108)))){
+const err172 = {instancePath:instancePath+"/audioLatency/turnResponseMs/max",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/properties/max/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(vErrors === null){
+vErrors = [err172];
+}
+else {
+vErrors.push(err172);
+}
+errors++;
+}
+}
+}
+else {
+const err173 = {instancePath:instancePath+"/audioLatency/turnResponseMs",schemaPath:"#/properties/audioLatency/properties/turnResponseMs/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err173];
+}
+else {
+vErrors.push(err173);
+}
+errors++;
+}
+}
+if(data100.kitLimit !== undefined){
+if(typeof data100.kitLimit !== "string"){
+const err174 = {instancePath:instancePath+"/audioLatency/kitLimit",schemaPath:"#/properties/audioLatency/properties/kitLimit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err174];
+}
+else {
+vErrors.push(err174);
+}
+errors++;
+}
+}
+}
+else {
+const err175 = {instancePath:instancePath+"/audioLatency",schemaPath:"#/properties/audioLatency/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err175];
+}
+else {
+vErrors.push(err175);
+}
+errors++;
+}
+}
+if(data.causes !== undefined){
+let data110 = data.causes;
+if(Array.isArray(data110)){
+const len20 = data110.length;
+for(let i20=0; i20<len20; i20++){
+let data111 = data110[i20];
+if(data111 && typeof data111 == "object" && !Array.isArray(data111)){
+if(data111.description === undefined){
+const err176 = {instancePath:instancePath+"/causes/" + i20,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "description"},message:"must have required property '"+"description"+"'"};
+if(vErrors === null){
+vErrors = [err176];
+}
+else {
+vErrors.push(err176);
+}
+errors++;
+}
+if(data111.clears === undefined){
+const err177 = {instancePath:instancePath+"/causes/" + i20,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "clears"},message:"must have required property '"+"clears"+"'"};
+if(vErrors === null){
+vErrors = [err177];
+}
+else {
+vErrors.push(err177);
+}
+errors++;
+}
+if(data111.verified === undefined){
+const err178 = {instancePath:instancePath+"/causes/" + i20,schemaPath:"#/properties/causes/items/required",keyword:"required",params:{missingProperty: "verified"},message:"must have required property '"+"verified"+"'"};
+if(vErrors === null){
+vErrors = [err178];
+}
+else {
+vErrors.push(err178);
+}
+errors++;
+}
+if(data111.description !== undefined){
+if(typeof data111.description !== "string"){
+const err179 = {instancePath:instancePath+"/causes/" + i20+"/description",schemaPath:"#/properties/causes/items/properties/description/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err179];
+}
+else {
+vErrors.push(err179);
+}
+errors++;
+}
+}
+if(data111.clears !== undefined){
+let data113 = data111.clears;
+if(Array.isArray(data113)){
+const len21 = data113.length;
+for(let i21=0; i21<len21; i21++){
+if(typeof data113[i21] !== "string"){
+const err180 = {instancePath:instancePath+"/causes/" + i20+"/clears/" + i21,schemaPath:"#/properties/causes/items/properties/clears/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err180];
+}
+else {
+vErrors.push(err180);
+}
+errors++;
+}
+}
+}
+else {
+const err181 = {instancePath:instancePath+"/causes/" + i20+"/clears",schemaPath:"#/properties/causes/items/properties/clears/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err181];
+}
+else {
+vErrors.push(err181);
+}
+errors++;
+}
+}
+if(data111.verified !== undefined){
+if(typeof data111.verified !== "boolean"){
+const err182 = {instancePath:instancePath+"/causes/" + i20+"/verified",schemaPath:"#/properties/causes/items/properties/verified/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(vErrors === null){
+vErrors = [err182];
+}
+else {
+vErrors.push(err182);
+}
+errors++;
+}
+}
+}
+else {
+const err183 = {instancePath:instancePath+"/causes/" + i20,schemaPath:"#/properties/causes/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err183];
+}
+else {
+vErrors.push(err183);
+}
+errors++;
+}
+}
+}
+else {
+const err184 = {instancePath:instancePath+"/causes",schemaPath:"#/properties/causes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(vErrors === null){
+vErrors = [err184];
+}
+else {
+vErrors.push(err184);
+}
+errors++;
+}
+}
+}
+else {
+const err185 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err185];
+}
+else {
+vErrors.push(err185);
 }
 errors++;
 }
@@ -6010,7 +6210,6 @@ export const ExchangeRecord = validate26;
 const schema30 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"exchange-record.schema.json","title":"ExchangeRecord","$comment":"ours; a line of a recording","description":"One HTTP request of a check run with its response or failure, or one call: the WebSocket upgrade and everything that followed. Secrets are redacted.","type":"object","required":["record","id","probe","step","endpoint","intent","request","startedMs","endedMs"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"exchange"},"id":{"description":"Number of the exchange in the run, starting at 1.","type":"integer","minimum":1},"probe":{"description":"Id of the probe that sent the request.","type":"string"},"step":{"description":"Name of the request within the probe.","type":"string"},"endpoint":{"title":"Endpoint","type":"string","enum":["chat","health","create","delete","traces","end","simulations","production","admin","voice","elsewhere"]},"intent":{"title":"Intent","description":"valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.","type":"string","enum":["valid","refuse","open"]},"control":{"description":"Id of the control exchange, from which this one differs in one edit.","type":"integer"},"repeats":{"description":"Id of the failed exchange whose request was sent again here, while no other request was in flight. Absent if the request was sent for the first time or again after a 429.","type":"integer","minimum":1},"properties":{"description":"What is special about a generated request, such as \"two user messages in a row\". Empty for the plain request that it differs from; absent if the request is not generated.","type":"array","items":{"type":"string"}},"request":{"title":"RecordedRequest","type":"object","required":["method","path","headers"],"additionalProperties":false,"properties":{"method":{"type":"string"},"path":{"type":"string"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text; a description if the bytes are not text; the beginning if the body is too large to store.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not text, such as protobuf or gzip.","type":"string"},"bodyBytes":{"description":"Size of a body that was too large to store. Absent if the body is stored.","type":"integer","minimum":0}}},"response":{"title":"RecordedResponse","type":"object","required":["status","headers","body"],"additionalProperties":false,"properties":{"status":{"type":"integer"},"headers":{"$ref":"#/definitions/headers"},"body":{"description":"The body as text, at most 4 MiB. Bytes that are not UTF-8 are shown as U+FFFD.","type":"string"},"bodyBase64":{"description":"The bytes of a body that is not UTF-8. Absent if it is.","type":"string"}}},"failure":{"title":"ExchangeFailure","description":"Why there is no complete response.","type":"object","required":["kind","message"],"additionalProperties":false,"properties":{"kind":{"title":"FailureKind","type":"string","enum":["unresolved","refused","tls","plain_http","timeout","reset","protocol","too_large","proxy"]},"message":{"type":"string"},"status":{"description":"The status, if one was received.","type":"integer"}}},"call":{"title":"RecordedCall","description":"What followed the upgrade. Only for exchanges with the voice endpoint whose WebSocket opened.","type":"object","required":["events"],"additionalProperties":false,"properties":{"events":{"description":"Ordered by time, at most 2000.","type":"array","items":{"$ref":"#/definitions/callEvent"}},"media":{"$ref":"#/definitions/callMedia"}}},"startedMs":{"description":"Milliseconds since the run began.","type":"number"},"endedMs":{"description":"Milliseconds since the run began.","type":"number"}},"definitions":{"callEvent":{"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}},"callMedia":{"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}},"callPacket":{"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}},"headers":{"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}}},"examples":[{"record":"exchange","id":1,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json","authorization":"Bearer <redacted>"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":[]}"},"startedMs":12.5,"endedMs":20},{"record":"exchange","id":5,"probe":"chat/generated","step":"generated","endpoint":"chat","intent":"valid","properties":["accented letters in `content`"],"request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Grüezi\"}]}"},"response":{"status":200,"headers":{},"body":"{\"choices\":\"Gr�ezi\"}","bodyBase64":"eyJjaG9pY2VzIjoiR3L8ZXppIn0="},"startedMs":21,"endedMs":24.5},{"record":"exchange","id":2,"probe":"health/plain","step":"plain","endpoint":"health","intent":"valid","request":{"method":"GET","path":"/health","headers":{}},"failure":{"kind":"timeout","message":"no response within 10000 ms"},"startedMs":12.5,"endedMs":10013},{"record":"exchange","id":5,"probe":"chat/forms","step":"minimal","endpoint":"chat","intent":"valid","repeats":1,"request":{"method":"POST","path":"/v1/chat/completions","headers":{"content-type":"application/json"},"body":"{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"},"failure":{"kind":"reset","message":"other side closed"},"startedMs":40,"endedMs":44.5},{"record":"exchange","id":3,"probe":"service/conversations","step":"protobuf","endpoint":"traces","intent":"valid","request":{"method":"POST","path":"/v1/traces","headers":{"content-type":"application/x-protobuf","x-service-api-key":"<redacted>"},"body":"2 bytes of application/x-protobuf","bodyBase64":"CgA="},"response":{"status":200,"headers":{},"body":""},"startedMs":30,"endedMs":32.5},{"record":"exchange","id":4,"probe":"voice/forms","step":"minimal","endpoint":"voice","intent":"valid","request":{"method":"GET","path":"/voice","headers":{"sec-websocket-protocol":"voice-agent"}},"response":{"status":101,"headers":{"sec-websocket-protocol":"voice-agent"},"body":""},"call":{"events":[{"atMs":41,"from":"kit","kind":"message","text":"{\"type\":\"start_call\",\"audio_config\":{\"codec\":\"opus\"}}"},{"atMs":60,"from":"kit","kind":"close","code":1000},{"atMs":61,"from":"sandbox","kind":"close","code":1000,"detail":""}],"media":{"payloadType":111,"hasPath":true,"packets":[{"atMs":50,"sequence":1,"timestamp":960,"payloadType":111,"ssrc":7,"bytes":80,"ticks":960,"levelsDb":[-127,-31]}],"roundTripsMs":[0.7],"sent":4,"lateMs":1.5}},"startedMs":40,"endedMs":62}],"x-near-misses":[{"breaks":"/endpoint","value":{"record":"exchange","id":3}},{"breaks":"/call/events","value":{"record":"exchange","id":3,"call":{}}}]};
 const schema31 = {"title":"RecordedHeaders","description":"Header names are lower case; repeated headers are joined with commas.","type":"object","additionalProperties":{"type":"string"}};
 const schema33 = {"title":"CallEvent","description":"A message, the close of the WebSocket, or a change of the media.","type":"object","required":["atMs","from","kind"],"additionalProperties":false,"properties":{"atMs":{"description":"Milliseconds since the run began.","type":"number"},"from":{"type":"string","enum":["kit","sandbox"]},"kind":{"title":"CallEventKind","description":"answered: the kit accepted the offer and sent its answer. unusable: the kit could not use the offer. connected, unconnected: media could flow, or could not within the time limit. speech, sound: the kit spoke, the sandbox was audible, from atMs to untilMs. released: the kit closed its side of the media.","type":"string","enum":["message","close","answered","unusable","connected","unconnected","speech","sound","released"]},"text":{"description":"Text of the message, at most 65536 characters.","type":"string"},"bytes":{"description":"Size of a message that was too long to store. Absent if the message is stored completely.","type":"integer","minimum":0},"isBinary":{"description":"Whether the message arrived in a binary frame.","type":"boolean"},"code":{"description":"The close code of the WebSocket; 1006 if there was none.","type":"integer"},"detail":{"description":"The reason of the close, why media failed, or which clip was spoken.","type":"string"},"untilMs":{"description":"When the speech or sound ended, in milliseconds since the run began.","type":"number"}}};
-const func2 = Object.prototype.hasOwnProperty;
 const schema34 = {"title":"CallMedia","description":"The received audio, and how punctual the kit was.","type":"object","required":["payloadType","hasPath","packets","roundTripsMs","sent","lateMs"],"additionalProperties":false,"properties":{"payloadType":{"description":"Payload type of Opus as negotiated; -1 if the answer has none.","type":"integer"},"hasPath":{"description":"Whether the sandbox used the credentials of the answer (ICE).","type":"boolean"},"packets":{"description":"In order of arrival, at most 20000.","type":"array","items":{"$ref":"#/definitions/callPacket"}},"roundTripsMs":{"description":"Round trips of STUN requests on the media path, in the order sent.","type":"array","items":{"type":"number"}},"sent":{"description":"Number of packets that the kit sent.","type":"integer","minimum":0},"lateMs":{"description":"99th percentile of the delay with which the kit sent its own packets.","type":"number"}}};
 const schema35 = {"title":"CallPacket","type":"object","required":["atMs","sequence","timestamp","payloadType","ssrc","bytes","ticks"],"additionalProperties":false,"properties":{"atMs":{"description":"Time of arrival in milliseconds since the run began.","type":"number"},"sequence":{"type":"integer"},"timestamp":{"type":"integer"},"payloadType":{"type":"integer"},"ssrc":{"type":"integer"},"bytes":{"description":"Size of the payload.","type":"integer"},"ticks":{"description":"Duration of the audio in the packet, in 1/48000 s; 0 if it is not an Opus packet.","type":"integer"},"levelsDb":{"description":"Level of each 10 ms of the packet in dB relative to a full-scale sine, -127 for silence. Absent if the packet does not decode.","type":"array","items":{"type":"number"}}}};
 
@@ -8207,7 +8406,7 @@ return errors === 0;
 }
 
 export const LoadReport = validate33;
-const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","section","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"title":"LoadTargetId","type":"string","enum":["chat-latency","chat-throughput","availability","health-latency","chat-sessions","voice-latency","voice-connections"]},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
+const schema46 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"load-report.schema.json","title":"LoadReport","$comment":"ours; what sandbox-kit load --json writes","description":"The verdict of a load run. Times are in milliseconds. Latency is measured from the intended start of a request. Later versions may add keys; no key is renamed or removed within a major version.","type":"object","required":["verdict","exitCode","sentence","kitVersion","sandbox","seed","startedAt","endedAt","plan","targets","selfCheck","streams","timeline","faultSamples","notes"],"properties":{"verdict":{"$ref":"#/definitions/loadVerdict"},"exitCode":{"type":"integer","enum":[0,1,3]},"sentence":{"description":"The verdict in one sentence.","type":"string"},"kitVersion":{"type":"string"},"sandbox":{"description":"Base URL of the sandbox.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"endedAt":{"type":"string","format":"iso8601"},"blockedBy":{"title":"LoadBlocker","description":"Why the run was not started or did not continue, and what to do about it.","type":"object","required":["message","cure"],"properties":{"message":{"type":"string"},"cure":{"type":"string"}}},"aborted":{"description":"Why the run ended early. Its verdict is based on the measurements until then.","type":"string"},"plan":{"title":"LoadPlan","description":"The load plan, fixed before the first request.","type":"object","required":["engine","profile","arrivals","ratePerSecond","windowMs","warmUpMs","rampMs","percentile","requests","modelCalls"],"properties":{"engine":{"title":"LoadEngineName","type":"string","enum":["open","autocannon"]},"profile":{"title":"LoadProfileName","type":"string","enum":["chat","conversation","health","mixed","voice","all"],"description":"all: mixed and voice together."},"arrivals":{"title":"Arrivals","type":"string","enum":["uniform","poisson"]},"ratePerSecond":{"description":"Chat requests per second; health requests per second for the profile health.","type":"number"},"simulatedUsers":{"description":"Number of concurrent simulated users. Only for the profile conversation.","type":"integer","minimum":0},"windowMs":{"description":"Length of the steady state in milliseconds.","type":"number"},"warmUpMs":{"description":"Length of the closed-loop warm-up in milliseconds.","type":"number"},"rampMs":{"description":"Length of the ramp-up between warm-up and steady state in milliseconds.","type":"number"},"percentile":{"description":"Percentile of the response times that is judged.","type":"number"},"requests":{"description":"Approximate number of requests of the whole run.","type":"integer","minimum":0},"modelCalls":{"description":"Number of these requests that reach a model.","type":"integer","minimum":0},"calls":{"description":"Number of concurrent calls. Only for the profiles voice and all.","type":"integer","minimum":1},"callsPerSecond":{"description":"Calls placed per second until all are up.","type":"number"}}},"targets":{"type":"array","items":{"title":"LoadTarget","type":"object","required":["id","statement","target","unit","measured","bound95","range95","samples","verdict","reason"],"properties":{"id":{"description":"chat-latency, chat-throughput, availability, health-latency, chat-sessions, voice-latency, or voice-connections for the targets of the specification; the text of a threshold, such as chat.p95<800ms.","type":"string"},"metric":{"description":"The metric of a threshold, such as chat.p95. Absent for the targets of the specification.","type":"string"},"statement":{"description":"The target as a sentence.","type":"string"},"section":{"description":"Section of the specification. Absent for thresholds.","type":"string"},"target":{"type":"number"},"unit":{"type":"string","enum":["ms","requests/s","%","connections"]},"measured":{"description":"The measured value; null if nothing was measured.","type":["number","null"]},"bound95":{"description":"One-sided 95% bound on the side of the target: the worst value that is consistent with the samples. null if there are too few samples.","type":["number","null"]},"range95":{"description":"Both one-sided 95% bounds, lower bound first.","type":"array","minItems":2,"items":{"type":["number","null"]}},"samples":{"type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"}}}},"selfCheck":{"title":"SelfCheck","description":"Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.","type":"object","required":["valid","reasons","figures"],"properties":{"valid":{"type":"boolean"},"onlyLate":{"description":"True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.","type":"boolean"},"reasons":{"description":"Why the run is not valid.","type":"array","items":{"type":"string"}},"figures":{"type":"array","items":{"title":"SelfCheckFigure","type":"object","required":["name","value","limit","unit","holds"],"properties":{"name":{"type":"string"},"value":{"type":"number"},"limit":{"type":"number"},"unit":{"type":"string"},"holds":{"type":"boolean"}}}}}},"chat":{"$ref":"#/definitions/streamReport"},"health":{"$ref":"#/definitions/streamReport"},"users":{"$ref":"#/definitions/streamReport"},"streams":{"description":"The kinds of requests that were sent.","type":"array","items":{"title":"StreamName","type":"string","enum":["chat","health","users"]}},"warmUp":{"title":"WarmUp","description":"The closed-loop warm-up, sent by autocannon. It is not judged.","type":"object","required":["connections","requests","errors","p50Ms"],"properties":{"connections":{"description":"Number of connections.","type":"integer","minimum":0},"requests":{"description":"Number of responses.","type":"integer","minimum":0},"errors":{"description":"Number of errors and timeouts.","type":"integer","minimum":0},"p50Ms":{"description":"Median of the service time.","type":["number","null"]}}},"outages":{"title":"Outages","description":"How failures were distributed over time.","type":"object","required":["seconds","cleanSeconds","longestMs","incidents"],"properties":{"seconds":{"description":"Number of seconds in the steady state.","type":"integer","minimum":0},"cleanSeconds":{"description":"Number of seconds without a failure.","type":"integer","minimum":0},"longestMs":{"description":"The longest period in milliseconds in which every started request failed.","type":"number"},"incidents":{"description":"Number of uninterrupted sequences of failures.","type":"integer","minimum":0}}},"trend":{"title":"InFlightTrend","description":"Trend of the chat requests in flight over the last two thirds of the steady state (Theil-Sen estimator).","type":"object","required":["perSecond","range95","atStart","atEnd","rising"],"properties":{"perSecond":{"description":"Increase in requests per second.","type":"number"},"range95":{"description":"One-sided 95% bounds of the increase, lower bound first.","type":"array","minItems":2,"items":{"type":"number"}},"atStart":{"description":"Requests in flight at the start of the steady state.","type":"number"},"atEnd":{"description":"Requests in flight at the end of the steady state.","type":"number"},"rising":{"description":"Whether the increase is significant and above 1% of the offered rate.","type":"boolean"}}},"timeline":{"description":"One entry per second, from the ramp-up to the end of the drain.","type":"array","items":{"title":"LoadSecond","type":"object","required":["second","phase","offered","sent","done","ok","inFlight","p50","p95","p99","max","errors","heat"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"phase":{"title":"LoadPhase","type":"string","enum":["ramp","window","drain"]},"offered":{"description":"Number of requests that were due.","type":"integer","minimum":0},"sent":{"description":"Number of requests that were sent.","type":"integer","minimum":0},"done":{"description":"Number of requests that ended, with or without success.","type":"integer","minimum":0},"ok":{"description":"Number of successful requests.","type":"integer","minimum":0},"inFlight":{"description":"Maximum number of requests in flight.","type":"integer","minimum":0},"p50":{"description":"Median response time of the main stream for requests due in this second; null if none completed.","type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"errors":{"$ref":"#/definitions/faultCounts"},"heat":{"description":"Number of response times in each class of heatBoundsMs.","type":"array","items":{"type":"integer"}}}}},"heatBoundsMs":{"description":"Upper bounds of the classes of heat in milliseconds; the last class has no bound.","type":"array","items":{"type":"number"}},"curve":{"description":"Response and service times of the main stream by percentile.","type":"array","items":{"title":"CurvePoint","type":"object","required":["percentile","responseMs","serviceMs"],"properties":{"percentile":{"type":"number"},"responseMs":{"type":"number"},"serviceMs":{"type":"number"}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"FaultSample","type":"object","required":["kind","stream","atMs","detail"],"properties":{"kind":{"$ref":"#/definitions/faultKind"},"stream":{"type":"string"},"atMs":{"description":"When the request ended, in milliseconds since the steady state began.","type":"number"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"slowest":{"description":"The slowest requests of the main stream in the steady state, slowest first. A request that timed out counts with its deadline.","type":"array","items":{"title":"SlowSample","type":"object","required":["stream","atMs","responseMs","traceId"],"properties":{"stream":{"type":"string"},"atMs":{"description":"When the request was due, in milliseconds since the steady state began.","type":"number"},"responseMs":{"description":"Time from the due time to the complete response.","type":"number"},"fault":{"$ref":"#/definitions/faultKind"},"session":{"description":"The session_id of the request.","type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request carried.","type":"string","pattern":"^[0-9a-f]{32}$"}}}},"findMax":{"title":"MaxRate","description":"The highest sustained rate, found with --find-max.","type":"object","required":["sustains","fails","confirmed","summary","steps"],"properties":{"probePerSecond":{"description":"Responses per second in a closed loop; determines where the search starts.","type":"number"},"sustains":{"description":"The highest rate that met the targets; null if none did.","type":["number","null"]},"fails":{"description":"The lowest rate that missed a target; null if all rates met them.","type":["number","null"]},"confirmed":{"description":"Whether the rate also met the targets for the whole confirmation run.","type":"boolean"},"summary":{"type":"string"},"steps":{"type":"array","items":{"title":"RateStep","type":"object","required":["ratePerSecond","durationMs","holds","donePerSecond","p99Ms","failedShare","reason"],"properties":{"ratePerSecond":{"type":"number"},"durationMs":{"type":"number"},"holds":{"type":"boolean"},"donePerSecond":{"type":"number"},"p99Ms":{"type":["number","null"]},"failedShare":{"description":"Fraction, 0 to 1.","type":"number"},"reason":{"type":"string"}}}}}},"comparison":{"title":"LoadComparison","description":"This run compared with an earlier run.","type":"object","required":["startedAt","differences","rows"],"properties":{"startedAt":{"description":"When the earlier run started.","type":"string"},"differences":{"description":"Settings that differ between the runs and make the comparison less meaningful.","type":"array","items":{"type":"string"}},"rows":{"type":"array","items":{"title":"ComparedTarget","type":"object","required":["id","unit","before","now","change","verdictBefore","verdictNow"],"properties":{"id":{"type":"string"},"unit":{"type":"string"},"before":{"type":["number","null"]},"now":{"type":["number","null"]},"change":{"title":"Change","description":"better or worse only if the 95% ranges of the two runs do not overlap.","type":"string","enum":["better","worse","unchanged","unknown"]},"verdictBefore":{"$ref":"#/definitions/loadVerdict"},"verdictNow":{"$ref":"#/definitions/loadVerdict"}}}}}},"machine":{"title":"GeneratorMachine","description":"The machine that generated the load.","type":"object","required":["node","cpus","cpuModel","cpuPercent","engineVersion"],"properties":{"node":{"type":"string"},"cpus":{"type":"integer"},"cpuModel":{"type":"string"},"cpuPercent":{"description":"Processor use of the load generator during the steady state, as a percentage of one core.","type":"number"},"engineVersion":{"type":"string"}}},"notes":{"description":"What else a reader needs to know: blind spots and waivers.","type":"array","items":{"type":"string"}},"voice":{"title":"VoiceLoad","description":"Results of the calls. readyMs: from start_call to call_ready. setupMs: from the due time of a call until media could flow. firstPacketMs: from the due time until the first audio packet. audioPathLatencyMs: network path latency of each call (half its p95 round trip, one packet, and its jitter buffer; without buffers inside the agent). roundTripMs: all STUN round trips on the media path. jitterMs: p99 delay of the packets of each call relative to their neighbors. turnResponseMs: response latency of all turns, from the end of our speech until the agent was audible; negative if it spoke earlier.","type":"object","required":["calls","connected","held","lost","errors","latencyVerdicts","readyMs","setupMs","firstPacketMs","audioPathLatencyMs","roundTripMs","jitterMs","turnResponseMs","turns","unansweredTurns","packets","callers","perCall","faultSamples","timeline"],"properties":{"calls":{"description":"Number of calls to place.","type":"integer","minimum":0},"connected":{"description":"Number of calls with a connected media path.","type":"integer","minimum":0},"held":{"description":"Number of calls that stayed connected during the whole steady state and received audio in it.","type":"integer","minimum":0},"lost":{"description":"Number of calls that were connected and then lost.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/callFaultCounts"},"latencyVerdicts":{"title":"CallLatencyVerdicts","description":"Number of held calls by the verdict on their audio latency.","type":"object","required":["met","missed","notProven"],"properties":{"met":{"description":"Below the target, including buffers inside the agent.","type":"integer","minimum":0},"missed":{"description":"The network path latency alone is at or above the target.","type":"integer","minimum":0},"notProven":{"description":"The measurements neither show nor exclude that the target is met.","type":"integer","minimum":0}}},"readyMs":{"$ref":"#/definitions/voiceSummary"},"setupMs":{"$ref":"#/definitions/voiceSummary"},"firstPacketMs":{"$ref":"#/definitions/voiceSummary"},"audioPathLatencyMs":{"$ref":"#/definitions/voiceSummary"},"roundTripMs":{"$ref":"#/definitions/voiceSummary"},"jitterMs":{"$ref":"#/definitions/voiceSummary"},"turnResponseMs":{"$ref":"#/definitions/voiceSummary"},"turns":{"description":"Number of our turns that ended early enough in the steady state to get a response in it.","type":"integer","minimum":0},"unansweredTurns":{"description":"Number of these turns without an audible response.","type":"integer","minimum":0},"packets":{"title":"CallPackets","description":"Audio packets in the steady state.","type":"object","required":["sent","received","lost","reordered","gaps","longestGapMs"],"properties":{"sent":{"description":"Number of 20 ms frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received, without duplicates.","type":"integer","minimum":0},"lost":{"description":"Number of packets that never arrived, between the first and the last packet of a call.","type":"integer","minimum":0},"reordered":{"description":"Number of packets that arrived after a packet sent later.","type":"integer","minimum":0},"gaps":{"description":"Number of packets whose distance to the previous packet grew by more than 40 ms on the way.","type":"integer","minimum":0},"longestGapMs":{"description":"The largest such growth in milliseconds.","type":"number"}}},"callers":{"title":"CallerCosts","description":"The processes that placed the calls; each figure is the worst of all processes.","type":"object","required":["processes","ended","cpuPercent","loopLateP99Ms","sendLateP99Ms","sendLateMaxMs"],"properties":{"processes":{"description":"Number of processes.","type":"integer","minimum":0},"ended":{"description":"Number of processes that ended early.","type":"integer","minimum":0},"cpuPercent":{"description":"Percentage of one core.","type":"number"},"loopLateP99Ms":{"description":"Event loop delay; received packets are seen this late.","type":"number"},"sendLateP99Ms":{"description":"Delay with which frames were sent.","type":"number"},"sendLateMaxMs":{"type":"number"}}},"perCall":{"description":"One entry per call, in the order placed.","type":"array","items":{"title":"CallVerdict","type":"object","required":["call","verdict","reason","setupMs","audioPathLatencyMs","turnResponseMs","lostPackets"],"properties":{"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"verdict":{"$ref":"#/definitions/loadVerdict"},"reason":{"type":"string"},"fault":{"$ref":"#/definitions/callFaultKind"},"setupMs":{"type":["number","null"]},"audioPathLatencyMs":{"type":["number","null"]},"turnResponseMs":{"description":"Median over the turns of the call.","type":["number","null"]},"lostPackets":{"description":"Number of packets that never arrived.","type":"integer","minimum":0}}}},"faultSamples":{"description":"The first error of each kind.","type":"array","items":{"title":"CallFaultSample","type":"object","required":["kind","call","atMs","session","detail"],"properties":{"kind":{"$ref":"#/definitions/callFaultKind"},"call":{"description":"Number of the call, starting at 0.","type":"integer","minimum":0},"atMs":{"description":"Milliseconds since the steady state began.","type":"number"},"session":{"type":"string"},"traceId":{"description":"Trace id of the `traceparent` that the request of the WebSocket carried.","type":"string","pattern":"^[0-9a-f]{32}$"},"detail":{"type":"string"}}}},"timeline":{"description":"One entry per second, from the first call to the end of the last one.","type":"array","items":{"title":"VoiceSecond","type":"object","required":["second","up","sent","received","gaps","sendLateMaxMs"],"properties":{"second":{"description":"Seconds since the steady state began; negative during ramp-up.","type":"integer"},"up":{"description":"Number of connected calls at the end of the second.","type":"integer","minimum":0},"sent":{"description":"Number of frames sent.","type":"integer","minimum":0},"received":{"description":"Number of packets received.","type":"integer","minimum":0},"gaps":{"description":"Number of gaps, as defined in packets.","type":"integer","minimum":0},"sendLateMaxMs":{"type":"number"}}}}}}},"definitions":{"loadVerdict":{"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]},"faultKind":{"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]},"faultCounts":{"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"latencySummary":{"title":"LatencySummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p99","p999","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p99":{"type":["number","null"]},"p999":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}},"streamReport":{"title":"StreamReport","description":"Results of the requests of one kind that were due in the steady state.","type":"object","required":["offered","sent","ok","goodput","errors","latencyMs","serviceMs","lagMs","firstByteMs","offeredPerSecond","okPerSecond"],"properties":{"offered":{"description":"Number of requests due in the steady state.","type":"integer","minimum":0},"sent":{"description":"Number of requests sent; lower than offered only if the load generator failed.","type":"integer","minimum":0},"ok":{"description":"Number of responses that arrived in time with 2xx, obey the interface, and belong to the session of the request.","type":"integer","minimum":0},"goodput":{"description":"Number of these responses within the target time.","type":"integer","minimum":0},"errors":{"$ref":"#/definitions/faultCounts"},"latencyMs":{"$ref":"#/definitions/latencySummary"},"serviceMs":{"$ref":"#/definitions/latencySummary"},"lagMs":{"$ref":"#/definitions/latencySummary"},"firstByteMs":{"$ref":"#/definitions/latencySummary"},"offeredPerSecond":{"type":"number"},"okPerSecond":{"type":"number"},"retryAfterS":{"description":"The longest Retry-After of a 429 in seconds.","type":"number"},"findings":{"description":"Requirements that responses did not meet, most frequent first.","type":"object","additionalProperties":{"type":"integer","minimum":1}}}},"callFaultKind":{"title":"CallFaultKind","description":"How a call failed.","type":"string","enum":["unreachable","refused","unauthorized","too_many_calls","no_offer","call_error","bad_offer","no_path","no_media","dropped","path_lost","media_stopped","local"]},"callFaultCounts":{"title":"CallFaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}},"voiceSummary":{"title":"VoiceSummary","description":"Milliseconds; null if nothing was measured.","type":"object","required":["p50","p90","p95","p99","max","mean"],"properties":{"p50":{"type":["number","null"]},"p90":{"type":["number","null"]},"p95":{"type":["number","null"]},"p99":{"type":["number","null"]},"max":{"type":["number","null"]},"mean":{"type":["number","null"]}}}},"examples":[{"verdict":"PASS","exitCode":0,"sentence":"Chat holds 100 requests/s.","kitVersion":"0.1.0","sandbox":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","endedAt":"2026-11-20T09:31:15.000Z","plan":{"engine":"open","profile":"chat","arrivals":"uniform","ratePerSecond":100,"windowMs":60000,"warmUpMs":5000,"rampMs":5000,"percentile":99,"requests":6530,"modelCalls":6528},"targets":[{"id":"chat-latency","statement":"Chat answers in under 5 s.","section":"8","target":5000,"unit":"ms","measured":80,"bound95":82,"range95":[78,82],"samples":6000,"verdict":"PASS","reason":"None of 6000 took 5 s or longer."},{"id":"chat.p95<800ms","metric":"chat.p95","statement":"Chat response time (p95) is under 800 ms.","target":800,"unit":"ms","measured":62,"bound95":63,"range95":[61,63],"samples":6000,"verdict":"PASS","reason":"The p95 is 62 ms. All 6,000 responses met the target; the slowest took 110 ms."}],"selfCheck":{"valid":true,"reasons":[],"figures":[{"name":"lag p99","value":1.2,"limit":50,"unit":"ms","holds":true}]},"chat":{"offered":6000,"sent":6000,"ok":6000,"goodput":6000,"errors":{},"latencyMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"serviceMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"lagMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"firstByteMs":{"p50":51,"p90":60,"p99":80,"p999":90,"max":91.5,"mean":52},"offeredPerSecond":100,"okPerSecond":100},"streams":["chat"],"timeline":[{"second":0,"phase":"window","offered":100,"sent":100,"done":95,"ok":95,"inFlight":5,"p50":51,"p95":60,"p99":80,"max":91.5,"errors":{},"heat":[0,100]}],"heatBoundsMs":[10],"faultSamples":[],"slowest":[{"stream":"chat","atMs":1250,"responseMs":410.5,"session":"sk_a1b200000001","traceId":"5b8aa5a2d2c872e8321cf37308d69df2"}],"notes":[]}],"x-near-misses":[{"breaks":"/verdict","value":{"verdict":"pass"}}]};
 const schema47 = {"title":"LoadVerdict","type":"string","enum":["PASS","FAIL","NOT PROVEN","INVALID RUN","NOT TESTED"]};
 const schema50 = {"title":"FaultCounts","description":"Number of errors of each kind. Kinds that did not occur are absent.","type":"object","additionalProperties":{"type":"integer","minimum":1}};
 const schema56 = {"title":"FaultKind","description":"How a request failed.","type":"string","enum":["timeout","refused","unresolved","tls","reset","stale_connection","cut_off","protocol","too_large","rate_limited","unauthorized","client_error","server_error","other_status","nonconforming","mixed_up","proxy","local"]};
@@ -9937,8 +10136,8 @@ vErrors.push(err65);
 }
 errors++;
 }
-if(data27.section === undefined){
-const err66 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "section"},message:"must have required property '"+"section"+"'"};
+if(data27.target === undefined){
+const err66 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
 if(vErrors === null){
 vErrors = [err66];
 }
@@ -9947,8 +10146,8 @@ vErrors.push(err66);
 }
 errors++;
 }
-if(data27.target === undefined){
-const err67 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "target"},message:"must have required property '"+"target"+"'"};
+if(data27.unit === undefined){
+const err67 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err67];
 }
@@ -9957,8 +10156,8 @@ vErrors.push(err67);
 }
 errors++;
 }
-if(data27.unit === undefined){
-const err68 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(data27.measured === undefined){
+const err68 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"},message:"must have required property '"+"measured"+"'"};
 if(vErrors === null){
 vErrors = [err68];
 }
@@ -9967,8 +10166,8 @@ vErrors.push(err68);
 }
 errors++;
 }
-if(data27.measured === undefined){
-const err69 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "measured"},message:"must have required property '"+"measured"+"'"};
+if(data27.bound95 === undefined){
+const err69 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"},message:"must have required property '"+"bound95"+"'"};
 if(vErrors === null){
 vErrors = [err69];
 }
@@ -9977,8 +10176,8 @@ vErrors.push(err69);
 }
 errors++;
 }
-if(data27.bound95 === undefined){
-const err70 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "bound95"},message:"must have required property '"+"bound95"+"'"};
+if(data27.range95 === undefined){
+const err70 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
 if(vErrors === null){
 vErrors = [err70];
 }
@@ -9987,8 +10186,8 @@ vErrors.push(err70);
 }
 errors++;
 }
-if(data27.range95 === undefined){
-const err71 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+if(data27.samples === undefined){
+const err71 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
 if(vErrors === null){
 vErrors = [err71];
 }
@@ -9997,8 +10196,8 @@ vErrors.push(err71);
 }
 errors++;
 }
-if(data27.samples === undefined){
-const err72 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "samples"},message:"must have required property '"+"samples"+"'"};
+if(data27.verdict === undefined){
+const err72 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err72];
 }
@@ -10007,8 +10206,8 @@ vErrors.push(err72);
 }
 errors++;
 }
-if(data27.verdict === undefined){
-const err73 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data27.reason === undefined){
+const err73 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err73];
 }
@@ -10017,8 +10216,9 @@ vErrors.push(err73);
 }
 errors++;
 }
-if(data27.reason === undefined){
-const err74 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data27.id !== undefined){
+if(typeof data27.id !== "string"){
+const err74 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err74];
 }
@@ -10027,10 +10227,10 @@ vErrors.push(err74);
 }
 errors++;
 }
-if(data27.id !== undefined){
-let data28 = data27.id;
-if(typeof data28 !== "string"){
-const err75 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data27.metric !== undefined){
+if(typeof data27.metric !== "string"){
+const err75 = {instancePath:instancePath+"/targets/" + i0+"/metric",schemaPath:"#/properties/targets/items/properties/metric/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err75];
 }
@@ -10039,8 +10239,10 @@ vErrors.push(err75);
 }
 errors++;
 }
-if(!(((((((data28 === "chat-latency") || (data28 === "chat-throughput")) || (data28 === "availability")) || (data28 === "health-latency")) || (data28 === "chat-sessions")) || (data28 === "voice-latency")) || (data28 === "voice-connections"))){
-const err76 = {instancePath:instancePath+"/targets/" + i0+"/id",schemaPath:"#/properties/targets/items/properties/id/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.id.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.statement !== undefined){
+if(typeof data27.statement !== "string"){
+const err76 = {instancePath:instancePath+"/targets/" + i0+"/statement",schemaPath:"#/properties/targets/items/properties/statement/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err76];
 }
@@ -10050,9 +10252,9 @@ vErrors.push(err76);
 errors++;
 }
 }
-if(data27.statement !== undefined){
-if(typeof data27.statement !== "string"){
-const err77 = {instancePath:instancePath+"/targets/" + i0+"/statement",schemaPath:"#/properties/targets/items/properties/statement/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.section !== undefined){
+if(typeof data27.section !== "string"){
+const err77 = {instancePath:instancePath+"/targets/" + i0+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err77];
 }
@@ -10062,9 +10264,10 @@ vErrors.push(err77);
 errors++;
 }
 }
-if(data27.section !== undefined){
-if(typeof data27.section !== "string"){
-const err78 = {instancePath:instancePath+"/targets/" + i0+"/section",schemaPath:"#/properties/targets/items/properties/section/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data27.target !== undefined){
+let data32 = data27.target;
+if(!((typeof data32 == "number") && (isFinite(data32)))){
+const err78 = {instancePath:instancePath+"/targets/" + i0+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err78];
 }
@@ -10074,10 +10277,10 @@ vErrors.push(err78);
 errors++;
 }
 }
-if(data27.target !== undefined){
-let data31 = data27.target;
-if(!((typeof data31 == "number") && (isFinite(data31)))){
-const err79 = {instancePath:instancePath+"/targets/" + i0+"/target",schemaPath:"#/properties/targets/items/properties/target/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data27.unit !== undefined){
+let data33 = data27.unit;
+if(typeof data33 !== "string"){
+const err79 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err79];
 }
@@ -10086,11 +10289,8 @@ vErrors.push(err79);
 }
 errors++;
 }
-}
-if(data27.unit !== undefined){
-let data32 = data27.unit;
-if(typeof data32 !== "string"){
-const err80 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((data33 === "ms") || (data33 === "requests/s")) || (data33 === "%")) || (data33 === "connections"))){
+const err80 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err80];
 }
@@ -10099,8 +10299,11 @@ vErrors.push(err80);
 }
 errors++;
 }
-if(!((((data32 === "ms") || (data32 === "requests/s")) || (data32 === "%")) || (data32 === "connections"))){
-const err81 = {instancePath:instancePath+"/targets/" + i0+"/unit",schemaPath:"#/properties/targets/items/properties/unit/enum",keyword:"enum",params:{allowedValues: schema46.properties.targets.items.properties.unit.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.measured !== undefined){
+let data34 = data27.measured;
+if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
+const err81 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err81];
 }
@@ -10110,10 +10313,10 @@ vErrors.push(err81);
 errors++;
 }
 }
-if(data27.measured !== undefined){
-let data33 = data27.measured;
-if((!((typeof data33 == "number") && (isFinite(data33)))) && (data33 !== null)){
-const err82 = {instancePath:instancePath+"/targets/" + i0+"/measured",schemaPath:"#/properties/targets/items/properties/measured/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.measured.type},message:"must be number,null"};
+if(data27.bound95 !== undefined){
+let data35 = data27.bound95;
+if((!((typeof data35 == "number") && (isFinite(data35)))) && (data35 !== null)){
+const err82 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err82];
 }
@@ -10123,10 +10326,11 @@ vErrors.push(err82);
 errors++;
 }
 }
-if(data27.bound95 !== undefined){
-let data34 = data27.bound95;
-if((!((typeof data34 == "number") && (isFinite(data34)))) && (data34 !== null)){
-const err83 = {instancePath:instancePath+"/targets/" + i0+"/bound95",schemaPath:"#/properties/targets/items/properties/bound95/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.bound95.type},message:"must be number,null"};
+if(data27.range95 !== undefined){
+let data36 = data27.range95;
+if(Array.isArray(data36)){
+if(data36.length < 2){
+const err83 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
 if(vErrors === null){
 vErrors = [err83];
 }
@@ -10135,12 +10339,11 @@ vErrors.push(err83);
 }
 errors++;
 }
-}
-if(data27.range95 !== undefined){
-let data35 = data27.range95;
-if(Array.isArray(data35)){
-if(data35.length < 2){
-const err84 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+const len1 = data36.length;
+for(let i1=0; i1<len1; i1++){
+let data37 = data36[i1];
+if((!((typeof data37 == "number") && (isFinite(data37)))) && (data37 !== null)){
+const err84 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err84];
 }
@@ -10149,11 +10352,10 @@ vErrors.push(err84);
 }
 errors++;
 }
-const len1 = data35.length;
-for(let i1=0; i1<len1; i1++){
-let data36 = data35[i1];
-if((!((typeof data36 == "number") && (isFinite(data36)))) && (data36 !== null)){
-const err85 = {instancePath:instancePath+"/targets/" + i0+"/range95/" + i1,schemaPath:"#/properties/targets/items/properties/range95/items/type",keyword:"type",params:{type: schema46.properties.targets.items.properties.range95.items.type},message:"must be number,null"};
+}
+}
+else {
+const err85 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err85];
 }
@@ -10163,9 +10365,10 @@ vErrors.push(err85);
 errors++;
 }
 }
-}
-else {
-const err86 = {instancePath:instancePath+"/targets/" + i0+"/range95",schemaPath:"#/properties/targets/items/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data27.samples !== undefined){
+let data38 = data27.samples;
+if(!(((typeof data38 == "number") && (!(data38 % 1) && !isNaN(data38))) && (isFinite(data38)))){
+const err86 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err86];
 }
@@ -10174,11 +10377,9 @@ vErrors.push(err86);
 }
 errors++;
 }
-}
-if(data27.samples !== undefined){
-let data37 = data27.samples;
-if(!(((typeof data37 == "number") && (!(data37 % 1) && !isNaN(data37))) && (isFinite(data37)))){
-const err87 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data38 == "number") && (isFinite(data38))){
+if(data38 < 0 || isNaN(data38)){
+const err87 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err87];
 }
@@ -10187,9 +10388,12 @@ vErrors.push(err87);
 }
 errors++;
 }
-if((typeof data37 == "number") && (isFinite(data37))){
-if(data37 < 0 || isNaN(data37)){
-const err88 = {instancePath:instancePath+"/targets/" + i0+"/samples",schemaPath:"#/properties/targets/items/properties/samples/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data27.verdict !== undefined){
+let data39 = data27.verdict;
+if(typeof data39 !== "string"){
+const err88 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err88];
 }
@@ -10198,12 +10402,8 @@ vErrors.push(err88);
 }
 errors++;
 }
-}
-}
-if(data27.verdict !== undefined){
-let data38 = data27.verdict;
-if(typeof data38 !== "string"){
-const err89 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data39 === "PASS") || (data39 === "FAIL")) || (data39 === "NOT PROVEN")) || (data39 === "INVALID RUN")) || (data39 === "NOT TESTED"))){
+const err89 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err89];
 }
@@ -10212,8 +10412,10 @@ vErrors.push(err89);
 }
 errors++;
 }
-if(!(((((data38 === "PASS") || (data38 === "FAIL")) || (data38 === "NOT PROVEN")) || (data38 === "INVALID RUN")) || (data38 === "NOT TESTED"))){
-const err90 = {instancePath:instancePath+"/targets/" + i0+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+}
+if(data27.reason !== undefined){
+if(typeof data27.reason !== "string"){
+const err90 = {instancePath:instancePath+"/targets/" + i0+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err90];
 }
@@ -10223,9 +10425,9 @@ vErrors.push(err90);
 errors++;
 }
 }
-if(data27.reason !== undefined){
-if(typeof data27.reason !== "string"){
-const err91 = {instancePath:instancePath+"/targets/" + i0+"/reason",schemaPath:"#/properties/targets/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err91 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err91];
 }
@@ -10237,7 +10439,7 @@ errors++;
 }
 }
 else {
-const err92 = {instancePath:instancePath+"/targets/" + i0,schemaPath:"#/properties/targets/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err92 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err92];
 }
@@ -10247,9 +10449,11 @@ vErrors.push(err92);
 errors++;
 }
 }
-}
-else {
-const err93 = {instancePath:instancePath+"/targets",schemaPath:"#/properties/targets/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.selfCheck !== undefined){
+let data41 = data.selfCheck;
+if(data41 && typeof data41 == "object" && !Array.isArray(data41)){
+if(data41.valid === undefined){
+const err93 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
 if(vErrors === null){
 vErrors = [err93];
 }
@@ -10258,12 +10462,8 @@ vErrors.push(err93);
 }
 errors++;
 }
-}
-if(data.selfCheck !== undefined){
-let data40 = data.selfCheck;
-if(data40 && typeof data40 == "object" && !Array.isArray(data40)){
-if(data40.valid === undefined){
-const err94 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "valid"},message:"must have required property '"+"valid"+"'"};
+if(data41.reasons === undefined){
+const err94 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"},message:"must have required property '"+"reasons"+"'"};
 if(vErrors === null){
 vErrors = [err94];
 }
@@ -10272,8 +10472,8 @@ vErrors.push(err94);
 }
 errors++;
 }
-if(data40.reasons === undefined){
-const err95 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "reasons"},message:"must have required property '"+"reasons"+"'"};
+if(data41.figures === undefined){
+const err95 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "figures"},message:"must have required property '"+"figures"+"'"};
 if(vErrors === null){
 vErrors = [err95];
 }
@@ -10282,8 +10482,9 @@ vErrors.push(err95);
 }
 errors++;
 }
-if(data40.figures === undefined){
-const err96 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/required",keyword:"required",params:{missingProperty: "figures"},message:"must have required property '"+"figures"+"'"};
+if(data41.valid !== undefined){
+if(typeof data41.valid !== "boolean"){
+const err96 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/properties/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err96];
 }
@@ -10292,9 +10493,10 @@ vErrors.push(err96);
 }
 errors++;
 }
-if(data40.valid !== undefined){
-if(typeof data40.valid !== "boolean"){
-const err97 = {instancePath:instancePath+"/selfCheck/valid",schemaPath:"#/properties/selfCheck/properties/valid/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+if(data41.onlyLate !== undefined){
+if(typeof data41.onlyLate !== "boolean"){
+const err97 = {instancePath:instancePath+"/selfCheck/onlyLate",schemaPath:"#/properties/selfCheck/properties/onlyLate/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err97];
 }
@@ -10304,9 +10506,13 @@ vErrors.push(err97);
 errors++;
 }
 }
-if(data40.onlyLate !== undefined){
-if(typeof data40.onlyLate !== "boolean"){
-const err98 = {instancePath:instancePath+"/selfCheck/onlyLate",schemaPath:"#/properties/selfCheck/properties/onlyLate/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data41.reasons !== undefined){
+let data44 = data41.reasons;
+if(Array.isArray(data44)){
+const len2 = data44.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data44[i2] !== "string"){
+const err98 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err98];
 }
@@ -10316,13 +10522,9 @@ vErrors.push(err98);
 errors++;
 }
 }
-if(data40.reasons !== undefined){
-let data43 = data40.reasons;
-if(Array.isArray(data43)){
-const len2 = data43.length;
-for(let i2=0; i2<len2; i2++){
-if(typeof data43[i2] !== "string"){
-const err99 = {instancePath:instancePath+"/selfCheck/reasons/" + i2,schemaPath:"#/properties/selfCheck/properties/reasons/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err99 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err99];
 }
@@ -10332,9 +10534,15 @@ vErrors.push(err99);
 errors++;
 }
 }
-}
-else {
-const err100 = {instancePath:instancePath+"/selfCheck/reasons",schemaPath:"#/properties/selfCheck/properties/reasons/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data41.figures !== undefined){
+let data46 = data41.figures;
+if(Array.isArray(data46)){
+const len3 = data46.length;
+for(let i3=0; i3<len3; i3++){
+let data47 = data46[i3];
+if(data47 && typeof data47 == "object" && !Array.isArray(data47)){
+if(data47.name === undefined){
+const err100 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
 if(vErrors === null){
 vErrors = [err100];
 }
@@ -10343,16 +10551,8 @@ vErrors.push(err100);
 }
 errors++;
 }
-}
-if(data40.figures !== undefined){
-let data45 = data40.figures;
-if(Array.isArray(data45)){
-const len3 = data45.length;
-for(let i3=0; i3<len3; i3++){
-let data46 = data45[i3];
-if(data46 && typeof data46 == "object" && !Array.isArray(data46)){
-if(data46.name === undefined){
-const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "name"},message:"must have required property '"+"name"+"'"};
+if(data47.value === undefined){
+const err101 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
 if(vErrors === null){
 vErrors = [err101];
 }
@@ -10361,8 +10561,8 @@ vErrors.push(err101);
 }
 errors++;
 }
-if(data46.value === undefined){
-const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "value"},message:"must have required property '"+"value"+"'"};
+if(data47.limit === undefined){
+const err102 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
 if(vErrors === null){
 vErrors = [err102];
 }
@@ -10371,8 +10571,8 @@ vErrors.push(err102);
 }
 errors++;
 }
-if(data46.limit === undefined){
-const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "limit"},message:"must have required property '"+"limit"+"'"};
+if(data47.unit === undefined){
+const err103 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err103];
 }
@@ -10381,8 +10581,8 @@ vErrors.push(err103);
 }
 errors++;
 }
-if(data46.unit === undefined){
-const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(data47.holds === undefined){
+const err104 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err104];
 }
@@ -10391,8 +10591,9 @@ vErrors.push(err104);
 }
 errors++;
 }
-if(data46.holds === undefined){
-const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(data47.name !== undefined){
+if(typeof data47.name !== "string"){
+const err105 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err105];
 }
@@ -10401,9 +10602,11 @@ vErrors.push(err105);
 }
 errors++;
 }
-if(data46.name !== undefined){
-if(typeof data46.name !== "string"){
-const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/name",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/name/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data47.value !== undefined){
+let data49 = data47.value;
+if(!((typeof data49 == "number") && (isFinite(data49)))){
+const err106 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err106];
 }
@@ -10413,10 +10616,10 @@ vErrors.push(err106);
 errors++;
 }
 }
-if(data46.value !== undefined){
-let data48 = data46.value;
-if(!((typeof data48 == "number") && (isFinite(data48)))){
-const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/value",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/value/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data47.limit !== undefined){
+let data50 = data47.limit;
+if(!((typeof data50 == "number") && (isFinite(data50)))){
+const err107 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err107];
 }
@@ -10426,10 +10629,9 @@ vErrors.push(err107);
 errors++;
 }
 }
-if(data46.limit !== undefined){
-let data49 = data46.limit;
-if(!((typeof data49 == "number") && (isFinite(data49)))){
-const err108 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/limit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/limit/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data47.unit !== undefined){
+if(typeof data47.unit !== "string"){
+const err108 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err108];
 }
@@ -10439,9 +10641,9 @@ vErrors.push(err108);
 errors++;
 }
 }
-if(data46.unit !== undefined){
-if(typeof data46.unit !== "string"){
-const err109 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/unit",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data47.holds !== undefined){
+if(typeof data47.holds !== "boolean"){
+const err109 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err109];
 }
@@ -10451,9 +10653,9 @@ vErrors.push(err109);
 errors++;
 }
 }
-if(data46.holds !== undefined){
-if(typeof data46.holds !== "boolean"){
-const err110 = {instancePath:instancePath+"/selfCheck/figures/" + i3+"/holds",schemaPath:"#/properties/selfCheck/properties/figures/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err110 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err110];
 }
@@ -10465,7 +10667,7 @@ errors++;
 }
 }
 else {
-const err111 = {instancePath:instancePath+"/selfCheck/figures/" + i3,schemaPath:"#/properties/selfCheck/properties/figures/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err111 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err111];
 }
@@ -10477,24 +10679,12 @@ errors++;
 }
 }
 else {
-const err112 = {instancePath:instancePath+"/selfCheck/figures",schemaPath:"#/properties/selfCheck/properties/figures/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err112 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err112];
 }
 else {
 vErrors.push(err112);
-}
-errors++;
-}
-}
-}
-else {
-const err113 = {instancePath:instancePath+"/selfCheck",schemaPath:"#/properties/selfCheck/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err113];
-}
-else {
-vErrors.push(err113);
 }
 errors++;
 }
@@ -10518,13 +10708,23 @@ errors = vErrors.length;
 }
 }
 if(data.streams !== undefined){
-let data55 = data.streams;
-if(Array.isArray(data55)){
-const len4 = data55.length;
+let data56 = data.streams;
+if(Array.isArray(data56)){
+const len4 = data56.length;
 for(let i4=0; i4<len4; i4++){
-let data56 = data55[i4];
-if(typeof data56 !== "string"){
-const err114 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+let data57 = data56[i4];
+if(typeof data57 !== "string"){
+const err113 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(vErrors === null){
+vErrors = [err113];
+}
+else {
+vErrors.push(err113);
+}
+errors++;
+}
+if(!(((data57 === "chat") || (data57 === "health")) || (data57 === "users"))){
+const err114 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema46.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err114];
 }
@@ -10533,8 +10733,10 @@ vErrors.push(err114);
 }
 errors++;
 }
-if(!(((data56 === "chat") || (data56 === "health")) || (data56 === "users"))){
-const err115 = {instancePath:instancePath+"/streams/" + i4,schemaPath:"#/properties/streams/items/enum",keyword:"enum",params:{allowedValues: schema46.properties.streams.items.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err115 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err115];
 }
@@ -10544,9 +10746,11 @@ vErrors.push(err115);
 errors++;
 }
 }
-}
-else {
-const err116 = {instancePath:instancePath+"/streams",schemaPath:"#/properties/streams/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.warmUp !== undefined){
+let data58 = data.warmUp;
+if(data58 && typeof data58 == "object" && !Array.isArray(data58)){
+if(data58.connections === undefined){
+const err116 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
 if(vErrors === null){
 vErrors = [err116];
 }
@@ -10555,12 +10759,8 @@ vErrors.push(err116);
 }
 errors++;
 }
-}
-if(data.warmUp !== undefined){
-let data57 = data.warmUp;
-if(data57 && typeof data57 == "object" && !Array.isArray(data57)){
-if(data57.connections === undefined){
-const err117 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "connections"},message:"must have required property '"+"connections"+"'"};
+if(data58.requests === undefined){
+const err117 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
 if(vErrors === null){
 vErrors = [err117];
 }
@@ -10569,8 +10769,8 @@ vErrors.push(err117);
 }
 errors++;
 }
-if(data57.requests === undefined){
-const err118 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "requests"},message:"must have required property '"+"requests"+"'"};
+if(data58.errors === undefined){
+const err118 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err118];
 }
@@ -10579,8 +10779,8 @@ vErrors.push(err118);
 }
 errors++;
 }
-if(data57.errors === undefined){
-const err119 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data58.p50Ms === undefined){
+const err119 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
 if(vErrors === null){
 vErrors = [err119];
 }
@@ -10589,8 +10789,10 @@ vErrors.push(err119);
 }
 errors++;
 }
-if(data57.p50Ms === undefined){
-const err120 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/required",keyword:"required",params:{missingProperty: "p50Ms"},message:"must have required property '"+"p50Ms"+"'"};
+if(data58.connections !== undefined){
+let data59 = data58.connections;
+if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
+const err120 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err120];
 }
@@ -10599,10 +10801,9 @@ vErrors.push(err120);
 }
 errors++;
 }
-if(data57.connections !== undefined){
-let data58 = data57.connections;
-if(!(((typeof data58 == "number") && (!(data58 % 1) && !isNaN(data58))) && (isFinite(data58)))){
-const err121 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data59 == "number") && (isFinite(data59))){
+if(data59 < 0 || isNaN(data59)){
+const err121 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err121];
 }
@@ -10611,9 +10812,12 @@ vErrors.push(err121);
 }
 errors++;
 }
-if((typeof data58 == "number") && (isFinite(data58))){
-if(data58 < 0 || isNaN(data58)){
-const err122 = {instancePath:instancePath+"/warmUp/connections",schemaPath:"#/properties/warmUp/properties/connections/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data58.requests !== undefined){
+let data60 = data58.requests;
+if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
+const err122 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err122];
 }
@@ -10622,12 +10826,9 @@ vErrors.push(err122);
 }
 errors++;
 }
-}
-}
-if(data57.requests !== undefined){
-let data59 = data57.requests;
-if(!(((typeof data59 == "number") && (!(data59 % 1) && !isNaN(data59))) && (isFinite(data59)))){
-const err123 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data60 == "number") && (isFinite(data60))){
+if(data60 < 0 || isNaN(data60)){
+const err123 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err123];
 }
@@ -10636,9 +10837,12 @@ vErrors.push(err123);
 }
 errors++;
 }
-if((typeof data59 == "number") && (isFinite(data59))){
-if(data59 < 0 || isNaN(data59)){
-const err124 = {instancePath:instancePath+"/warmUp/requests",schemaPath:"#/properties/warmUp/properties/requests/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data58.errors !== undefined){
+let data61 = data58.errors;
+if(!(((typeof data61 == "number") && (!(data61 % 1) && !isNaN(data61))) && (isFinite(data61)))){
+const err124 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err124];
 }
@@ -10647,12 +10851,9 @@ vErrors.push(err124);
 }
 errors++;
 }
-}
-}
-if(data57.errors !== undefined){
-let data60 = data57.errors;
-if(!(((typeof data60 == "number") && (!(data60 % 1) && !isNaN(data60))) && (isFinite(data60)))){
-const err125 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data61 == "number") && (isFinite(data61))){
+if(data61 < 0 || isNaN(data61)){
+const err125 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err125];
 }
@@ -10661,9 +10862,12 @@ vErrors.push(err125);
 }
 errors++;
 }
-if((typeof data60 == "number") && (isFinite(data60))){
-if(data60 < 0 || isNaN(data60)){
-const err126 = {instancePath:instancePath+"/warmUp/errors",schemaPath:"#/properties/warmUp/properties/errors/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data58.p50Ms !== undefined){
+let data62 = data58.p50Ms;
+if((!((typeof data62 == "number") && (isFinite(data62)))) && (data62 !== null)){
+const err126 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err126];
 }
@@ -10674,10 +10878,8 @@ errors++;
 }
 }
 }
-if(data57.p50Ms !== undefined){
-let data61 = data57.p50Ms;
-if((!((typeof data61 == "number") && (isFinite(data61)))) && (data61 !== null)){
-const err127 = {instancePath:instancePath+"/warmUp/p50Ms",schemaPath:"#/properties/warmUp/properties/p50Ms/type",keyword:"type",params:{type: schema46.properties.warmUp.properties.p50Ms.type},message:"must be number,null"};
+else {
+const err127 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err127];
 }
@@ -10687,9 +10889,11 @@ vErrors.push(err127);
 errors++;
 }
 }
-}
-else {
-const err128 = {instancePath:instancePath+"/warmUp",schemaPath:"#/properties/warmUp/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.outages !== undefined){
+let data63 = data.outages;
+if(data63 && typeof data63 == "object" && !Array.isArray(data63)){
+if(data63.seconds === undefined){
+const err128 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
 if(vErrors === null){
 vErrors = [err128];
 }
@@ -10698,12 +10902,8 @@ vErrors.push(err128);
 }
 errors++;
 }
-}
-if(data.outages !== undefined){
-let data62 = data.outages;
-if(data62 && typeof data62 == "object" && !Array.isArray(data62)){
-if(data62.seconds === undefined){
-const err129 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "seconds"},message:"must have required property '"+"seconds"+"'"};
+if(data63.cleanSeconds === undefined){
+const err129 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
 if(vErrors === null){
 vErrors = [err129];
 }
@@ -10712,8 +10912,8 @@ vErrors.push(err129);
 }
 errors++;
 }
-if(data62.cleanSeconds === undefined){
-const err130 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "cleanSeconds"},message:"must have required property '"+"cleanSeconds"+"'"};
+if(data63.longestMs === undefined){
+const err130 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
 if(vErrors === null){
 vErrors = [err130];
 }
@@ -10722,8 +10922,8 @@ vErrors.push(err130);
 }
 errors++;
 }
-if(data62.longestMs === undefined){
-const err131 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "longestMs"},message:"must have required property '"+"longestMs"+"'"};
+if(data63.incidents === undefined){
+const err131 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
 if(vErrors === null){
 vErrors = [err131];
 }
@@ -10732,8 +10932,10 @@ vErrors.push(err131);
 }
 errors++;
 }
-if(data62.incidents === undefined){
-const err132 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/required",keyword:"required",params:{missingProperty: "incidents"},message:"must have required property '"+"incidents"+"'"};
+if(data63.seconds !== undefined){
+let data64 = data63.seconds;
+if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
+const err132 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err132];
 }
@@ -10742,10 +10944,9 @@ vErrors.push(err132);
 }
 errors++;
 }
-if(data62.seconds !== undefined){
-let data63 = data62.seconds;
-if(!(((typeof data63 == "number") && (!(data63 % 1) && !isNaN(data63))) && (isFinite(data63)))){
-const err133 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data64 == "number") && (isFinite(data64))){
+if(data64 < 0 || isNaN(data64)){
+const err133 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err133];
 }
@@ -10754,9 +10955,12 @@ vErrors.push(err133);
 }
 errors++;
 }
-if((typeof data63 == "number") && (isFinite(data63))){
-if(data63 < 0 || isNaN(data63)){
-const err134 = {instancePath:instancePath+"/outages/seconds",schemaPath:"#/properties/outages/properties/seconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data63.cleanSeconds !== undefined){
+let data65 = data63.cleanSeconds;
+if(!(((typeof data65 == "number") && (!(data65 % 1) && !isNaN(data65))) && (isFinite(data65)))){
+const err134 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err134];
 }
@@ -10765,12 +10969,9 @@ vErrors.push(err134);
 }
 errors++;
 }
-}
-}
-if(data62.cleanSeconds !== undefined){
-let data64 = data62.cleanSeconds;
-if(!(((typeof data64 == "number") && (!(data64 % 1) && !isNaN(data64))) && (isFinite(data64)))){
-const err135 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data65 == "number") && (isFinite(data65))){
+if(data65 < 0 || isNaN(data65)){
+const err135 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err135];
 }
@@ -10779,9 +10980,12 @@ vErrors.push(err135);
 }
 errors++;
 }
-if((typeof data64 == "number") && (isFinite(data64))){
-if(data64 < 0 || isNaN(data64)){
-const err136 = {instancePath:instancePath+"/outages/cleanSeconds",schemaPath:"#/properties/outages/properties/cleanSeconds/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data63.longestMs !== undefined){
+let data66 = data63.longestMs;
+if(!((typeof data66 == "number") && (isFinite(data66)))){
+const err136 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err136];
 }
@@ -10791,11 +10995,10 @@ vErrors.push(err136);
 errors++;
 }
 }
-}
-if(data62.longestMs !== undefined){
-let data65 = data62.longestMs;
-if(!((typeof data65 == "number") && (isFinite(data65)))){
-const err137 = {instancePath:instancePath+"/outages/longestMs",schemaPath:"#/properties/outages/properties/longestMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data63.incidents !== undefined){
+let data67 = data63.incidents;
+if(!(((typeof data67 == "number") && (!(data67 % 1) && !isNaN(data67))) && (isFinite(data67)))){
+const err137 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err137];
 }
@@ -10804,11 +11007,9 @@ vErrors.push(err137);
 }
 errors++;
 }
-}
-if(data62.incidents !== undefined){
-let data66 = data62.incidents;
-if(!(((typeof data66 == "number") && (!(data66 % 1) && !isNaN(data66))) && (isFinite(data66)))){
-const err138 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data67 == "number") && (isFinite(data67))){
+if(data67 < 0 || isNaN(data67)){
+const err138 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err138];
 }
@@ -10817,9 +11018,11 @@ vErrors.push(err138);
 }
 errors++;
 }
-if((typeof data66 == "number") && (isFinite(data66))){
-if(data66 < 0 || isNaN(data66)){
-const err139 = {instancePath:instancePath+"/outages/incidents",schemaPath:"#/properties/outages/properties/incidents/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+}
+else {
+const err139 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err139];
 }
@@ -10829,10 +11032,11 @@ vErrors.push(err139);
 errors++;
 }
 }
-}
-}
-else {
-const err140 = {instancePath:instancePath+"/outages",schemaPath:"#/properties/outages/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.trend !== undefined){
+let data68 = data.trend;
+if(data68 && typeof data68 == "object" && !Array.isArray(data68)){
+if(data68.perSecond === undefined){
+const err140 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
 if(vErrors === null){
 vErrors = [err140];
 }
@@ -10841,12 +11045,8 @@ vErrors.push(err140);
 }
 errors++;
 }
-}
-if(data.trend !== undefined){
-let data67 = data.trend;
-if(data67 && typeof data67 == "object" && !Array.isArray(data67)){
-if(data67.perSecond === undefined){
-const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "perSecond"},message:"must have required property '"+"perSecond"+"'"};
+if(data68.range95 === undefined){
+const err141 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
 if(vErrors === null){
 vErrors = [err141];
 }
@@ -10855,8 +11055,8 @@ vErrors.push(err141);
 }
 errors++;
 }
-if(data67.range95 === undefined){
-const err142 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "range95"},message:"must have required property '"+"range95"+"'"};
+if(data68.atStart === undefined){
+const err142 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
 if(vErrors === null){
 vErrors = [err142];
 }
@@ -10865,8 +11065,8 @@ vErrors.push(err142);
 }
 errors++;
 }
-if(data67.atStart === undefined){
-const err143 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atStart"},message:"must have required property '"+"atStart"+"'"};
+if(data68.atEnd === undefined){
+const err143 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
 if(vErrors === null){
 vErrors = [err143];
 }
@@ -10875,8 +11075,8 @@ vErrors.push(err143);
 }
 errors++;
 }
-if(data67.atEnd === undefined){
-const err144 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "atEnd"},message:"must have required property '"+"atEnd"+"'"};
+if(data68.rising === undefined){
+const err144 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
 if(vErrors === null){
 vErrors = [err144];
 }
@@ -10885,8 +11085,10 @@ vErrors.push(err144);
 }
 errors++;
 }
-if(data67.rising === undefined){
-const err145 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/required",keyword:"required",params:{missingProperty: "rising"},message:"must have required property '"+"rising"+"'"};
+if(data68.perSecond !== undefined){
+let data69 = data68.perSecond;
+if(!((typeof data69 == "number") && (isFinite(data69)))){
+const err145 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err145];
 }
@@ -10895,10 +11097,12 @@ vErrors.push(err145);
 }
 errors++;
 }
-if(data67.perSecond !== undefined){
-let data68 = data67.perSecond;
-if(!((typeof data68 == "number") && (isFinite(data68)))){
-const err146 = {instancePath:instancePath+"/trend/perSecond",schemaPath:"#/properties/trend/properties/perSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data68.range95 !== undefined){
+let data70 = data68.range95;
+if(Array.isArray(data70)){
+if(data70.length < 2){
+const err146 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
 if(vErrors === null){
 vErrors = [err146];
 }
@@ -10907,12 +11111,11 @@ vErrors.push(err146);
 }
 errors++;
 }
-}
-if(data67.range95 !== undefined){
-let data69 = data67.range95;
-if(Array.isArray(data69)){
-if(data69.length < 2){
-const err147 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/minItems",keyword:"minItems",params:{limit: 2},message:"must NOT have fewer than 2 items"};
+const len5 = data70.length;
+for(let i5=0; i5<len5; i5++){
+let data71 = data70[i5];
+if(!((typeof data71 == "number") && (isFinite(data71)))){
+const err147 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err147];
 }
@@ -10921,11 +11124,10 @@ vErrors.push(err147);
 }
 errors++;
 }
-const len5 = data69.length;
-for(let i5=0; i5<len5; i5++){
-let data70 = data69[i5];
-if(!((typeof data70 == "number") && (isFinite(data70)))){
-const err148 = {instancePath:instancePath+"/trend/range95/" + i5,schemaPath:"#/properties/trend/properties/range95/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+}
+else {
+const err148 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err148];
 }
@@ -10935,9 +11137,10 @@ vErrors.push(err148);
 errors++;
 }
 }
-}
-else {
-const err149 = {instancePath:instancePath+"/trend/range95",schemaPath:"#/properties/trend/properties/range95/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data68.atStart !== undefined){
+let data72 = data68.atStart;
+if(!((typeof data72 == "number") && (isFinite(data72)))){
+const err149 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err149];
 }
@@ -10947,10 +11150,10 @@ vErrors.push(err149);
 errors++;
 }
 }
-if(data67.atStart !== undefined){
-let data71 = data67.atStart;
-if(!((typeof data71 == "number") && (isFinite(data71)))){
-const err150 = {instancePath:instancePath+"/trend/atStart",schemaPath:"#/properties/trend/properties/atStart/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.atEnd !== undefined){
+let data73 = data68.atEnd;
+if(!((typeof data73 == "number") && (isFinite(data73)))){
+const err150 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err150];
 }
@@ -10960,10 +11163,9 @@ vErrors.push(err150);
 errors++;
 }
 }
-if(data67.atEnd !== undefined){
-let data72 = data67.atEnd;
-if(!((typeof data72 == "number") && (isFinite(data72)))){
-const err151 = {instancePath:instancePath+"/trend/atEnd",schemaPath:"#/properties/trend/properties/atEnd/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data68.rising !== undefined){
+if(typeof data68.rising !== "boolean"){
+const err151 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err151];
 }
@@ -10973,9 +11175,9 @@ vErrors.push(err151);
 errors++;
 }
 }
-if(data67.rising !== undefined){
-if(typeof data67.rising !== "boolean"){
-const err152 = {instancePath:instancePath+"/trend/rising",schemaPath:"#/properties/trend/properties/rising/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err152 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err152];
 }
@@ -10985,9 +11187,15 @@ vErrors.push(err152);
 errors++;
 }
 }
-}
-else {
-const err153 = {instancePath:instancePath+"/trend",schemaPath:"#/properties/trend/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.timeline !== undefined){
+let data75 = data.timeline;
+if(Array.isArray(data75)){
+const len6 = data75.length;
+for(let i6=0; i6<len6; i6++){
+let data76 = data75[i6];
+if(data76 && typeof data76 == "object" && !Array.isArray(data76)){
+if(data76.second === undefined){
+const err153 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
 if(vErrors === null){
 vErrors = [err153];
 }
@@ -10996,16 +11204,8 @@ vErrors.push(err153);
 }
 errors++;
 }
-}
-if(data.timeline !== undefined){
-let data74 = data.timeline;
-if(Array.isArray(data74)){
-const len6 = data74.length;
-for(let i6=0; i6<len6; i6++){
-let data75 = data74[i6];
-if(data75 && typeof data75 == "object" && !Array.isArray(data75)){
-if(data75.second === undefined){
-const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+if(data76.phase === undefined){
+const err154 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
 if(vErrors === null){
 vErrors = [err154];
 }
@@ -11014,8 +11214,8 @@ vErrors.push(err154);
 }
 errors++;
 }
-if(data75.phase === undefined){
-const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "phase"},message:"must have required property '"+"phase"+"'"};
+if(data76.offered === undefined){
+const err155 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
 if(vErrors === null){
 vErrors = [err155];
 }
@@ -11024,8 +11224,8 @@ vErrors.push(err155);
 }
 errors++;
 }
-if(data75.offered === undefined){
-const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "offered"},message:"must have required property '"+"offered"+"'"};
+if(data76.sent === undefined){
+const err156 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err156];
 }
@@ -11034,8 +11234,8 @@ vErrors.push(err156);
 }
 errors++;
 }
-if(data75.sent === undefined){
-const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(data76.done === undefined){
+const err157 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
 if(vErrors === null){
 vErrors = [err157];
 }
@@ -11044,8 +11244,8 @@ vErrors.push(err157);
 }
 errors++;
 }
-if(data75.done === undefined){
-const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "done"},message:"must have required property '"+"done"+"'"};
+if(data76.ok === undefined){
+const err158 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
 if(vErrors === null){
 vErrors = [err158];
 }
@@ -11054,8 +11254,8 @@ vErrors.push(err158);
 }
 errors++;
 }
-if(data75.ok === undefined){
-const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "ok"},message:"must have required property '"+"ok"+"'"};
+if(data76.inFlight === undefined){
+const err159 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
 if(vErrors === null){
 vErrors = [err159];
 }
@@ -11064,8 +11264,8 @@ vErrors.push(err159);
 }
 errors++;
 }
-if(data75.inFlight === undefined){
-const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "inFlight"},message:"must have required property '"+"inFlight"+"'"};
+if(data76.p50 === undefined){
+const err160 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err160];
 }
@@ -11074,8 +11274,8 @@ vErrors.push(err160);
 }
 errors++;
 }
-if(data75.p50 === undefined){
-const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data76.p95 === undefined){
+const err161 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err161];
 }
@@ -11084,8 +11284,8 @@ vErrors.push(err161);
 }
 errors++;
 }
-if(data75.p95 === undefined){
-const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data76.p99 === undefined){
+const err162 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err162];
 }
@@ -11094,8 +11294,8 @@ vErrors.push(err162);
 }
 errors++;
 }
-if(data75.p99 === undefined){
-const err163 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data76.max === undefined){
+const err163 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err163];
 }
@@ -11104,8 +11304,8 @@ vErrors.push(err163);
 }
 errors++;
 }
-if(data75.max === undefined){
-const err164 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data76.errors === undefined){
+const err164 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err164];
 }
@@ -11114,8 +11314,8 @@ vErrors.push(err164);
 }
 errors++;
 }
-if(data75.errors === undefined){
-const err165 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data76.heat === undefined){
+const err165 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
 if(vErrors === null){
 vErrors = [err165];
 }
@@ -11124,8 +11324,10 @@ vErrors.push(err165);
 }
 errors++;
 }
-if(data75.heat === undefined){
-const err166 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/required",keyword:"required",params:{missingProperty: "heat"},message:"must have required property '"+"heat"+"'"};
+if(data76.second !== undefined){
+let data77 = data76.second;
+if(!(((typeof data77 == "number") && (!(data77 % 1) && !isNaN(data77))) && (isFinite(data77)))){
+const err166 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err166];
 }
@@ -11134,10 +11336,11 @@ vErrors.push(err166);
 }
 errors++;
 }
-if(data75.second !== undefined){
-let data76 = data75.second;
-if(!(((typeof data76 == "number") && (!(data76 % 1) && !isNaN(data76))) && (isFinite(data76)))){
-const err167 = {instancePath:instancePath+"/timeline/" + i6+"/second",schemaPath:"#/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data76.phase !== undefined){
+let data78 = data76.phase;
+if(typeof data78 !== "string"){
+const err167 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err167];
 }
@@ -11146,11 +11349,8 @@ vErrors.push(err167);
 }
 errors++;
 }
-}
-if(data75.phase !== undefined){
-let data77 = data75.phase;
-if(typeof data77 !== "string"){
-const err168 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((data78 === "ramp") || (data78 === "window")) || (data78 === "drain"))){
+const err168 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err168];
 }
@@ -11159,8 +11359,11 @@ vErrors.push(err168);
 }
 errors++;
 }
-if(!(((data77 === "ramp") || (data77 === "window")) || (data77 === "drain"))){
-const err169 = {instancePath:instancePath+"/timeline/" + i6+"/phase",schemaPath:"#/properties/timeline/items/properties/phase/enum",keyword:"enum",params:{allowedValues: schema46.properties.timeline.items.properties.phase.enum},message:"must be equal to one of the allowed values"};
+}
+if(data76.offered !== undefined){
+let data79 = data76.offered;
+if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
+const err169 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err169];
 }
@@ -11169,11 +11372,9 @@ vErrors.push(err169);
 }
 errors++;
 }
-}
-if(data75.offered !== undefined){
-let data78 = data75.offered;
-if(!(((typeof data78 == "number") && (!(data78 % 1) && !isNaN(data78))) && (isFinite(data78)))){
-const err170 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data79 == "number") && (isFinite(data79))){
+if(data79 < 0 || isNaN(data79)){
+const err170 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err170];
 }
@@ -11182,9 +11383,12 @@ vErrors.push(err170);
 }
 errors++;
 }
-if((typeof data78 == "number") && (isFinite(data78))){
-if(data78 < 0 || isNaN(data78)){
-const err171 = {instancePath:instancePath+"/timeline/" + i6+"/offered",schemaPath:"#/properties/timeline/items/properties/offered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data76.sent !== undefined){
+let data80 = data76.sent;
+if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
+const err171 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err171];
 }
@@ -11193,12 +11397,9 @@ vErrors.push(err171);
 }
 errors++;
 }
-}
-}
-if(data75.sent !== undefined){
-let data79 = data75.sent;
-if(!(((typeof data79 == "number") && (!(data79 % 1) && !isNaN(data79))) && (isFinite(data79)))){
-const err172 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data80 == "number") && (isFinite(data80))){
+if(data80 < 0 || isNaN(data80)){
+const err172 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err172];
 }
@@ -11207,9 +11408,12 @@ vErrors.push(err172);
 }
 errors++;
 }
-if((typeof data79 == "number") && (isFinite(data79))){
-if(data79 < 0 || isNaN(data79)){
-const err173 = {instancePath:instancePath+"/timeline/" + i6+"/sent",schemaPath:"#/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data76.done !== undefined){
+let data81 = data76.done;
+if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
+const err173 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err173];
 }
@@ -11218,12 +11422,9 @@ vErrors.push(err173);
 }
 errors++;
 }
-}
-}
-if(data75.done !== undefined){
-let data80 = data75.done;
-if(!(((typeof data80 == "number") && (!(data80 % 1) && !isNaN(data80))) && (isFinite(data80)))){
-const err174 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data81 == "number") && (isFinite(data81))){
+if(data81 < 0 || isNaN(data81)){
+const err174 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err174];
 }
@@ -11232,9 +11433,12 @@ vErrors.push(err174);
 }
 errors++;
 }
-if((typeof data80 == "number") && (isFinite(data80))){
-if(data80 < 0 || isNaN(data80)){
-const err175 = {instancePath:instancePath+"/timeline/" + i6+"/done",schemaPath:"#/properties/timeline/items/properties/done/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data76.ok !== undefined){
+let data82 = data76.ok;
+if(!(((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82))) && (isFinite(data82)))){
+const err175 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err175];
 }
@@ -11243,12 +11447,9 @@ vErrors.push(err175);
 }
 errors++;
 }
-}
-}
-if(data75.ok !== undefined){
-let data81 = data75.ok;
-if(!(((typeof data81 == "number") && (!(data81 % 1) && !isNaN(data81))) && (isFinite(data81)))){
-const err176 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data82 == "number") && (isFinite(data82))){
+if(data82 < 0 || isNaN(data82)){
+const err176 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err176];
 }
@@ -11257,9 +11458,12 @@ vErrors.push(err176);
 }
 errors++;
 }
-if((typeof data81 == "number") && (isFinite(data81))){
-if(data81 < 0 || isNaN(data81)){
-const err177 = {instancePath:instancePath+"/timeline/" + i6+"/ok",schemaPath:"#/properties/timeline/items/properties/ok/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data76.inFlight !== undefined){
+let data83 = data76.inFlight;
+if(!(((typeof data83 == "number") && (!(data83 % 1) && !isNaN(data83))) && (isFinite(data83)))){
+const err177 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err177];
 }
@@ -11268,12 +11472,9 @@ vErrors.push(err177);
 }
 errors++;
 }
-}
-}
-if(data75.inFlight !== undefined){
-let data82 = data75.inFlight;
-if(!(((typeof data82 == "number") && (!(data82 % 1) && !isNaN(data82))) && (isFinite(data82)))){
-const err178 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data83 == "number") && (isFinite(data83))){
+if(data83 < 0 || isNaN(data83)){
+const err178 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err178];
 }
@@ -11282,9 +11483,12 @@ vErrors.push(err178);
 }
 errors++;
 }
-if((typeof data82 == "number") && (isFinite(data82))){
-if(data82 < 0 || isNaN(data82)){
-const err179 = {instancePath:instancePath+"/timeline/" + i6+"/inFlight",schemaPath:"#/properties/timeline/items/properties/inFlight/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data76.p50 !== undefined){
+let data84 = data76.p50;
+if((!((typeof data84 == "number") && (isFinite(data84)))) && (data84 !== null)){
+const err179 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err179];
 }
@@ -11294,11 +11498,10 @@ vErrors.push(err179);
 errors++;
 }
 }
-}
-if(data75.p50 !== undefined){
-let data83 = data75.p50;
-if((!((typeof data83 == "number") && (isFinite(data83)))) && (data83 !== null)){
-const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p50",schemaPath:"#/properties/timeline/items/properties/p50/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p50.type},message:"must be number,null"};
+if(data76.p95 !== undefined){
+let data85 = data76.p95;
+if((!((typeof data85 == "number") && (isFinite(data85)))) && (data85 !== null)){
+const err180 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err180];
 }
@@ -11308,10 +11511,10 @@ vErrors.push(err180);
 errors++;
 }
 }
-if(data75.p95 !== undefined){
-let data84 = data75.p95;
-if((!((typeof data84 == "number") && (isFinite(data84)))) && (data84 !== null)){
-const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p95",schemaPath:"#/properties/timeline/items/properties/p95/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p95.type},message:"must be number,null"};
+if(data76.p99 !== undefined){
+let data86 = data76.p99;
+if((!((typeof data86 == "number") && (isFinite(data86)))) && (data86 !== null)){
+const err181 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err181];
 }
@@ -11321,10 +11524,10 @@ vErrors.push(err181);
 errors++;
 }
 }
-if(data75.p99 !== undefined){
-let data85 = data75.p99;
-if((!((typeof data85 == "number") && (isFinite(data85)))) && (data85 !== null)){
-const err182 = {instancePath:instancePath+"/timeline/" + i6+"/p99",schemaPath:"#/properties/timeline/items/properties/p99/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.p99.type},message:"must be number,null"};
+if(data76.max !== undefined){
+let data87 = data76.max;
+if((!((typeof data87 == "number") && (isFinite(data87)))) && (data87 !== null)){
+const err182 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err182];
 }
@@ -11334,10 +11537,13 @@ vErrors.push(err182);
 errors++;
 }
 }
-if(data75.max !== undefined){
-let data86 = data75.max;
-if((!((typeof data86 == "number") && (isFinite(data86)))) && (data86 !== null)){
-const err183 = {instancePath:instancePath+"/timeline/" + i6+"/max",schemaPath:"#/properties/timeline/items/properties/max/type",keyword:"type",params:{type: schema46.properties.timeline.items.properties.max.type},message:"must be number,null"};
+if(data76.errors !== undefined){
+let data88 = data76.errors;
+if(data88 && typeof data88 == "object" && !Array.isArray(data88)){
+for(const key0 in data88){
+let data89 = data88[key0];
+if(!(((typeof data89 == "number") && (!(data89 % 1) && !isNaN(data89))) && (isFinite(data89)))){
+const err183 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err183];
 }
@@ -11346,14 +11552,9 @@ vErrors.push(err183);
 }
 errors++;
 }
-}
-if(data75.errors !== undefined){
-let data87 = data75.errors;
-if(data87 && typeof data87 == "object" && !Array.isArray(data87)){
-for(const key0 in data87){
-let data88 = data87[key0];
-if(!(((typeof data88 == "number") && (!(data88 % 1) && !isNaN(data88))) && (isFinite(data88)))){
-const err184 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data89 == "number") && (isFinite(data89))){
+if(data89 < 1 || isNaN(data89)){
+const err184 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err184];
 }
@@ -11362,9 +11563,11 @@ vErrors.push(err184);
 }
 errors++;
 }
-if((typeof data88 == "number") && (isFinite(data88))){
-if(data88 < 1 || isNaN(data88)){
-const err185 = {instancePath:instancePath+"/timeline/" + i6+"/errors/" + key0.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/faultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+else {
+const err185 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err185];
 }
@@ -11374,10 +11577,14 @@ vErrors.push(err185);
 errors++;
 }
 }
-}
-}
-else {
-const err186 = {instancePath:instancePath+"/timeline/" + i6+"/errors",schemaPath:"#/definitions/faultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data76.heat !== undefined){
+let data90 = data76.heat;
+if(Array.isArray(data90)){
+const len7 = data90.length;
+for(let i7=0; i7<len7; i7++){
+let data91 = data90[i7];
+if(!(((typeof data91 == "number") && (!(data91 % 1) && !isNaN(data91))) && (isFinite(data91)))){
+const err186 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err186];
 }
@@ -11387,14 +11594,9 @@ vErrors.push(err186);
 errors++;
 }
 }
-if(data75.heat !== undefined){
-let data89 = data75.heat;
-if(Array.isArray(data89)){
-const len7 = data89.length;
-for(let i7=0; i7<len7; i7++){
-let data90 = data89[i7];
-if(!(((typeof data90 == "number") && (!(data90 % 1) && !isNaN(data90))) && (isFinite(data90)))){
-const err187 = {instancePath:instancePath+"/timeline/" + i6+"/heat/" + i7,schemaPath:"#/properties/timeline/items/properties/heat/items/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+else {
+const err187 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err187];
 }
@@ -11406,7 +11608,7 @@ errors++;
 }
 }
 else {
-const err188 = {instancePath:instancePath+"/timeline/" + i6+"/heat",schemaPath:"#/properties/timeline/items/properties/heat/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err188 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err188];
 }
@@ -11418,7 +11620,7 @@ errors++;
 }
 }
 else {
-const err189 = {instancePath:instancePath+"/timeline/" + i6,schemaPath:"#/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err189 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err189];
 }
@@ -11428,9 +11630,14 @@ vErrors.push(err189);
 errors++;
 }
 }
-}
-else {
-const err190 = {instancePath:instancePath+"/timeline",schemaPath:"#/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.heatBoundsMs !== undefined){
+let data92 = data.heatBoundsMs;
+if(Array.isArray(data92)){
+const len8 = data92.length;
+for(let i8=0; i8<len8; i8++){
+let data93 = data92[i8];
+if(!((typeof data93 == "number") && (isFinite(data93)))){
+const err190 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err190];
 }
@@ -11440,14 +11647,9 @@ vErrors.push(err190);
 errors++;
 }
 }
-if(data.heatBoundsMs !== undefined){
-let data91 = data.heatBoundsMs;
-if(Array.isArray(data91)){
-const len8 = data91.length;
-for(let i8=0; i8<len8; i8++){
-let data92 = data91[i8];
-if(!((typeof data92 == "number") && (isFinite(data92)))){
-const err191 = {instancePath:instancePath+"/heatBoundsMs/" + i8,schemaPath:"#/properties/heatBoundsMs/items/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err191 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err191];
 }
@@ -11457,9 +11659,15 @@ vErrors.push(err191);
 errors++;
 }
 }
-}
-else {
-const err192 = {instancePath:instancePath+"/heatBoundsMs",schemaPath:"#/properties/heatBoundsMs/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.curve !== undefined){
+let data94 = data.curve;
+if(Array.isArray(data94)){
+const len9 = data94.length;
+for(let i9=0; i9<len9; i9++){
+let data95 = data94[i9];
+if(data95 && typeof data95 == "object" && !Array.isArray(data95)){
+if(data95.percentile === undefined){
+const err192 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
 if(vErrors === null){
 vErrors = [err192];
 }
@@ -11468,16 +11676,8 @@ vErrors.push(err192);
 }
 errors++;
 }
-}
-if(data.curve !== undefined){
-let data93 = data.curve;
-if(Array.isArray(data93)){
-const len9 = data93.length;
-for(let i9=0; i9<len9; i9++){
-let data94 = data93[i9];
-if(data94 && typeof data94 == "object" && !Array.isArray(data94)){
-if(data94.percentile === undefined){
-const err193 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "percentile"},message:"must have required property '"+"percentile"+"'"};
+if(data95.responseMs === undefined){
+const err193 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
 if(vErrors === null){
 vErrors = [err193];
 }
@@ -11486,8 +11686,8 @@ vErrors.push(err193);
 }
 errors++;
 }
-if(data94.responseMs === undefined){
-const err194 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
+if(data95.serviceMs === undefined){
+const err194 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
 if(vErrors === null){
 vErrors = [err194];
 }
@@ -11496,8 +11696,10 @@ vErrors.push(err194);
 }
 errors++;
 }
-if(data94.serviceMs === undefined){
-const err195 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/required",keyword:"required",params:{missingProperty: "serviceMs"},message:"must have required property '"+"serviceMs"+"'"};
+if(data95.percentile !== undefined){
+let data96 = data95.percentile;
+if(!((typeof data96 == "number") && (isFinite(data96)))){
+const err195 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err195];
 }
@@ -11506,10 +11708,11 @@ vErrors.push(err195);
 }
 errors++;
 }
-if(data94.percentile !== undefined){
-let data95 = data94.percentile;
-if(!((typeof data95 == "number") && (isFinite(data95)))){
-const err196 = {instancePath:instancePath+"/curve/" + i9+"/percentile",schemaPath:"#/properties/curve/items/properties/percentile/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data95.responseMs !== undefined){
+let data97 = data95.responseMs;
+if(!((typeof data97 == "number") && (isFinite(data97)))){
+const err196 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err196];
 }
@@ -11519,10 +11722,10 @@ vErrors.push(err196);
 errors++;
 }
 }
-if(data94.responseMs !== undefined){
-let data96 = data94.responseMs;
-if(!((typeof data96 == "number") && (isFinite(data96)))){
-const err197 = {instancePath:instancePath+"/curve/" + i9+"/responseMs",schemaPath:"#/properties/curve/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data95.serviceMs !== undefined){
+let data98 = data95.serviceMs;
+if(!((typeof data98 == "number") && (isFinite(data98)))){
+const err197 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err197];
 }
@@ -11532,10 +11735,9 @@ vErrors.push(err197);
 errors++;
 }
 }
-if(data94.serviceMs !== undefined){
-let data97 = data94.serviceMs;
-if(!((typeof data97 == "number") && (isFinite(data97)))){
-const err198 = {instancePath:instancePath+"/curve/" + i9+"/serviceMs",schemaPath:"#/properties/curve/items/properties/serviceMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err198 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err198];
 }
@@ -11547,7 +11749,7 @@ errors++;
 }
 }
 else {
-const err199 = {instancePath:instancePath+"/curve/" + i9,schemaPath:"#/properties/curve/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err199 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err199];
 }
@@ -11557,9 +11759,15 @@ vErrors.push(err199);
 errors++;
 }
 }
-}
-else {
-const err200 = {instancePath:instancePath+"/curve",schemaPath:"#/properties/curve/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.faultSamples !== undefined){
+let data99 = data.faultSamples;
+if(Array.isArray(data99)){
+const len10 = data99.length;
+for(let i10=0; i10<len10; i10++){
+let data100 = data99[i10];
+if(data100 && typeof data100 == "object" && !Array.isArray(data100)){
+if(data100.kind === undefined){
+const err200 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err200];
 }
@@ -11568,16 +11776,8 @@ vErrors.push(err200);
 }
 errors++;
 }
-}
-if(data.faultSamples !== undefined){
-let data98 = data.faultSamples;
-if(Array.isArray(data98)){
-const len10 = data98.length;
-for(let i10=0; i10<len10; i10++){
-let data99 = data98[i10];
-if(data99 && typeof data99 == "object" && !Array.isArray(data99)){
-if(data99.kind === undefined){
-const err201 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data100.stream === undefined){
+const err201 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
 if(vErrors === null){
 vErrors = [err201];
 }
@@ -11586,8 +11786,8 @@ vErrors.push(err201);
 }
 errors++;
 }
-if(data99.stream === undefined){
-const err202 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
+if(data100.atMs === undefined){
+const err202 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err202];
 }
@@ -11596,8 +11796,8 @@ vErrors.push(err202);
 }
 errors++;
 }
-if(data99.atMs === undefined){
-const err203 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data100.detail === undefined){
+const err203 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err203];
 }
@@ -11606,8 +11806,10 @@ vErrors.push(err203);
 }
 errors++;
 }
-if(data99.detail === undefined){
-const err204 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(data100.kind !== undefined){
+let data101 = data100.kind;
+if(typeof data101 !== "string"){
+const err204 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err204];
 }
@@ -11616,10 +11818,8 @@ vErrors.push(err204);
 }
 errors++;
 }
-if(data99.kind !== undefined){
-let data100 = data99.kind;
-if(typeof data100 !== "string"){
-const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((((((((((((((((data101 === "timeout") || (data101 === "refused")) || (data101 === "unresolved")) || (data101 === "tls")) || (data101 === "reset")) || (data101 === "stale_connection")) || (data101 === "cut_off")) || (data101 === "protocol")) || (data101 === "too_large")) || (data101 === "rate_limited")) || (data101 === "unauthorized")) || (data101 === "client_error")) || (data101 === "server_error")) || (data101 === "other_status")) || (data101 === "nonconforming")) || (data101 === "mixed_up")) || (data101 === "proxy")) || (data101 === "local"))){
+const err205 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err205];
 }
@@ -11628,8 +11828,10 @@ vErrors.push(err205);
 }
 errors++;
 }
-if(!((((((((((((((((((data100 === "timeout") || (data100 === "refused")) || (data100 === "unresolved")) || (data100 === "tls")) || (data100 === "reset")) || (data100 === "stale_connection")) || (data100 === "cut_off")) || (data100 === "protocol")) || (data100 === "too_large")) || (data100 === "rate_limited")) || (data100 === "unauthorized")) || (data100 === "client_error")) || (data100 === "server_error")) || (data100 === "other_status")) || (data100 === "nonconforming")) || (data100 === "mixed_up")) || (data100 === "proxy")) || (data100 === "local"))){
-const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/kind",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
+}
+if(data100.stream !== undefined){
+if(typeof data100.stream !== "string"){
+const err206 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err206];
 }
@@ -11639,9 +11841,10 @@ vErrors.push(err206);
 errors++;
 }
 }
-if(data99.stream !== undefined){
-if(typeof data99.stream !== "string"){
-const err207 = {instancePath:instancePath+"/faultSamples/" + i10+"/stream",schemaPath:"#/properties/faultSamples/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.atMs !== undefined){
+let data103 = data100.atMs;
+if(!((typeof data103 == "number") && (isFinite(data103)))){
+const err207 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err207];
 }
@@ -11651,10 +11854,9 @@ vErrors.push(err207);
 errors++;
 }
 }
-if(data99.atMs !== undefined){
-let data102 = data99.atMs;
-if(!((typeof data102 == "number") && (isFinite(data102)))){
-const err208 = {instancePath:instancePath+"/faultSamples/" + i10+"/atMs",schemaPath:"#/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data100.session !== undefined){
+if(typeof data100.session !== "string"){
+const err208 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err208];
 }
@@ -11664,9 +11866,11 @@ vErrors.push(err208);
 errors++;
 }
 }
-if(data99.session !== undefined){
-if(typeof data99.session !== "string"){
-const err209 = {instancePath:instancePath+"/faultSamples/" + i10+"/session",schemaPath:"#/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.traceId !== undefined){
+let data105 = data100.traceId;
+if(typeof data105 === "string"){
+if(!pattern0.test(data105)){
+const err209 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err209];
 }
@@ -11676,11 +11880,8 @@ vErrors.push(err209);
 errors++;
 }
 }
-if(data99.traceId !== undefined){
-let data104 = data99.traceId;
-if(typeof data104 === "string"){
-if(!pattern0.test(data104)){
-const err210 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
+else {
+const err210 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err210];
 }
@@ -11690,8 +11891,9 @@ vErrors.push(err210);
 errors++;
 }
 }
-else {
-const err211 = {instancePath:instancePath+"/faultSamples/" + i10+"/traceId",schemaPath:"#/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data100.detail !== undefined){
+if(typeof data100.detail !== "string"){
+const err211 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err211];
 }
@@ -11701,9 +11903,9 @@ vErrors.push(err211);
 errors++;
 }
 }
-if(data99.detail !== undefined){
-if(typeof data99.detail !== "string"){
-const err212 = {instancePath:instancePath+"/faultSamples/" + i10+"/detail",schemaPath:"#/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err212 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err212];
 }
@@ -11715,7 +11917,7 @@ errors++;
 }
 }
 else {
-const err213 = {instancePath:instancePath+"/faultSamples/" + i10,schemaPath:"#/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err213 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err213];
 }
@@ -11725,9 +11927,15 @@ vErrors.push(err213);
 errors++;
 }
 }
-}
-else {
-const err214 = {instancePath:instancePath+"/faultSamples",schemaPath:"#/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.slowest !== undefined){
+let data107 = data.slowest;
+if(Array.isArray(data107)){
+const len11 = data107.length;
+for(let i11=0; i11<len11; i11++){
+let data108 = data107[i11];
+if(data108 && typeof data108 == "object" && !Array.isArray(data108)){
+if(data108.stream === undefined){
+const err214 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
 if(vErrors === null){
 vErrors = [err214];
 }
@@ -11736,16 +11944,8 @@ vErrors.push(err214);
 }
 errors++;
 }
-}
-if(data.slowest !== undefined){
-let data106 = data.slowest;
-if(Array.isArray(data106)){
-const len11 = data106.length;
-for(let i11=0; i11<len11; i11++){
-let data107 = data106[i11];
-if(data107 && typeof data107 == "object" && !Array.isArray(data107)){
-if(data107.stream === undefined){
-const err215 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "stream"},message:"must have required property '"+"stream"+"'"};
+if(data108.atMs === undefined){
+const err215 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err215];
 }
@@ -11754,8 +11954,8 @@ vErrors.push(err215);
 }
 errors++;
 }
-if(data107.atMs === undefined){
-const err216 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data108.responseMs === undefined){
+const err216 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
 if(vErrors === null){
 vErrors = [err216];
 }
@@ -11764,8 +11964,8 @@ vErrors.push(err216);
 }
 errors++;
 }
-if(data107.responseMs === undefined){
-const err217 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "responseMs"},message:"must have required property '"+"responseMs"+"'"};
+if(data108.traceId === undefined){
+const err217 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"},message:"must have required property '"+"traceId"+"'"};
 if(vErrors === null){
 vErrors = [err217];
 }
@@ -11774,8 +11974,9 @@ vErrors.push(err217);
 }
 errors++;
 }
-if(data107.traceId === undefined){
-const err218 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/required",keyword:"required",params:{missingProperty: "traceId"},message:"must have required property '"+"traceId"+"'"};
+if(data108.stream !== undefined){
+if(typeof data108.stream !== "string"){
+const err218 = {instancePath:instancePath+"/slowest/" + i11+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err218];
 }
@@ -11784,9 +11985,11 @@ vErrors.push(err218);
 }
 errors++;
 }
-if(data107.stream !== undefined){
-if(typeof data107.stream !== "string"){
-const err219 = {instancePath:instancePath+"/slowest/" + i11+"/stream",schemaPath:"#/properties/slowest/items/properties/stream/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data108.atMs !== undefined){
+let data110 = data108.atMs;
+if(!((typeof data110 == "number") && (isFinite(data110)))){
+const err219 = {instancePath:instancePath+"/slowest/" + i11+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err219];
 }
@@ -11796,10 +11999,10 @@ vErrors.push(err219);
 errors++;
 }
 }
-if(data107.atMs !== undefined){
-let data109 = data107.atMs;
-if(!((typeof data109 == "number") && (isFinite(data109)))){
-const err220 = {instancePath:instancePath+"/slowest/" + i11+"/atMs",schemaPath:"#/properties/slowest/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data108.responseMs !== undefined){
+let data111 = data108.responseMs;
+if(!((typeof data111 == "number") && (isFinite(data111)))){
+const err220 = {instancePath:instancePath+"/slowest/" + i11+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err220];
 }
@@ -11809,10 +12012,10 @@ vErrors.push(err220);
 errors++;
 }
 }
-if(data107.responseMs !== undefined){
-let data110 = data107.responseMs;
-if(!((typeof data110 == "number") && (isFinite(data110)))){
-const err221 = {instancePath:instancePath+"/slowest/" + i11+"/responseMs",schemaPath:"#/properties/slowest/items/properties/responseMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data108.fault !== undefined){
+let data112 = data108.fault;
+if(typeof data112 !== "string"){
+const err221 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err221];
 }
@@ -11821,11 +12024,8 @@ vErrors.push(err221);
 }
 errors++;
 }
-}
-if(data107.fault !== undefined){
-let data111 = data107.fault;
-if(typeof data111 !== "string"){
-const err222 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((((((((((((((((data112 === "timeout") || (data112 === "refused")) || (data112 === "unresolved")) || (data112 === "tls")) || (data112 === "reset")) || (data112 === "stale_connection")) || (data112 === "cut_off")) || (data112 === "protocol")) || (data112 === "too_large")) || (data112 === "rate_limited")) || (data112 === "unauthorized")) || (data112 === "client_error")) || (data112 === "server_error")) || (data112 === "other_status")) || (data112 === "nonconforming")) || (data112 === "mixed_up")) || (data112 === "proxy")) || (data112 === "local"))){
+const err222 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err222];
 }
@@ -11834,8 +12034,10 @@ vErrors.push(err222);
 }
 errors++;
 }
-if(!((((((((((((((((((data111 === "timeout") || (data111 === "refused")) || (data111 === "unresolved")) || (data111 === "tls")) || (data111 === "reset")) || (data111 === "stale_connection")) || (data111 === "cut_off")) || (data111 === "protocol")) || (data111 === "too_large")) || (data111 === "rate_limited")) || (data111 === "unauthorized")) || (data111 === "client_error")) || (data111 === "server_error")) || (data111 === "other_status")) || (data111 === "nonconforming")) || (data111 === "mixed_up")) || (data111 === "proxy")) || (data111 === "local"))){
-const err223 = {instancePath:instancePath+"/slowest/" + i11+"/fault",schemaPath:"#/definitions/faultKind/enum",keyword:"enum",params:{allowedValues: schema56.enum},message:"must be equal to one of the allowed values"};
+}
+if(data108.session !== undefined){
+if(typeof data108.session !== "string"){
+const err223 = {instancePath:instancePath+"/slowest/" + i11+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err223];
 }
@@ -11845,9 +12047,11 @@ vErrors.push(err223);
 errors++;
 }
 }
-if(data107.session !== undefined){
-if(typeof data107.session !== "string"){
-const err224 = {instancePath:instancePath+"/slowest/" + i11+"/session",schemaPath:"#/properties/slowest/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data108.traceId !== undefined){
+let data114 = data108.traceId;
+if(typeof data114 === "string"){
+if(!pattern0.test(data114)){
+const err224 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err224];
 }
@@ -11857,11 +12061,8 @@ vErrors.push(err224);
 errors++;
 }
 }
-if(data107.traceId !== undefined){
-let data113 = data107.traceId;
-if(typeof data113 === "string"){
-if(!pattern0.test(data113)){
-const err225 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
+else {
+const err225 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err225];
 }
@@ -11871,8 +12072,9 @@ vErrors.push(err225);
 errors++;
 }
 }
+}
 else {
-const err226 = {instancePath:instancePath+"/slowest/" + i11+"/traceId",schemaPath:"#/properties/slowest/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+const err226 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err226];
 }
@@ -11884,7 +12086,7 @@ errors++;
 }
 }
 else {
-const err227 = {instancePath:instancePath+"/slowest/" + i11,schemaPath:"#/properties/slowest/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err227 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err227];
 }
@@ -11894,9 +12096,11 @@ vErrors.push(err227);
 errors++;
 }
 }
-}
-else {
-const err228 = {instancePath:instancePath+"/slowest",schemaPath:"#/properties/slowest/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.findMax !== undefined){
+let data115 = data.findMax;
+if(data115 && typeof data115 == "object" && !Array.isArray(data115)){
+if(data115.sustains === undefined){
+const err228 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
 if(vErrors === null){
 vErrors = [err228];
 }
@@ -11905,12 +12109,8 @@ vErrors.push(err228);
 }
 errors++;
 }
-}
-if(data.findMax !== undefined){
-let data114 = data.findMax;
-if(data114 && typeof data114 == "object" && !Array.isArray(data114)){
-if(data114.sustains === undefined){
-const err229 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "sustains"},message:"must have required property '"+"sustains"+"'"};
+if(data115.fails === undefined){
+const err229 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
 if(vErrors === null){
 vErrors = [err229];
 }
@@ -11919,8 +12119,8 @@ vErrors.push(err229);
 }
 errors++;
 }
-if(data114.fails === undefined){
-const err230 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "fails"},message:"must have required property '"+"fails"+"'"};
+if(data115.confirmed === undefined){
+const err230 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
 if(vErrors === null){
 vErrors = [err230];
 }
@@ -11929,8 +12129,8 @@ vErrors.push(err230);
 }
 errors++;
 }
-if(data114.confirmed === undefined){
-const err231 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "confirmed"},message:"must have required property '"+"confirmed"+"'"};
+if(data115.summary === undefined){
+const err231 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"},message:"must have required property '"+"summary"+"'"};
 if(vErrors === null){
 vErrors = [err231];
 }
@@ -11939,8 +12139,8 @@ vErrors.push(err231);
 }
 errors++;
 }
-if(data114.summary === undefined){
-const err232 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "summary"},message:"must have required property '"+"summary"+"'"};
+if(data115.steps === undefined){
+const err232 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
 if(vErrors === null){
 vErrors = [err232];
 }
@@ -11949,8 +12149,10 @@ vErrors.push(err232);
 }
 errors++;
 }
-if(data114.steps === undefined){
-const err233 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/required",keyword:"required",params:{missingProperty: "steps"},message:"must have required property '"+"steps"+"'"};
+if(data115.probePerSecond !== undefined){
+let data116 = data115.probePerSecond;
+if(!((typeof data116 == "number") && (isFinite(data116)))){
+const err233 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err233];
 }
@@ -11959,10 +12161,11 @@ vErrors.push(err233);
 }
 errors++;
 }
-if(data114.probePerSecond !== undefined){
-let data115 = data114.probePerSecond;
-if(!((typeof data115 == "number") && (isFinite(data115)))){
-const err234 = {instancePath:instancePath+"/findMax/probePerSecond",schemaPath:"#/properties/findMax/properties/probePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data115.sustains !== undefined){
+let data117 = data115.sustains;
+if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
+const err234 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err234];
 }
@@ -11972,10 +12175,10 @@ vErrors.push(err234);
 errors++;
 }
 }
-if(data114.sustains !== undefined){
-let data116 = data114.sustains;
-if((!((typeof data116 == "number") && (isFinite(data116)))) && (data116 !== null)){
-const err235 = {instancePath:instancePath+"/findMax/sustains",schemaPath:"#/properties/findMax/properties/sustains/type",keyword:"type",params:{type: schema46.properties.findMax.properties.sustains.type},message:"must be number,null"};
+if(data115.fails !== undefined){
+let data118 = data115.fails;
+if((!((typeof data118 == "number") && (isFinite(data118)))) && (data118 !== null)){
+const err235 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err235];
 }
@@ -11985,10 +12188,9 @@ vErrors.push(err235);
 errors++;
 }
 }
-if(data114.fails !== undefined){
-let data117 = data114.fails;
-if((!((typeof data117 == "number") && (isFinite(data117)))) && (data117 !== null)){
-const err236 = {instancePath:instancePath+"/findMax/fails",schemaPath:"#/properties/findMax/properties/fails/type",keyword:"type",params:{type: schema46.properties.findMax.properties.fails.type},message:"must be number,null"};
+if(data115.confirmed !== undefined){
+if(typeof data115.confirmed !== "boolean"){
+const err236 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err236];
 }
@@ -11998,9 +12200,9 @@ vErrors.push(err236);
 errors++;
 }
 }
-if(data114.confirmed !== undefined){
-if(typeof data114.confirmed !== "boolean"){
-const err237 = {instancePath:instancePath+"/findMax/confirmed",schemaPath:"#/properties/findMax/properties/confirmed/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data115.summary !== undefined){
+if(typeof data115.summary !== "string"){
+const err237 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err237];
 }
@@ -12010,9 +12212,15 @@ vErrors.push(err237);
 errors++;
 }
 }
-if(data114.summary !== undefined){
-if(typeof data114.summary !== "string"){
-const err238 = {instancePath:instancePath+"/findMax/summary",schemaPath:"#/properties/findMax/properties/summary/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data115.steps !== undefined){
+let data121 = data115.steps;
+if(Array.isArray(data121)){
+const len12 = data121.length;
+for(let i12=0; i12<len12; i12++){
+let data122 = data121[i12];
+if(data122 && typeof data122 == "object" && !Array.isArray(data122)){
+if(data122.ratePerSecond === undefined){
+const err238 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err238];
 }
@@ -12021,16 +12229,8 @@ vErrors.push(err238);
 }
 errors++;
 }
-}
-if(data114.steps !== undefined){
-let data120 = data114.steps;
-if(Array.isArray(data120)){
-const len12 = data120.length;
-for(let i12=0; i12<len12; i12++){
-let data121 = data120[i12];
-if(data121 && typeof data121 == "object" && !Array.isArray(data121)){
-if(data121.ratePerSecond === undefined){
-const err239 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "ratePerSecond"},message:"must have required property '"+"ratePerSecond"+"'"};
+if(data122.durationMs === undefined){
+const err239 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
 if(vErrors === null){
 vErrors = [err239];
 }
@@ -12039,8 +12239,8 @@ vErrors.push(err239);
 }
 errors++;
 }
-if(data121.durationMs === undefined){
-const err240 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "durationMs"},message:"must have required property '"+"durationMs"+"'"};
+if(data122.holds === undefined){
+const err240 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
 if(vErrors === null){
 vErrors = [err240];
 }
@@ -12049,8 +12249,8 @@ vErrors.push(err240);
 }
 errors++;
 }
-if(data121.holds === undefined){
-const err241 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "holds"},message:"must have required property '"+"holds"+"'"};
+if(data122.donePerSecond === undefined){
+const err241 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
 if(vErrors === null){
 vErrors = [err241];
 }
@@ -12059,8 +12259,8 @@ vErrors.push(err241);
 }
 errors++;
 }
-if(data121.donePerSecond === undefined){
-const err242 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "donePerSecond"},message:"must have required property '"+"donePerSecond"+"'"};
+if(data122.p99Ms === undefined){
+const err242 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err242];
 }
@@ -12069,8 +12269,8 @@ vErrors.push(err242);
 }
 errors++;
 }
-if(data121.p99Ms === undefined){
-const err243 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "p99Ms"},message:"must have required property '"+"p99Ms"+"'"};
+if(data122.failedShare === undefined){
+const err243 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
 if(vErrors === null){
 vErrors = [err243];
 }
@@ -12079,8 +12279,8 @@ vErrors.push(err243);
 }
 errors++;
 }
-if(data121.failedShare === undefined){
-const err244 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "failedShare"},message:"must have required property '"+"failedShare"+"'"};
+if(data122.reason === undefined){
+const err244 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err244];
 }
@@ -12089,8 +12289,10 @@ vErrors.push(err244);
 }
 errors++;
 }
-if(data121.reason === undefined){
-const err245 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data122.ratePerSecond !== undefined){
+let data123 = data122.ratePerSecond;
+if(!((typeof data123 == "number") && (isFinite(data123)))){
+const err245 = {instancePath:instancePath+"/findMax/steps/" + i12+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err245];
 }
@@ -12099,10 +12301,11 @@ vErrors.push(err245);
 }
 errors++;
 }
-if(data121.ratePerSecond !== undefined){
-let data122 = data121.ratePerSecond;
-if(!((typeof data122 == "number") && (isFinite(data122)))){
-const err246 = {instancePath:instancePath+"/findMax/steps/" + i12+"/ratePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/ratePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+if(data122.durationMs !== undefined){
+let data124 = data122.durationMs;
+if(!((typeof data124 == "number") && (isFinite(data124)))){
+const err246 = {instancePath:instancePath+"/findMax/steps/" + i12+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err246];
 }
@@ -12112,10 +12315,9 @@ vErrors.push(err246);
 errors++;
 }
 }
-if(data121.durationMs !== undefined){
-let data123 = data121.durationMs;
-if(!((typeof data123 == "number") && (isFinite(data123)))){
-const err247 = {instancePath:instancePath+"/findMax/steps/" + i12+"/durationMs",schemaPath:"#/properties/findMax/properties/steps/items/properties/durationMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data122.holds !== undefined){
+if(typeof data122.holds !== "boolean"){
+const err247 = {instancePath:instancePath+"/findMax/steps/" + i12+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err247];
 }
@@ -12125,9 +12327,10 @@ vErrors.push(err247);
 errors++;
 }
 }
-if(data121.holds !== undefined){
-if(typeof data121.holds !== "boolean"){
-const err248 = {instancePath:instancePath+"/findMax/steps/" + i12+"/holds",schemaPath:"#/properties/findMax/properties/steps/items/properties/holds/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data122.donePerSecond !== undefined){
+let data126 = data122.donePerSecond;
+if(!((typeof data126 == "number") && (isFinite(data126)))){
+const err248 = {instancePath:instancePath+"/findMax/steps/" + i12+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err248];
 }
@@ -12137,10 +12340,10 @@ vErrors.push(err248);
 errors++;
 }
 }
-if(data121.donePerSecond !== undefined){
-let data125 = data121.donePerSecond;
-if(!((typeof data125 == "number") && (isFinite(data125)))){
-const err249 = {instancePath:instancePath+"/findMax/steps/" + i12+"/donePerSecond",schemaPath:"#/properties/findMax/properties/steps/items/properties/donePerSecond/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data122.p99Ms !== undefined){
+let data127 = data122.p99Ms;
+if((!((typeof data127 == "number") && (isFinite(data127)))) && (data127 !== null)){
+const err249 = {instancePath:instancePath+"/findMax/steps/" + i12+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err249];
 }
@@ -12150,10 +12353,10 @@ vErrors.push(err249);
 errors++;
 }
 }
-if(data121.p99Ms !== undefined){
-let data126 = data121.p99Ms;
-if((!((typeof data126 == "number") && (isFinite(data126)))) && (data126 !== null)){
-const err250 = {instancePath:instancePath+"/findMax/steps/" + i12+"/p99Ms",schemaPath:"#/properties/findMax/properties/steps/items/properties/p99Ms/type",keyword:"type",params:{type: schema46.properties.findMax.properties.steps.items.properties.p99Ms.type},message:"must be number,null"};
+if(data122.failedShare !== undefined){
+let data128 = data122.failedShare;
+if(!((typeof data128 == "number") && (isFinite(data128)))){
+const err250 = {instancePath:instancePath+"/findMax/steps/" + i12+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err250];
 }
@@ -12163,10 +12366,9 @@ vErrors.push(err250);
 errors++;
 }
 }
-if(data121.failedShare !== undefined){
-let data127 = data121.failedShare;
-if(!((typeof data127 == "number") && (isFinite(data127)))){
-const err251 = {instancePath:instancePath+"/findMax/steps/" + i12+"/failedShare",schemaPath:"#/properties/findMax/properties/steps/items/properties/failedShare/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data122.reason !== undefined){
+if(typeof data122.reason !== "string"){
+const err251 = {instancePath:instancePath+"/findMax/steps/" + i12+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err251];
 }
@@ -12176,9 +12378,9 @@ vErrors.push(err251);
 errors++;
 }
 }
-if(data121.reason !== undefined){
-if(typeof data121.reason !== "string"){
-const err252 = {instancePath:instancePath+"/findMax/steps/" + i12+"/reason",schemaPath:"#/properties/findMax/properties/steps/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err252 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err252];
 }
@@ -12190,7 +12392,7 @@ errors++;
 }
 }
 else {
-const err253 = {instancePath:instancePath+"/findMax/steps/" + i12,schemaPath:"#/properties/findMax/properties/steps/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err253 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err253];
 }
@@ -12202,7 +12404,7 @@ errors++;
 }
 }
 else {
-const err254 = {instancePath:instancePath+"/findMax/steps",schemaPath:"#/properties/findMax/properties/steps/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err254 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err254];
 }
@@ -12212,9 +12414,11 @@ vErrors.push(err254);
 errors++;
 }
 }
-}
-else {
-const err255 = {instancePath:instancePath+"/findMax",schemaPath:"#/properties/findMax/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.comparison !== undefined){
+let data130 = data.comparison;
+if(data130 && typeof data130 == "object" && !Array.isArray(data130)){
+if(data130.startedAt === undefined){
+const err255 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
 if(vErrors === null){
 vErrors = [err255];
 }
@@ -12223,12 +12427,8 @@ vErrors.push(err255);
 }
 errors++;
 }
-}
-if(data.comparison !== undefined){
-let data129 = data.comparison;
-if(data129 && typeof data129 == "object" && !Array.isArray(data129)){
-if(data129.startedAt === undefined){
-const err256 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "startedAt"},message:"must have required property '"+"startedAt"+"'"};
+if(data130.differences === undefined){
+const err256 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
 if(vErrors === null){
 vErrors = [err256];
 }
@@ -12237,8 +12437,8 @@ vErrors.push(err256);
 }
 errors++;
 }
-if(data129.differences === undefined){
-const err257 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "differences"},message:"must have required property '"+"differences"+"'"};
+if(data130.rows === undefined){
+const err257 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
 if(vErrors === null){
 vErrors = [err257];
 }
@@ -12247,8 +12447,9 @@ vErrors.push(err257);
 }
 errors++;
 }
-if(data129.rows === undefined){
-const err258 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/required",keyword:"required",params:{missingProperty: "rows"},message:"must have required property '"+"rows"+"'"};
+if(data130.startedAt !== undefined){
+if(typeof data130.startedAt !== "string"){
+const err258 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err258];
 }
@@ -12257,9 +12458,14 @@ vErrors.push(err258);
 }
 errors++;
 }
-if(data129.startedAt !== undefined){
-if(typeof data129.startedAt !== "string"){
-const err259 = {instancePath:instancePath+"/comparison/startedAt",schemaPath:"#/properties/comparison/properties/startedAt/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data130.differences !== undefined){
+let data132 = data130.differences;
+if(Array.isArray(data132)){
+const len13 = data132.length;
+for(let i13=0; i13<len13; i13++){
+if(typeof data132[i13] !== "string"){
+const err259 = {instancePath:instancePath+"/comparison/differences/" + i13,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err259];
 }
@@ -12269,13 +12475,9 @@ vErrors.push(err259);
 errors++;
 }
 }
-if(data129.differences !== undefined){
-let data131 = data129.differences;
-if(Array.isArray(data131)){
-const len13 = data131.length;
-for(let i13=0; i13<len13; i13++){
-if(typeof data131[i13] !== "string"){
-const err260 = {instancePath:instancePath+"/comparison/differences/" + i13,schemaPath:"#/properties/comparison/properties/differences/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err260 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err260];
 }
@@ -12285,9 +12487,15 @@ vErrors.push(err260);
 errors++;
 }
 }
-}
-else {
-const err261 = {instancePath:instancePath+"/comparison/differences",schemaPath:"#/properties/comparison/properties/differences/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data130.rows !== undefined){
+let data134 = data130.rows;
+if(Array.isArray(data134)){
+const len14 = data134.length;
+for(let i14=0; i14<len14; i14++){
+let data135 = data134[i14];
+if(data135 && typeof data135 == "object" && !Array.isArray(data135)){
+if(data135.id === undefined){
+const err261 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
 if(vErrors === null){
 vErrors = [err261];
 }
@@ -12296,16 +12504,8 @@ vErrors.push(err261);
 }
 errors++;
 }
-}
-if(data129.rows !== undefined){
-let data133 = data129.rows;
-if(Array.isArray(data133)){
-const len14 = data133.length;
-for(let i14=0; i14<len14; i14++){
-let data134 = data133[i14];
-if(data134 && typeof data134 == "object" && !Array.isArray(data134)){
-if(data134.id === undefined){
-const err262 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "id"},message:"must have required property '"+"id"+"'"};
+if(data135.unit === undefined){
+const err262 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
 if(vErrors === null){
 vErrors = [err262];
 }
@@ -12314,8 +12514,8 @@ vErrors.push(err262);
 }
 errors++;
 }
-if(data134.unit === undefined){
-const err263 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "unit"},message:"must have required property '"+"unit"+"'"};
+if(data135.before === undefined){
+const err263 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
 if(vErrors === null){
 vErrors = [err263];
 }
@@ -12324,8 +12524,8 @@ vErrors.push(err263);
 }
 errors++;
 }
-if(data134.before === undefined){
-const err264 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "before"},message:"must have required property '"+"before"+"'"};
+if(data135.now === undefined){
+const err264 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
 if(vErrors === null){
 vErrors = [err264];
 }
@@ -12334,8 +12534,8 @@ vErrors.push(err264);
 }
 errors++;
 }
-if(data134.now === undefined){
-const err265 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "now"},message:"must have required property '"+"now"+"'"};
+if(data135.change === undefined){
+const err265 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
 if(vErrors === null){
 vErrors = [err265];
 }
@@ -12344,8 +12544,8 @@ vErrors.push(err265);
 }
 errors++;
 }
-if(data134.change === undefined){
-const err266 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "change"},message:"must have required property '"+"change"+"'"};
+if(data135.verdictBefore === undefined){
+const err266 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
 if(vErrors === null){
 vErrors = [err266];
 }
@@ -12354,8 +12554,8 @@ vErrors.push(err266);
 }
 errors++;
 }
-if(data134.verdictBefore === undefined){
-const err267 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictBefore"},message:"must have required property '"+"verdictBefore"+"'"};
+if(data135.verdictNow === undefined){
+const err267 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
 if(vErrors === null){
 vErrors = [err267];
 }
@@ -12364,8 +12564,9 @@ vErrors.push(err267);
 }
 errors++;
 }
-if(data134.verdictNow === undefined){
-const err268 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/required",keyword:"required",params:{missingProperty: "verdictNow"},message:"must have required property '"+"verdictNow"+"'"};
+if(data135.id !== undefined){
+if(typeof data135.id !== "string"){
+const err268 = {instancePath:instancePath+"/comparison/rows/" + i14+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err268];
 }
@@ -12374,9 +12575,10 @@ vErrors.push(err268);
 }
 errors++;
 }
-if(data134.id !== undefined){
-if(typeof data134.id !== "string"){
-const err269 = {instancePath:instancePath+"/comparison/rows/" + i14+"/id",schemaPath:"#/properties/comparison/properties/rows/items/properties/id/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data135.unit !== undefined){
+if(typeof data135.unit !== "string"){
+const err269 = {instancePath:instancePath+"/comparison/rows/" + i14+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err269];
 }
@@ -12386,9 +12588,10 @@ vErrors.push(err269);
 errors++;
 }
 }
-if(data134.unit !== undefined){
-if(typeof data134.unit !== "string"){
-const err270 = {instancePath:instancePath+"/comparison/rows/" + i14+"/unit",schemaPath:"#/properties/comparison/properties/rows/items/properties/unit/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data135.before !== undefined){
+let data138 = data135.before;
+if((!((typeof data138 == "number") && (isFinite(data138)))) && (data138 !== null)){
+const err270 = {instancePath:instancePath+"/comparison/rows/" + i14+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err270];
 }
@@ -12398,10 +12601,10 @@ vErrors.push(err270);
 errors++;
 }
 }
-if(data134.before !== undefined){
-let data137 = data134.before;
-if((!((typeof data137 == "number") && (isFinite(data137)))) && (data137 !== null)){
-const err271 = {instancePath:instancePath+"/comparison/rows/" + i14+"/before",schemaPath:"#/properties/comparison/properties/rows/items/properties/before/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.before.type},message:"must be number,null"};
+if(data135.now !== undefined){
+let data139 = data135.now;
+if((!((typeof data139 == "number") && (isFinite(data139)))) && (data139 !== null)){
+const err271 = {instancePath:instancePath+"/comparison/rows/" + i14+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err271];
 }
@@ -12411,10 +12614,10 @@ vErrors.push(err271);
 errors++;
 }
 }
-if(data134.now !== undefined){
-let data138 = data134.now;
-if((!((typeof data138 == "number") && (isFinite(data138)))) && (data138 !== null)){
-const err272 = {instancePath:instancePath+"/comparison/rows/" + i14+"/now",schemaPath:"#/properties/comparison/properties/rows/items/properties/now/type",keyword:"type",params:{type: schema46.properties.comparison.properties.rows.items.properties.now.type},message:"must be number,null"};
+if(data135.change !== undefined){
+let data140 = data135.change;
+if(typeof data140 !== "string"){
+const err272 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err272];
 }
@@ -12423,11 +12626,8 @@ vErrors.push(err272);
 }
 errors++;
 }
-}
-if(data134.change !== undefined){
-let data139 = data134.change;
-if(typeof data139 !== "string"){
-const err273 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!((((data140 === "better") || (data140 === "worse")) || (data140 === "unchanged")) || (data140 === "unknown"))){
+const err273 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err273];
 }
@@ -12436,8 +12636,11 @@ vErrors.push(err273);
 }
 errors++;
 }
-if(!((((data139 === "better") || (data139 === "worse")) || (data139 === "unchanged")) || (data139 === "unknown"))){
-const err274 = {instancePath:instancePath+"/comparison/rows/" + i14+"/change",schemaPath:"#/properties/comparison/properties/rows/items/properties/change/enum",keyword:"enum",params:{allowedValues: schema46.properties.comparison.properties.rows.items.properties.change.enum},message:"must be equal to one of the allowed values"};
+}
+if(data135.verdictBefore !== undefined){
+let data141 = data135.verdictBefore;
+if(typeof data141 !== "string"){
+const err274 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err274];
 }
@@ -12446,11 +12649,8 @@ vErrors.push(err274);
 }
 errors++;
 }
-}
-if(data134.verdictBefore !== undefined){
-let data140 = data134.verdictBefore;
-if(typeof data140 !== "string"){
-const err275 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data141 === "PASS") || (data141 === "FAIL")) || (data141 === "NOT PROVEN")) || (data141 === "INVALID RUN")) || (data141 === "NOT TESTED"))){
+const err275 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err275];
 }
@@ -12459,8 +12659,11 @@ vErrors.push(err275);
 }
 errors++;
 }
-if(!(((((data140 === "PASS") || (data140 === "FAIL")) || (data140 === "NOT PROVEN")) || (data140 === "INVALID RUN")) || (data140 === "NOT TESTED"))){
-const err276 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictBefore",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+}
+if(data135.verdictNow !== undefined){
+let data142 = data135.verdictNow;
+if(typeof data142 !== "string"){
+const err276 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err276];
 }
@@ -12469,11 +12672,8 @@ vErrors.push(err276);
 }
 errors++;
 }
-}
-if(data134.verdictNow !== undefined){
-let data141 = data134.verdictNow;
-if(typeof data141 !== "string"){
-const err277 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data142 === "PASS") || (data142 === "FAIL")) || (data142 === "NOT PROVEN")) || (data142 === "INVALID RUN")) || (data142 === "NOT TESTED"))){
+const err277 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err277];
 }
@@ -12482,8 +12682,10 @@ vErrors.push(err277);
 }
 errors++;
 }
-if(!(((((data141 === "PASS") || (data141 === "FAIL")) || (data141 === "NOT PROVEN")) || (data141 === "INVALID RUN")) || (data141 === "NOT TESTED"))){
-const err278 = {instancePath:instancePath+"/comparison/rows/" + i14+"/verdictNow",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+}
+}
+else {
+const err278 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err278];
 }
@@ -12495,7 +12697,7 @@ errors++;
 }
 }
 else {
-const err279 = {instancePath:instancePath+"/comparison/rows/" + i14,schemaPath:"#/properties/comparison/properties/rows/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err279 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err279];
 }
@@ -12507,7 +12709,7 @@ errors++;
 }
 }
 else {
-const err280 = {instancePath:instancePath+"/comparison/rows",schemaPath:"#/properties/comparison/properties/rows/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err280 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err280];
 }
@@ -12517,9 +12719,11 @@ vErrors.push(err280);
 errors++;
 }
 }
-}
-else {
-const err281 = {instancePath:instancePath+"/comparison",schemaPath:"#/properties/comparison/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.machine !== undefined){
+let data143 = data.machine;
+if(data143 && typeof data143 == "object" && !Array.isArray(data143)){
+if(data143.node === undefined){
+const err281 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
 if(vErrors === null){
 vErrors = [err281];
 }
@@ -12528,12 +12732,8 @@ vErrors.push(err281);
 }
 errors++;
 }
-}
-if(data.machine !== undefined){
-let data142 = data.machine;
-if(data142 && typeof data142 == "object" && !Array.isArray(data142)){
-if(data142.node === undefined){
-const err282 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "node"},message:"must have required property '"+"node"+"'"};
+if(data143.cpus === undefined){
+const err282 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
 if(vErrors === null){
 vErrors = [err282];
 }
@@ -12542,8 +12742,8 @@ vErrors.push(err282);
 }
 errors++;
 }
-if(data142.cpus === undefined){
-const err283 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpus"},message:"must have required property '"+"cpus"+"'"};
+if(data143.cpuModel === undefined){
+const err283 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
 if(vErrors === null){
 vErrors = [err283];
 }
@@ -12552,8 +12752,8 @@ vErrors.push(err283);
 }
 errors++;
 }
-if(data142.cpuModel === undefined){
-const err284 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuModel"},message:"must have required property '"+"cpuModel"+"'"};
+if(data143.cpuPercent === undefined){
+const err284 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err284];
 }
@@ -12562,8 +12762,8 @@ vErrors.push(err284);
 }
 errors++;
 }
-if(data142.cpuPercent === undefined){
-const err285 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(data143.engineVersion === undefined){
+const err285 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
 if(vErrors === null){
 vErrors = [err285];
 }
@@ -12572,8 +12772,9 @@ vErrors.push(err285);
 }
 errors++;
 }
-if(data142.engineVersion === undefined){
-const err286 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/required",keyword:"required",params:{missingProperty: "engineVersion"},message:"must have required property '"+"engineVersion"+"'"};
+if(data143.node !== undefined){
+if(typeof data143.node !== "string"){
+const err286 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err286];
 }
@@ -12582,9 +12783,11 @@ vErrors.push(err286);
 }
 errors++;
 }
-if(data142.node !== undefined){
-if(typeof data142.node !== "string"){
-const err287 = {instancePath:instancePath+"/machine/node",schemaPath:"#/properties/machine/properties/node/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+if(data143.cpus !== undefined){
+let data145 = data143.cpus;
+if(!(((typeof data145 == "number") && (!(data145 % 1) && !isNaN(data145))) && (isFinite(data145)))){
+const err287 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err287];
 }
@@ -12594,10 +12797,9 @@ vErrors.push(err287);
 errors++;
 }
 }
-if(data142.cpus !== undefined){
-let data144 = data142.cpus;
-if(!(((typeof data144 == "number") && (!(data144 % 1) && !isNaN(data144))) && (isFinite(data144)))){
-const err288 = {instancePath:instancePath+"/machine/cpus",schemaPath:"#/properties/machine/properties/cpus/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data143.cpuModel !== undefined){
+if(typeof data143.cpuModel !== "string"){
+const err288 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err288];
 }
@@ -12607,9 +12809,10 @@ vErrors.push(err288);
 errors++;
 }
 }
-if(data142.cpuModel !== undefined){
-if(typeof data142.cpuModel !== "string"){
-const err289 = {instancePath:instancePath+"/machine/cpuModel",schemaPath:"#/properties/machine/properties/cpuModel/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data143.cpuPercent !== undefined){
+let data147 = data143.cpuPercent;
+if(!((typeof data147 == "number") && (isFinite(data147)))){
+const err289 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err289];
 }
@@ -12619,10 +12822,9 @@ vErrors.push(err289);
 errors++;
 }
 }
-if(data142.cpuPercent !== undefined){
-let data146 = data142.cpuPercent;
-if(!((typeof data146 == "number") && (isFinite(data146)))){
-const err290 = {instancePath:instancePath+"/machine/cpuPercent",schemaPath:"#/properties/machine/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data143.engineVersion !== undefined){
+if(typeof data143.engineVersion !== "string"){
+const err290 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err290];
 }
@@ -12632,9 +12834,9 @@ vErrors.push(err290);
 errors++;
 }
 }
-if(data142.engineVersion !== undefined){
-if(typeof data142.engineVersion !== "string"){
-const err291 = {instancePath:instancePath+"/machine/engineVersion",schemaPath:"#/properties/machine/properties/engineVersion/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err291 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err291];
 }
@@ -12644,9 +12846,13 @@ vErrors.push(err291);
 errors++;
 }
 }
-}
-else {
-const err292 = {instancePath:instancePath+"/machine",schemaPath:"#/properties/machine/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.notes !== undefined){
+let data149 = data.notes;
+if(Array.isArray(data149)){
+const len15 = data149.length;
+for(let i15=0; i15<len15; i15++){
+if(typeof data149[i15] !== "string"){
+const err292 = {instancePath:instancePath+"/notes/" + i15,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err292];
 }
@@ -12656,13 +12862,9 @@ vErrors.push(err292);
 errors++;
 }
 }
-if(data.notes !== undefined){
-let data148 = data.notes;
-if(Array.isArray(data148)){
-const len15 = data148.length;
-for(let i15=0; i15<len15; i15++){
-if(typeof data148[i15] !== "string"){
-const err293 = {instancePath:instancePath+"/notes/" + i15,schemaPath:"#/properties/notes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err293 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err293];
 }
@@ -12672,9 +12874,11 @@ vErrors.push(err293);
 errors++;
 }
 }
-}
-else {
-const err294 = {instancePath:instancePath+"/notes",schemaPath:"#/properties/notes/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.voice !== undefined){
+let data151 = data.voice;
+if(data151 && typeof data151 == "object" && !Array.isArray(data151)){
+if(data151.calls === undefined){
+const err294 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
 if(vErrors === null){
 vErrors = [err294];
 }
@@ -12683,12 +12887,8 @@ vErrors.push(err294);
 }
 errors++;
 }
-}
-if(data.voice !== undefined){
-let data150 = data.voice;
-if(data150 && typeof data150 == "object" && !Array.isArray(data150)){
-if(data150.calls === undefined){
-const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "calls"},message:"must have required property '"+"calls"+"'"};
+if(data151.connected === undefined){
+const err295 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
 if(vErrors === null){
 vErrors = [err295];
 }
@@ -12697,8 +12897,8 @@ vErrors.push(err295);
 }
 errors++;
 }
-if(data150.connected === undefined){
-const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "connected"},message:"must have required property '"+"connected"+"'"};
+if(data151.held === undefined){
+const err296 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
 if(vErrors === null){
 vErrors = [err296];
 }
@@ -12707,8 +12907,8 @@ vErrors.push(err296);
 }
 errors++;
 }
-if(data150.held === undefined){
-const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "held"},message:"must have required property '"+"held"+"'"};
+if(data151.lost === undefined){
+const err297 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err297];
 }
@@ -12717,8 +12917,8 @@ vErrors.push(err297);
 }
 errors++;
 }
-if(data150.lost === undefined){
-const err298 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data151.errors === undefined){
+const err298 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
 if(vErrors === null){
 vErrors = [err298];
 }
@@ -12727,8 +12927,8 @@ vErrors.push(err298);
 }
 errors++;
 }
-if(data150.errors === undefined){
-const err299 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "errors"},message:"must have required property '"+"errors"+"'"};
+if(data151.latencyVerdicts === undefined){
+const err299 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
 if(vErrors === null){
 vErrors = [err299];
 }
@@ -12737,8 +12937,8 @@ vErrors.push(err299);
 }
 errors++;
 }
-if(data150.latencyVerdicts === undefined){
-const err300 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "latencyVerdicts"},message:"must have required property '"+"latencyVerdicts"+"'"};
+if(data151.readyMs === undefined){
+const err300 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
 if(vErrors === null){
 vErrors = [err300];
 }
@@ -12747,8 +12947,8 @@ vErrors.push(err300);
 }
 errors++;
 }
-if(data150.readyMs === undefined){
-const err301 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "readyMs"},message:"must have required property '"+"readyMs"+"'"};
+if(data151.setupMs === undefined){
+const err301 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
 if(vErrors === null){
 vErrors = [err301];
 }
@@ -12757,8 +12957,8 @@ vErrors.push(err301);
 }
 errors++;
 }
-if(data150.setupMs === undefined){
-const err302 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(data151.firstPacketMs === undefined){
+const err302 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
 if(vErrors === null){
 vErrors = [err302];
 }
@@ -12767,8 +12967,8 @@ vErrors.push(err302);
 }
 errors++;
 }
-if(data150.firstPacketMs === undefined){
-const err303 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "firstPacketMs"},message:"must have required property '"+"firstPacketMs"+"'"};
+if(data151.audioPathLatencyMs === undefined){
+const err303 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
 if(vErrors === null){
 vErrors = [err303];
 }
@@ -12777,8 +12977,8 @@ vErrors.push(err303);
 }
 errors++;
 }
-if(data150.audioPathLatencyMs === undefined){
-const err304 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(data151.roundTripMs === undefined){
+const err304 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
 if(vErrors === null){
 vErrors = [err304];
 }
@@ -12787,8 +12987,8 @@ vErrors.push(err304);
 }
 errors++;
 }
-if(data150.roundTripMs === undefined){
-const err305 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "roundTripMs"},message:"must have required property '"+"roundTripMs"+"'"};
+if(data151.jitterMs === undefined){
+const err305 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
 if(vErrors === null){
 vErrors = [err305];
 }
@@ -12797,8 +12997,8 @@ vErrors.push(err305);
 }
 errors++;
 }
-if(data150.jitterMs === undefined){
-const err306 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "jitterMs"},message:"must have required property '"+"jitterMs"+"'"};
+if(data151.turnResponseMs === undefined){
+const err306 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
 if(vErrors === null){
 vErrors = [err306];
 }
@@ -12807,8 +13007,8 @@ vErrors.push(err306);
 }
 errors++;
 }
-if(data150.turnResponseMs === undefined){
-const err307 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(data151.turns === undefined){
+const err307 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
 if(vErrors === null){
 vErrors = [err307];
 }
@@ -12817,8 +13017,8 @@ vErrors.push(err307);
 }
 errors++;
 }
-if(data150.turns === undefined){
-const err308 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "turns"},message:"must have required property '"+"turns"+"'"};
+if(data151.unansweredTurns === undefined){
+const err308 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
 if(vErrors === null){
 vErrors = [err308];
 }
@@ -12827,8 +13027,8 @@ vErrors.push(err308);
 }
 errors++;
 }
-if(data150.unansweredTurns === undefined){
-const err309 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "unansweredTurns"},message:"must have required property '"+"unansweredTurns"+"'"};
+if(data151.packets === undefined){
+const err309 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
 if(vErrors === null){
 vErrors = [err309];
 }
@@ -12837,8 +13037,8 @@ vErrors.push(err309);
 }
 errors++;
 }
-if(data150.packets === undefined){
-const err310 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "packets"},message:"must have required property '"+"packets"+"'"};
+if(data151.callers === undefined){
+const err310 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
 if(vErrors === null){
 vErrors = [err310];
 }
@@ -12847,8 +13047,8 @@ vErrors.push(err310);
 }
 errors++;
 }
-if(data150.callers === undefined){
-const err311 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "callers"},message:"must have required property '"+"callers"+"'"};
+if(data151.perCall === undefined){
+const err311 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
 if(vErrors === null){
 vErrors = [err311];
 }
@@ -12857,8 +13057,8 @@ vErrors.push(err311);
 }
 errors++;
 }
-if(data150.perCall === undefined){
-const err312 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "perCall"},message:"must have required property '"+"perCall"+"'"};
+if(data151.faultSamples === undefined){
+const err312 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
 if(vErrors === null){
 vErrors = [err312];
 }
@@ -12867,8 +13067,8 @@ vErrors.push(err312);
 }
 errors++;
 }
-if(data150.faultSamples === undefined){
-const err313 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "faultSamples"},message:"must have required property '"+"faultSamples"+"'"};
+if(data151.timeline === undefined){
+const err313 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
 if(vErrors === null){
 vErrors = [err313];
 }
@@ -12877,8 +13077,10 @@ vErrors.push(err313);
 }
 errors++;
 }
-if(data150.timeline === undefined){
-const err314 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/required",keyword:"required",params:{missingProperty: "timeline"},message:"must have required property '"+"timeline"+"'"};
+if(data151.calls !== undefined){
+let data152 = data151.calls;
+if(!(((typeof data152 == "number") && (!(data152 % 1) && !isNaN(data152))) && (isFinite(data152)))){
+const err314 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err314];
 }
@@ -12887,10 +13089,9 @@ vErrors.push(err314);
 }
 errors++;
 }
-if(data150.calls !== undefined){
-let data151 = data150.calls;
-if(!(((typeof data151 == "number") && (!(data151 % 1) && !isNaN(data151))) && (isFinite(data151)))){
-const err315 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data152 == "number") && (isFinite(data152))){
+if(data152 < 0 || isNaN(data152)){
+const err315 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err315];
 }
@@ -12899,9 +13100,12 @@ vErrors.push(err315);
 }
 errors++;
 }
-if((typeof data151 == "number") && (isFinite(data151))){
-if(data151 < 0 || isNaN(data151)){
-const err316 = {instancePath:instancePath+"/voice/calls",schemaPath:"#/properties/voice/properties/calls/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data151.connected !== undefined){
+let data153 = data151.connected;
+if(!(((typeof data153 == "number") && (!(data153 % 1) && !isNaN(data153))) && (isFinite(data153)))){
+const err316 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err316];
 }
@@ -12910,12 +13114,9 @@ vErrors.push(err316);
 }
 errors++;
 }
-}
-}
-if(data150.connected !== undefined){
-let data152 = data150.connected;
-if(!(((typeof data152 == "number") && (!(data152 % 1) && !isNaN(data152))) && (isFinite(data152)))){
-const err317 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data153 == "number") && (isFinite(data153))){
+if(data153 < 0 || isNaN(data153)){
+const err317 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err317];
 }
@@ -12924,9 +13125,12 @@ vErrors.push(err317);
 }
 errors++;
 }
-if((typeof data152 == "number") && (isFinite(data152))){
-if(data152 < 0 || isNaN(data152)){
-const err318 = {instancePath:instancePath+"/voice/connected",schemaPath:"#/properties/voice/properties/connected/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data151.held !== undefined){
+let data154 = data151.held;
+if(!(((typeof data154 == "number") && (!(data154 % 1) && !isNaN(data154))) && (isFinite(data154)))){
+const err318 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err318];
 }
@@ -12935,12 +13139,9 @@ vErrors.push(err318);
 }
 errors++;
 }
-}
-}
-if(data150.held !== undefined){
-let data153 = data150.held;
-if(!(((typeof data153 == "number") && (!(data153 % 1) && !isNaN(data153))) && (isFinite(data153)))){
-const err319 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data154 == "number") && (isFinite(data154))){
+if(data154 < 0 || isNaN(data154)){
+const err319 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err319];
 }
@@ -12949,9 +13150,12 @@ vErrors.push(err319);
 }
 errors++;
 }
-if((typeof data153 == "number") && (isFinite(data153))){
-if(data153 < 0 || isNaN(data153)){
-const err320 = {instancePath:instancePath+"/voice/held",schemaPath:"#/properties/voice/properties/held/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data151.lost !== undefined){
+let data155 = data151.lost;
+if(!(((typeof data155 == "number") && (!(data155 % 1) && !isNaN(data155))) && (isFinite(data155)))){
+const err320 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err320];
 }
@@ -12960,12 +13164,9 @@ vErrors.push(err320);
 }
 errors++;
 }
-}
-}
-if(data150.lost !== undefined){
-let data154 = data150.lost;
-if(!(((typeof data154 == "number") && (!(data154 % 1) && !isNaN(data154))) && (isFinite(data154)))){
-const err321 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data155 == "number") && (isFinite(data155))){
+if(data155 < 0 || isNaN(data155)){
+const err321 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err321];
 }
@@ -12974,9 +13175,15 @@ vErrors.push(err321);
 }
 errors++;
 }
-if((typeof data154 == "number") && (isFinite(data154))){
-if(data154 < 0 || isNaN(data154)){
-const err322 = {instancePath:instancePath+"/voice/lost",schemaPath:"#/properties/voice/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data151.errors !== undefined){
+let data156 = data151.errors;
+if(data156 && typeof data156 == "object" && !Array.isArray(data156)){
+for(const key1 in data156){
+let data157 = data156[key1];
+if(!(((typeof data157 == "number") && (!(data157 % 1) && !isNaN(data157))) && (isFinite(data157)))){
+const err322 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err322];
 }
@@ -12985,15 +13192,9 @@ vErrors.push(err322);
 }
 errors++;
 }
-}
-}
-if(data150.errors !== undefined){
-let data155 = data150.errors;
-if(data155 && typeof data155 == "object" && !Array.isArray(data155)){
-for(const key1 in data155){
-let data156 = data155[key1];
-if(!(((typeof data156 == "number") && (!(data156 % 1) && !isNaN(data156))) && (isFinite(data156)))){
-const err323 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data157 == "number") && (isFinite(data157))){
+if(data157 < 1 || isNaN(data157)){
+const err323 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
 if(vErrors === null){
 vErrors = [err323];
 }
@@ -13002,9 +13203,11 @@ vErrors.push(err323);
 }
 errors++;
 }
-if((typeof data156 == "number") && (isFinite(data156))){
-if(data156 < 1 || isNaN(data156)){
-const err324 = {instancePath:instancePath+"/voice/errors/" + key1.replace(/~/g, "~0").replace(/\//g, "~1"),schemaPath:"#/definitions/callFaultCounts/additionalProperties/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+}
+else {
+const err324 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err324];
 }
@@ -13014,10 +13217,11 @@ vErrors.push(err324);
 errors++;
 }
 }
-}
-}
-else {
-const err325 = {instancePath:instancePath+"/voice/errors",schemaPath:"#/definitions/callFaultCounts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.latencyVerdicts !== undefined){
+let data158 = data151.latencyVerdicts;
+if(data158 && typeof data158 == "object" && !Array.isArray(data158)){
+if(data158.met === undefined){
+const err325 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
 if(vErrors === null){
 vErrors = [err325];
 }
@@ -13026,12 +13230,8 @@ vErrors.push(err325);
 }
 errors++;
 }
-}
-if(data150.latencyVerdicts !== undefined){
-let data157 = data150.latencyVerdicts;
-if(data157 && typeof data157 == "object" && !Array.isArray(data157)){
-if(data157.met === undefined){
-const err326 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "met"},message:"must have required property '"+"met"+"'"};
+if(data158.missed === undefined){
+const err326 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
 if(vErrors === null){
 vErrors = [err326];
 }
@@ -13040,8 +13240,8 @@ vErrors.push(err326);
 }
 errors++;
 }
-if(data157.missed === undefined){
-const err327 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "missed"},message:"must have required property '"+"missed"+"'"};
+if(data158.notProven === undefined){
+const err327 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
 if(vErrors === null){
 vErrors = [err327];
 }
@@ -13050,8 +13250,10 @@ vErrors.push(err327);
 }
 errors++;
 }
-if(data157.notProven === undefined){
-const err328 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/required",keyword:"required",params:{missingProperty: "notProven"},message:"must have required property '"+"notProven"+"'"};
+if(data158.met !== undefined){
+let data159 = data158.met;
+if(!(((typeof data159 == "number") && (!(data159 % 1) && !isNaN(data159))) && (isFinite(data159)))){
+const err328 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err328];
 }
@@ -13060,10 +13262,9 @@ vErrors.push(err328);
 }
 errors++;
 }
-if(data157.met !== undefined){
-let data158 = data157.met;
-if(!(((typeof data158 == "number") && (!(data158 % 1) && !isNaN(data158))) && (isFinite(data158)))){
-const err329 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data159 == "number") && (isFinite(data159))){
+if(data159 < 0 || isNaN(data159)){
+const err329 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err329];
 }
@@ -13072,9 +13273,12 @@ vErrors.push(err329);
 }
 errors++;
 }
-if((typeof data158 == "number") && (isFinite(data158))){
-if(data158 < 0 || isNaN(data158)){
-const err330 = {instancePath:instancePath+"/voice/latencyVerdicts/met",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/met/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data158.missed !== undefined){
+let data160 = data158.missed;
+if(!(((typeof data160 == "number") && (!(data160 % 1) && !isNaN(data160))) && (isFinite(data160)))){
+const err330 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err330];
 }
@@ -13083,12 +13287,9 @@ vErrors.push(err330);
 }
 errors++;
 }
-}
-}
-if(data157.missed !== undefined){
-let data159 = data157.missed;
-if(!(((typeof data159 == "number") && (!(data159 % 1) && !isNaN(data159))) && (isFinite(data159)))){
-const err331 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data160 == "number") && (isFinite(data160))){
+if(data160 < 0 || isNaN(data160)){
+const err331 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err331];
 }
@@ -13097,9 +13298,12 @@ vErrors.push(err331);
 }
 errors++;
 }
-if((typeof data159 == "number") && (isFinite(data159))){
-if(data159 < 0 || isNaN(data159)){
-const err332 = {instancePath:instancePath+"/voice/latencyVerdicts/missed",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/missed/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data158.notProven !== undefined){
+let data161 = data158.notProven;
+if(!(((typeof data161 == "number") && (!(data161 % 1) && !isNaN(data161))) && (isFinite(data161)))){
+const err332 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err332];
 }
@@ -13108,12 +13312,9 @@ vErrors.push(err332);
 }
 errors++;
 }
-}
-}
-if(data157.notProven !== undefined){
-let data160 = data157.notProven;
-if(!(((typeof data160 == "number") && (!(data160 % 1) && !isNaN(data160))) && (isFinite(data160)))){
-const err333 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data161 == "number") && (isFinite(data161))){
+if(data161 < 0 || isNaN(data161)){
+const err333 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err333];
 }
@@ -13122,9 +13323,11 @@ vErrors.push(err333);
 }
 errors++;
 }
-if((typeof data160 == "number") && (isFinite(data160))){
-if(data160 < 0 || isNaN(data160)){
-const err334 = {instancePath:instancePath+"/voice/latencyVerdicts/notProven",schemaPath:"#/properties/voice/properties/latencyVerdicts/properties/notProven/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+}
+else {
+const err334 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err334];
 }
@@ -13134,10 +13337,11 @@ vErrors.push(err334);
 errors++;
 }
 }
-}
-}
-else {
-const err335 = {instancePath:instancePath+"/voice/latencyVerdicts",schemaPath:"#/properties/voice/properties/latencyVerdicts/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.readyMs !== undefined){
+let data162 = data151.readyMs;
+if(data162 && typeof data162 == "object" && !Array.isArray(data162)){
+if(data162.p50 === undefined){
+const err335 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err335];
 }
@@ -13146,12 +13350,8 @@ vErrors.push(err335);
 }
 errors++;
 }
-}
-if(data150.readyMs !== undefined){
-let data161 = data150.readyMs;
-if(data161 && typeof data161 == "object" && !Array.isArray(data161)){
-if(data161.p50 === undefined){
-const err336 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data162.p90 === undefined){
+const err336 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err336];
 }
@@ -13160,8 +13360,8 @@ vErrors.push(err336);
 }
 errors++;
 }
-if(data161.p90 === undefined){
-const err337 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data162.p95 === undefined){
+const err337 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err337];
 }
@@ -13170,8 +13370,8 @@ vErrors.push(err337);
 }
 errors++;
 }
-if(data161.p95 === undefined){
-const err338 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data162.p99 === undefined){
+const err338 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err338];
 }
@@ -13180,8 +13380,8 @@ vErrors.push(err338);
 }
 errors++;
 }
-if(data161.p99 === undefined){
-const err339 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data162.max === undefined){
+const err339 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err339];
 }
@@ -13190,8 +13390,8 @@ vErrors.push(err339);
 }
 errors++;
 }
-if(data161.max === undefined){
-const err340 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data162.mean === undefined){
+const err340 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err340];
 }
@@ -13200,8 +13400,10 @@ vErrors.push(err340);
 }
 errors++;
 }
-if(data161.mean === undefined){
-const err341 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data162.p50 !== undefined){
+let data163 = data162.p50;
+if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
+const err341 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err341];
 }
@@ -13210,10 +13412,11 @@ vErrors.push(err341);
 }
 errors++;
 }
-if(data161.p50 !== undefined){
-let data162 = data161.p50;
-if((!((typeof data162 == "number") && (isFinite(data162)))) && (data162 !== null)){
-const err342 = {instancePath:instancePath+"/voice/readyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data162.p90 !== undefined){
+let data164 = data162.p90;
+if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
+const err342 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err342];
 }
@@ -13223,10 +13426,10 @@ vErrors.push(err342);
 errors++;
 }
 }
-if(data161.p90 !== undefined){
-let data163 = data161.p90;
-if((!((typeof data163 == "number") && (isFinite(data163)))) && (data163 !== null)){
-const err343 = {instancePath:instancePath+"/voice/readyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data162.p95 !== undefined){
+let data165 = data162.p95;
+if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
+const err343 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err343];
 }
@@ -13236,10 +13439,10 @@ vErrors.push(err343);
 errors++;
 }
 }
-if(data161.p95 !== undefined){
-let data164 = data161.p95;
-if((!((typeof data164 == "number") && (isFinite(data164)))) && (data164 !== null)){
-const err344 = {instancePath:instancePath+"/voice/readyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data162.p99 !== undefined){
+let data166 = data162.p99;
+if((!((typeof data166 == "number") && (isFinite(data166)))) && (data166 !== null)){
+const err344 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err344];
 }
@@ -13249,10 +13452,10 @@ vErrors.push(err344);
 errors++;
 }
 }
-if(data161.p99 !== undefined){
-let data165 = data161.p99;
-if((!((typeof data165 == "number") && (isFinite(data165)))) && (data165 !== null)){
-const err345 = {instancePath:instancePath+"/voice/readyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data162.max !== undefined){
+let data167 = data162.max;
+if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
+const err345 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err345];
 }
@@ -13262,10 +13465,10 @@ vErrors.push(err345);
 errors++;
 }
 }
-if(data161.max !== undefined){
-let data166 = data161.max;
-if((!((typeof data166 == "number") && (isFinite(data166)))) && (data166 !== null)){
-const err346 = {instancePath:instancePath+"/voice/readyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data162.mean !== undefined){
+let data168 = data162.mean;
+if((!((typeof data168 == "number") && (isFinite(data168)))) && (data168 !== null)){
+const err346 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err346];
 }
@@ -13275,10 +13478,9 @@ vErrors.push(err346);
 errors++;
 }
 }
-if(data161.mean !== undefined){
-let data167 = data161.mean;
-if((!((typeof data167 == "number") && (isFinite(data167)))) && (data167 !== null)){
-const err347 = {instancePath:instancePath+"/voice/readyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err347 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err347];
 }
@@ -13288,9 +13490,11 @@ vErrors.push(err347);
 errors++;
 }
 }
-}
-else {
-const err348 = {instancePath:instancePath+"/voice/readyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.setupMs !== undefined){
+let data169 = data151.setupMs;
+if(data169 && typeof data169 == "object" && !Array.isArray(data169)){
+if(data169.p50 === undefined){
+const err348 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err348];
 }
@@ -13299,12 +13503,8 @@ vErrors.push(err348);
 }
 errors++;
 }
-}
-if(data150.setupMs !== undefined){
-let data168 = data150.setupMs;
-if(data168 && typeof data168 == "object" && !Array.isArray(data168)){
-if(data168.p50 === undefined){
-const err349 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data169.p90 === undefined){
+const err349 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err349];
 }
@@ -13313,8 +13513,8 @@ vErrors.push(err349);
 }
 errors++;
 }
-if(data168.p90 === undefined){
-const err350 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data169.p95 === undefined){
+const err350 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err350];
 }
@@ -13323,8 +13523,8 @@ vErrors.push(err350);
 }
 errors++;
 }
-if(data168.p95 === undefined){
-const err351 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data169.p99 === undefined){
+const err351 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err351];
 }
@@ -13333,8 +13533,8 @@ vErrors.push(err351);
 }
 errors++;
 }
-if(data168.p99 === undefined){
-const err352 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data169.max === undefined){
+const err352 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err352];
 }
@@ -13343,8 +13543,8 @@ vErrors.push(err352);
 }
 errors++;
 }
-if(data168.max === undefined){
-const err353 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data169.mean === undefined){
+const err353 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err353];
 }
@@ -13353,8 +13553,10 @@ vErrors.push(err353);
 }
 errors++;
 }
-if(data168.mean === undefined){
-const err354 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data169.p50 !== undefined){
+let data170 = data169.p50;
+if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
+const err354 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err354];
 }
@@ -13363,10 +13565,11 @@ vErrors.push(err354);
 }
 errors++;
 }
-if(data168.p50 !== undefined){
-let data169 = data168.p50;
-if((!((typeof data169 == "number") && (isFinite(data169)))) && (data169 !== null)){
-const err355 = {instancePath:instancePath+"/voice/setupMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data169.p90 !== undefined){
+let data171 = data169.p90;
+if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
+const err355 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err355];
 }
@@ -13376,10 +13579,10 @@ vErrors.push(err355);
 errors++;
 }
 }
-if(data168.p90 !== undefined){
-let data170 = data168.p90;
-if((!((typeof data170 == "number") && (isFinite(data170)))) && (data170 !== null)){
-const err356 = {instancePath:instancePath+"/voice/setupMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data169.p95 !== undefined){
+let data172 = data169.p95;
+if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
+const err356 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err356];
 }
@@ -13389,10 +13592,10 @@ vErrors.push(err356);
 errors++;
 }
 }
-if(data168.p95 !== undefined){
-let data171 = data168.p95;
-if((!((typeof data171 == "number") && (isFinite(data171)))) && (data171 !== null)){
-const err357 = {instancePath:instancePath+"/voice/setupMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data169.p99 !== undefined){
+let data173 = data169.p99;
+if((!((typeof data173 == "number") && (isFinite(data173)))) && (data173 !== null)){
+const err357 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err357];
 }
@@ -13402,10 +13605,10 @@ vErrors.push(err357);
 errors++;
 }
 }
-if(data168.p99 !== undefined){
-let data172 = data168.p99;
-if((!((typeof data172 == "number") && (isFinite(data172)))) && (data172 !== null)){
-const err358 = {instancePath:instancePath+"/voice/setupMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data169.max !== undefined){
+let data174 = data169.max;
+if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
+const err358 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err358];
 }
@@ -13415,10 +13618,10 @@ vErrors.push(err358);
 errors++;
 }
 }
-if(data168.max !== undefined){
-let data173 = data168.max;
-if((!((typeof data173 == "number") && (isFinite(data173)))) && (data173 !== null)){
-const err359 = {instancePath:instancePath+"/voice/setupMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data169.mean !== undefined){
+let data175 = data169.mean;
+if((!((typeof data175 == "number") && (isFinite(data175)))) && (data175 !== null)){
+const err359 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err359];
 }
@@ -13428,10 +13631,9 @@ vErrors.push(err359);
 errors++;
 }
 }
-if(data168.mean !== undefined){
-let data174 = data168.mean;
-if((!((typeof data174 == "number") && (isFinite(data174)))) && (data174 !== null)){
-const err360 = {instancePath:instancePath+"/voice/setupMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err360 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err360];
 }
@@ -13441,9 +13643,11 @@ vErrors.push(err360);
 errors++;
 }
 }
-}
-else {
-const err361 = {instancePath:instancePath+"/voice/setupMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.firstPacketMs !== undefined){
+let data176 = data151.firstPacketMs;
+if(data176 && typeof data176 == "object" && !Array.isArray(data176)){
+if(data176.p50 === undefined){
+const err361 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err361];
 }
@@ -13452,12 +13656,8 @@ vErrors.push(err361);
 }
 errors++;
 }
-}
-if(data150.firstPacketMs !== undefined){
-let data175 = data150.firstPacketMs;
-if(data175 && typeof data175 == "object" && !Array.isArray(data175)){
-if(data175.p50 === undefined){
-const err362 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data176.p90 === undefined){
+const err362 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err362];
 }
@@ -13466,8 +13666,8 @@ vErrors.push(err362);
 }
 errors++;
 }
-if(data175.p90 === undefined){
-const err363 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data176.p95 === undefined){
+const err363 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err363];
 }
@@ -13476,8 +13676,8 @@ vErrors.push(err363);
 }
 errors++;
 }
-if(data175.p95 === undefined){
-const err364 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data176.p99 === undefined){
+const err364 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err364];
 }
@@ -13486,8 +13686,8 @@ vErrors.push(err364);
 }
 errors++;
 }
-if(data175.p99 === undefined){
-const err365 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data176.max === undefined){
+const err365 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err365];
 }
@@ -13496,8 +13696,8 @@ vErrors.push(err365);
 }
 errors++;
 }
-if(data175.max === undefined){
-const err366 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data176.mean === undefined){
+const err366 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err366];
 }
@@ -13506,8 +13706,10 @@ vErrors.push(err366);
 }
 errors++;
 }
-if(data175.mean === undefined){
-const err367 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data176.p50 !== undefined){
+let data177 = data176.p50;
+if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
+const err367 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err367];
 }
@@ -13516,10 +13718,11 @@ vErrors.push(err367);
 }
 errors++;
 }
-if(data175.p50 !== undefined){
-let data176 = data175.p50;
-if((!((typeof data176 == "number") && (isFinite(data176)))) && (data176 !== null)){
-const err368 = {instancePath:instancePath+"/voice/firstPacketMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data176.p90 !== undefined){
+let data178 = data176.p90;
+if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
+const err368 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err368];
 }
@@ -13529,10 +13732,10 @@ vErrors.push(err368);
 errors++;
 }
 }
-if(data175.p90 !== undefined){
-let data177 = data175.p90;
-if((!((typeof data177 == "number") && (isFinite(data177)))) && (data177 !== null)){
-const err369 = {instancePath:instancePath+"/voice/firstPacketMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data176.p95 !== undefined){
+let data179 = data176.p95;
+if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
+const err369 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err369];
 }
@@ -13542,10 +13745,10 @@ vErrors.push(err369);
 errors++;
 }
 }
-if(data175.p95 !== undefined){
-let data178 = data175.p95;
-if((!((typeof data178 == "number") && (isFinite(data178)))) && (data178 !== null)){
-const err370 = {instancePath:instancePath+"/voice/firstPacketMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data176.p99 !== undefined){
+let data180 = data176.p99;
+if((!((typeof data180 == "number") && (isFinite(data180)))) && (data180 !== null)){
+const err370 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err370];
 }
@@ -13555,10 +13758,10 @@ vErrors.push(err370);
 errors++;
 }
 }
-if(data175.p99 !== undefined){
-let data179 = data175.p99;
-if((!((typeof data179 == "number") && (isFinite(data179)))) && (data179 !== null)){
-const err371 = {instancePath:instancePath+"/voice/firstPacketMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data176.max !== undefined){
+let data181 = data176.max;
+if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
+const err371 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err371];
 }
@@ -13568,10 +13771,10 @@ vErrors.push(err371);
 errors++;
 }
 }
-if(data175.max !== undefined){
-let data180 = data175.max;
-if((!((typeof data180 == "number") && (isFinite(data180)))) && (data180 !== null)){
-const err372 = {instancePath:instancePath+"/voice/firstPacketMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data176.mean !== undefined){
+let data182 = data176.mean;
+if((!((typeof data182 == "number") && (isFinite(data182)))) && (data182 !== null)){
+const err372 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err372];
 }
@@ -13581,10 +13784,9 @@ vErrors.push(err372);
 errors++;
 }
 }
-if(data175.mean !== undefined){
-let data181 = data175.mean;
-if((!((typeof data181 == "number") && (isFinite(data181)))) && (data181 !== null)){
-const err373 = {instancePath:instancePath+"/voice/firstPacketMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err373 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err373];
 }
@@ -13594,9 +13796,11 @@ vErrors.push(err373);
 errors++;
 }
 }
-}
-else {
-const err374 = {instancePath:instancePath+"/voice/firstPacketMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.audioPathLatencyMs !== undefined){
+let data183 = data151.audioPathLatencyMs;
+if(data183 && typeof data183 == "object" && !Array.isArray(data183)){
+if(data183.p50 === undefined){
+const err374 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err374];
 }
@@ -13605,12 +13809,8 @@ vErrors.push(err374);
 }
 errors++;
 }
-}
-if(data150.audioPathLatencyMs !== undefined){
-let data182 = data150.audioPathLatencyMs;
-if(data182 && typeof data182 == "object" && !Array.isArray(data182)){
-if(data182.p50 === undefined){
-const err375 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data183.p90 === undefined){
+const err375 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err375];
 }
@@ -13619,8 +13819,8 @@ vErrors.push(err375);
 }
 errors++;
 }
-if(data182.p90 === undefined){
-const err376 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data183.p95 === undefined){
+const err376 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err376];
 }
@@ -13629,8 +13829,8 @@ vErrors.push(err376);
 }
 errors++;
 }
-if(data182.p95 === undefined){
-const err377 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data183.p99 === undefined){
+const err377 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err377];
 }
@@ -13639,8 +13839,8 @@ vErrors.push(err377);
 }
 errors++;
 }
-if(data182.p99 === undefined){
-const err378 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data183.max === undefined){
+const err378 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err378];
 }
@@ -13649,8 +13849,8 @@ vErrors.push(err378);
 }
 errors++;
 }
-if(data182.max === undefined){
-const err379 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data183.mean === undefined){
+const err379 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err379];
 }
@@ -13659,8 +13859,10 @@ vErrors.push(err379);
 }
 errors++;
 }
-if(data182.mean === undefined){
-const err380 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data183.p50 !== undefined){
+let data184 = data183.p50;
+if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
+const err380 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err380];
 }
@@ -13669,10 +13871,11 @@ vErrors.push(err380);
 }
 errors++;
 }
-if(data182.p50 !== undefined){
-let data183 = data182.p50;
-if((!((typeof data183 == "number") && (isFinite(data183)))) && (data183 !== null)){
-const err381 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data183.p90 !== undefined){
+let data185 = data183.p90;
+if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
+const err381 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err381];
 }
@@ -13682,10 +13885,10 @@ vErrors.push(err381);
 errors++;
 }
 }
-if(data182.p90 !== undefined){
-let data184 = data182.p90;
-if((!((typeof data184 == "number") && (isFinite(data184)))) && (data184 !== null)){
-const err382 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data183.p95 !== undefined){
+let data186 = data183.p95;
+if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
+const err382 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err382];
 }
@@ -13695,10 +13898,10 @@ vErrors.push(err382);
 errors++;
 }
 }
-if(data182.p95 !== undefined){
-let data185 = data182.p95;
-if((!((typeof data185 == "number") && (isFinite(data185)))) && (data185 !== null)){
-const err383 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data183.p99 !== undefined){
+let data187 = data183.p99;
+if((!((typeof data187 == "number") && (isFinite(data187)))) && (data187 !== null)){
+const err383 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err383];
 }
@@ -13708,10 +13911,10 @@ vErrors.push(err383);
 errors++;
 }
 }
-if(data182.p99 !== undefined){
-let data186 = data182.p99;
-if((!((typeof data186 == "number") && (isFinite(data186)))) && (data186 !== null)){
-const err384 = {instancePath:instancePath+"/voice/audioPathLatencyMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data183.max !== undefined){
+let data188 = data183.max;
+if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
+const err384 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err384];
 }
@@ -13721,10 +13924,10 @@ vErrors.push(err384);
 errors++;
 }
 }
-if(data182.max !== undefined){
-let data187 = data182.max;
-if((!((typeof data187 == "number") && (isFinite(data187)))) && (data187 !== null)){
-const err385 = {instancePath:instancePath+"/voice/audioPathLatencyMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data183.mean !== undefined){
+let data189 = data183.mean;
+if((!((typeof data189 == "number") && (isFinite(data189)))) && (data189 !== null)){
+const err385 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err385];
 }
@@ -13734,10 +13937,9 @@ vErrors.push(err385);
 errors++;
 }
 }
-if(data182.mean !== undefined){
-let data188 = data182.mean;
-if((!((typeof data188 == "number") && (isFinite(data188)))) && (data188 !== null)){
-const err386 = {instancePath:instancePath+"/voice/audioPathLatencyMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err386 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err386];
 }
@@ -13747,9 +13949,11 @@ vErrors.push(err386);
 errors++;
 }
 }
-}
-else {
-const err387 = {instancePath:instancePath+"/voice/audioPathLatencyMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.roundTripMs !== undefined){
+let data190 = data151.roundTripMs;
+if(data190 && typeof data190 == "object" && !Array.isArray(data190)){
+if(data190.p50 === undefined){
+const err387 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err387];
 }
@@ -13758,12 +13962,8 @@ vErrors.push(err387);
 }
 errors++;
 }
-}
-if(data150.roundTripMs !== undefined){
-let data189 = data150.roundTripMs;
-if(data189 && typeof data189 == "object" && !Array.isArray(data189)){
-if(data189.p50 === undefined){
-const err388 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data190.p90 === undefined){
+const err388 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err388];
 }
@@ -13772,8 +13972,8 @@ vErrors.push(err388);
 }
 errors++;
 }
-if(data189.p90 === undefined){
-const err389 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data190.p95 === undefined){
+const err389 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err389];
 }
@@ -13782,8 +13982,8 @@ vErrors.push(err389);
 }
 errors++;
 }
-if(data189.p95 === undefined){
-const err390 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data190.p99 === undefined){
+const err390 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err390];
 }
@@ -13792,8 +13992,8 @@ vErrors.push(err390);
 }
 errors++;
 }
-if(data189.p99 === undefined){
-const err391 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data190.max === undefined){
+const err391 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err391];
 }
@@ -13802,8 +14002,8 @@ vErrors.push(err391);
 }
 errors++;
 }
-if(data189.max === undefined){
-const err392 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data190.mean === undefined){
+const err392 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err392];
 }
@@ -13812,8 +14012,10 @@ vErrors.push(err392);
 }
 errors++;
 }
-if(data189.mean === undefined){
-const err393 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data190.p50 !== undefined){
+let data191 = data190.p50;
+if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
+const err393 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err393];
 }
@@ -13822,10 +14024,11 @@ vErrors.push(err393);
 }
 errors++;
 }
-if(data189.p50 !== undefined){
-let data190 = data189.p50;
-if((!((typeof data190 == "number") && (isFinite(data190)))) && (data190 !== null)){
-const err394 = {instancePath:instancePath+"/voice/roundTripMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data190.p90 !== undefined){
+let data192 = data190.p90;
+if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
+const err394 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err394];
 }
@@ -13835,10 +14038,10 @@ vErrors.push(err394);
 errors++;
 }
 }
-if(data189.p90 !== undefined){
-let data191 = data189.p90;
-if((!((typeof data191 == "number") && (isFinite(data191)))) && (data191 !== null)){
-const err395 = {instancePath:instancePath+"/voice/roundTripMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data190.p95 !== undefined){
+let data193 = data190.p95;
+if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
+const err395 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err395];
 }
@@ -13848,10 +14051,10 @@ vErrors.push(err395);
 errors++;
 }
 }
-if(data189.p95 !== undefined){
-let data192 = data189.p95;
-if((!((typeof data192 == "number") && (isFinite(data192)))) && (data192 !== null)){
-const err396 = {instancePath:instancePath+"/voice/roundTripMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data190.p99 !== undefined){
+let data194 = data190.p99;
+if((!((typeof data194 == "number") && (isFinite(data194)))) && (data194 !== null)){
+const err396 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err396];
 }
@@ -13861,10 +14064,10 @@ vErrors.push(err396);
 errors++;
 }
 }
-if(data189.p99 !== undefined){
-let data193 = data189.p99;
-if((!((typeof data193 == "number") && (isFinite(data193)))) && (data193 !== null)){
-const err397 = {instancePath:instancePath+"/voice/roundTripMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data190.max !== undefined){
+let data195 = data190.max;
+if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
+const err397 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err397];
 }
@@ -13874,10 +14077,10 @@ vErrors.push(err397);
 errors++;
 }
 }
-if(data189.max !== undefined){
-let data194 = data189.max;
-if((!((typeof data194 == "number") && (isFinite(data194)))) && (data194 !== null)){
-const err398 = {instancePath:instancePath+"/voice/roundTripMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data190.mean !== undefined){
+let data196 = data190.mean;
+if((!((typeof data196 == "number") && (isFinite(data196)))) && (data196 !== null)){
+const err398 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err398];
 }
@@ -13887,10 +14090,9 @@ vErrors.push(err398);
 errors++;
 }
 }
-if(data189.mean !== undefined){
-let data195 = data189.mean;
-if((!((typeof data195 == "number") && (isFinite(data195)))) && (data195 !== null)){
-const err399 = {instancePath:instancePath+"/voice/roundTripMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err399 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err399];
 }
@@ -13900,9 +14102,11 @@ vErrors.push(err399);
 errors++;
 }
 }
-}
-else {
-const err400 = {instancePath:instancePath+"/voice/roundTripMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.jitterMs !== undefined){
+let data197 = data151.jitterMs;
+if(data197 && typeof data197 == "object" && !Array.isArray(data197)){
+if(data197.p50 === undefined){
+const err400 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err400];
 }
@@ -13911,12 +14115,8 @@ vErrors.push(err400);
 }
 errors++;
 }
-}
-if(data150.jitterMs !== undefined){
-let data196 = data150.jitterMs;
-if(data196 && typeof data196 == "object" && !Array.isArray(data196)){
-if(data196.p50 === undefined){
-const err401 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data197.p90 === undefined){
+const err401 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err401];
 }
@@ -13925,8 +14125,8 @@ vErrors.push(err401);
 }
 errors++;
 }
-if(data196.p90 === undefined){
-const err402 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data197.p95 === undefined){
+const err402 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err402];
 }
@@ -13935,8 +14135,8 @@ vErrors.push(err402);
 }
 errors++;
 }
-if(data196.p95 === undefined){
-const err403 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data197.p99 === undefined){
+const err403 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err403];
 }
@@ -13945,8 +14145,8 @@ vErrors.push(err403);
 }
 errors++;
 }
-if(data196.p99 === undefined){
-const err404 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data197.max === undefined){
+const err404 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err404];
 }
@@ -13955,8 +14155,8 @@ vErrors.push(err404);
 }
 errors++;
 }
-if(data196.max === undefined){
-const err405 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data197.mean === undefined){
+const err405 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err405];
 }
@@ -13965,8 +14165,10 @@ vErrors.push(err405);
 }
 errors++;
 }
-if(data196.mean === undefined){
-const err406 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data197.p50 !== undefined){
+let data198 = data197.p50;
+if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
+const err406 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err406];
 }
@@ -13975,10 +14177,11 @@ vErrors.push(err406);
 }
 errors++;
 }
-if(data196.p50 !== undefined){
-let data197 = data196.p50;
-if((!((typeof data197 == "number") && (isFinite(data197)))) && (data197 !== null)){
-const err407 = {instancePath:instancePath+"/voice/jitterMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data197.p90 !== undefined){
+let data199 = data197.p90;
+if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
+const err407 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err407];
 }
@@ -13988,10 +14191,10 @@ vErrors.push(err407);
 errors++;
 }
 }
-if(data196.p90 !== undefined){
-let data198 = data196.p90;
-if((!((typeof data198 == "number") && (isFinite(data198)))) && (data198 !== null)){
-const err408 = {instancePath:instancePath+"/voice/jitterMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data197.p95 !== undefined){
+let data200 = data197.p95;
+if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
+const err408 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err408];
 }
@@ -14001,10 +14204,10 @@ vErrors.push(err408);
 errors++;
 }
 }
-if(data196.p95 !== undefined){
-let data199 = data196.p95;
-if((!((typeof data199 == "number") && (isFinite(data199)))) && (data199 !== null)){
-const err409 = {instancePath:instancePath+"/voice/jitterMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data197.p99 !== undefined){
+let data201 = data197.p99;
+if((!((typeof data201 == "number") && (isFinite(data201)))) && (data201 !== null)){
+const err409 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err409];
 }
@@ -14014,10 +14217,10 @@ vErrors.push(err409);
 errors++;
 }
 }
-if(data196.p99 !== undefined){
-let data200 = data196.p99;
-if((!((typeof data200 == "number") && (isFinite(data200)))) && (data200 !== null)){
-const err410 = {instancePath:instancePath+"/voice/jitterMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data197.max !== undefined){
+let data202 = data197.max;
+if((!((typeof data202 == "number") && (isFinite(data202)))) && (data202 !== null)){
+const err410 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err410];
 }
@@ -14027,10 +14230,10 @@ vErrors.push(err410);
 errors++;
 }
 }
-if(data196.max !== undefined){
-let data201 = data196.max;
-if((!((typeof data201 == "number") && (isFinite(data201)))) && (data201 !== null)){
-const err411 = {instancePath:instancePath+"/voice/jitterMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data197.mean !== undefined){
+let data203 = data197.mean;
+if((!((typeof data203 == "number") && (isFinite(data203)))) && (data203 !== null)){
+const err411 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err411];
 }
@@ -14040,10 +14243,9 @@ vErrors.push(err411);
 errors++;
 }
 }
-if(data196.mean !== undefined){
-let data202 = data196.mean;
-if((!((typeof data202 == "number") && (isFinite(data202)))) && (data202 !== null)){
-const err412 = {instancePath:instancePath+"/voice/jitterMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err412 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err412];
 }
@@ -14053,9 +14255,11 @@ vErrors.push(err412);
 errors++;
 }
 }
-}
-else {
-const err413 = {instancePath:instancePath+"/voice/jitterMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.turnResponseMs !== undefined){
+let data204 = data151.turnResponseMs;
+if(data204 && typeof data204 == "object" && !Array.isArray(data204)){
+if(data204.p50 === undefined){
+const err413 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
 if(vErrors === null){
 vErrors = [err413];
 }
@@ -14064,12 +14268,8 @@ vErrors.push(err413);
 }
 errors++;
 }
-}
-if(data150.turnResponseMs !== undefined){
-let data203 = data150.turnResponseMs;
-if(data203 && typeof data203 == "object" && !Array.isArray(data203)){
-if(data203.p50 === undefined){
-const err414 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p50"},message:"must have required property '"+"p50"+"'"};
+if(data204.p90 === undefined){
+const err414 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
 if(vErrors === null){
 vErrors = [err414];
 }
@@ -14078,8 +14278,8 @@ vErrors.push(err414);
 }
 errors++;
 }
-if(data203.p90 === undefined){
-const err415 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p90"},message:"must have required property '"+"p90"+"'"};
+if(data204.p95 === undefined){
+const err415 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
 if(vErrors === null){
 vErrors = [err415];
 }
@@ -14088,8 +14288,8 @@ vErrors.push(err415);
 }
 errors++;
 }
-if(data203.p95 === undefined){
-const err416 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p95"},message:"must have required property '"+"p95"+"'"};
+if(data204.p99 === undefined){
+const err416 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
 if(vErrors === null){
 vErrors = [err416];
 }
@@ -14098,8 +14298,8 @@ vErrors.push(err416);
 }
 errors++;
 }
-if(data203.p99 === undefined){
-const err417 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "p99"},message:"must have required property '"+"p99"+"'"};
+if(data204.max === undefined){
+const err417 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
 if(vErrors === null){
 vErrors = [err417];
 }
@@ -14108,8 +14308,8 @@ vErrors.push(err417);
 }
 errors++;
 }
-if(data203.max === undefined){
-const err418 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "max"},message:"must have required property '"+"max"+"'"};
+if(data204.mean === undefined){
+const err418 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
 if(vErrors === null){
 vErrors = [err418];
 }
@@ -14118,8 +14318,10 @@ vErrors.push(err418);
 }
 errors++;
 }
-if(data203.mean === undefined){
-const err419 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/required",keyword:"required",params:{missingProperty: "mean"},message:"must have required property '"+"mean"+"'"};
+if(data204.p50 !== undefined){
+let data205 = data204.p50;
+if((!((typeof data205 == "number") && (isFinite(data205)))) && (data205 !== null)){
+const err419 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err419];
 }
@@ -14128,10 +14330,11 @@ vErrors.push(err419);
 }
 errors++;
 }
-if(data203.p50 !== undefined){
-let data204 = data203.p50;
-if((!((typeof data204 == "number") && (isFinite(data204)))) && (data204 !== null)){
-const err420 = {instancePath:instancePath+"/voice/turnResponseMs/p50",schemaPath:"#/definitions/voiceSummary/properties/p50/type",keyword:"type",params:{type: schema61.properties.p50.type},message:"must be number,null"};
+}
+if(data204.p90 !== undefined){
+let data206 = data204.p90;
+if((!((typeof data206 == "number") && (isFinite(data206)))) && (data206 !== null)){
+const err420 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err420];
 }
@@ -14141,10 +14344,10 @@ vErrors.push(err420);
 errors++;
 }
 }
-if(data203.p90 !== undefined){
-let data205 = data203.p90;
-if((!((typeof data205 == "number") && (isFinite(data205)))) && (data205 !== null)){
-const err421 = {instancePath:instancePath+"/voice/turnResponseMs/p90",schemaPath:"#/definitions/voiceSummary/properties/p90/type",keyword:"type",params:{type: schema61.properties.p90.type},message:"must be number,null"};
+if(data204.p95 !== undefined){
+let data207 = data204.p95;
+if((!((typeof data207 == "number") && (isFinite(data207)))) && (data207 !== null)){
+const err421 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err421];
 }
@@ -14154,10 +14357,10 @@ vErrors.push(err421);
 errors++;
 }
 }
-if(data203.p95 !== undefined){
-let data206 = data203.p95;
-if((!((typeof data206 == "number") && (isFinite(data206)))) && (data206 !== null)){
-const err422 = {instancePath:instancePath+"/voice/turnResponseMs/p95",schemaPath:"#/definitions/voiceSummary/properties/p95/type",keyword:"type",params:{type: schema61.properties.p95.type},message:"must be number,null"};
+if(data204.p99 !== undefined){
+let data208 = data204.p99;
+if((!((typeof data208 == "number") && (isFinite(data208)))) && (data208 !== null)){
+const err422 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err422];
 }
@@ -14167,10 +14370,10 @@ vErrors.push(err422);
 errors++;
 }
 }
-if(data203.p99 !== undefined){
-let data207 = data203.p99;
-if((!((typeof data207 == "number") && (isFinite(data207)))) && (data207 !== null)){
-const err423 = {instancePath:instancePath+"/voice/turnResponseMs/p99",schemaPath:"#/definitions/voiceSummary/properties/p99/type",keyword:"type",params:{type: schema61.properties.p99.type},message:"must be number,null"};
+if(data204.max !== undefined){
+let data209 = data204.max;
+if((!((typeof data209 == "number") && (isFinite(data209)))) && (data209 !== null)){
+const err423 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err423];
 }
@@ -14180,10 +14383,10 @@ vErrors.push(err423);
 errors++;
 }
 }
-if(data203.max !== undefined){
-let data208 = data203.max;
-if((!((typeof data208 == "number") && (isFinite(data208)))) && (data208 !== null)){
-const err424 = {instancePath:instancePath+"/voice/turnResponseMs/max",schemaPath:"#/definitions/voiceSummary/properties/max/type",keyword:"type",params:{type: schema61.properties.max.type},message:"must be number,null"};
+if(data204.mean !== undefined){
+let data210 = data204.mean;
+if((!((typeof data210 == "number") && (isFinite(data210)))) && (data210 !== null)){
+const err424 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err424];
 }
@@ -14193,10 +14396,9 @@ vErrors.push(err424);
 errors++;
 }
 }
-if(data203.mean !== undefined){
-let data209 = data203.mean;
-if((!((typeof data209 == "number") && (isFinite(data209)))) && (data209 !== null)){
-const err425 = {instancePath:instancePath+"/voice/turnResponseMs/mean",schemaPath:"#/definitions/voiceSummary/properties/mean/type",keyword:"type",params:{type: schema61.properties.mean.type},message:"must be number,null"};
+}
+else {
+const err425 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err425];
 }
@@ -14206,9 +14408,10 @@ vErrors.push(err425);
 errors++;
 }
 }
-}
-else {
-const err426 = {instancePath:instancePath+"/voice/turnResponseMs",schemaPath:"#/definitions/voiceSummary/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.turns !== undefined){
+let data211 = data151.turns;
+if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
+const err426 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err426];
 }
@@ -14217,11 +14420,9 @@ vErrors.push(err426);
 }
 errors++;
 }
-}
-if(data150.turns !== undefined){
-let data210 = data150.turns;
-if(!(((typeof data210 == "number") && (!(data210 % 1) && !isNaN(data210))) && (isFinite(data210)))){
-const err427 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data211 == "number") && (isFinite(data211))){
+if(data211 < 0 || isNaN(data211)){
+const err427 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err427];
 }
@@ -14230,9 +14431,12 @@ vErrors.push(err427);
 }
 errors++;
 }
-if((typeof data210 == "number") && (isFinite(data210))){
-if(data210 < 0 || isNaN(data210)){
-const err428 = {instancePath:instancePath+"/voice/turns",schemaPath:"#/properties/voice/properties/turns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data151.unansweredTurns !== undefined){
+let data212 = data151.unansweredTurns;
+if(!(((typeof data212 == "number") && (!(data212 % 1) && !isNaN(data212))) && (isFinite(data212)))){
+const err428 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err428];
 }
@@ -14241,12 +14445,9 @@ vErrors.push(err428);
 }
 errors++;
 }
-}
-}
-if(data150.unansweredTurns !== undefined){
-let data211 = data150.unansweredTurns;
-if(!(((typeof data211 == "number") && (!(data211 % 1) && !isNaN(data211))) && (isFinite(data211)))){
-const err429 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data212 == "number") && (isFinite(data212))){
+if(data212 < 0 || isNaN(data212)){
+const err429 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err429];
 }
@@ -14255,9 +14456,13 @@ vErrors.push(err429);
 }
 errors++;
 }
-if((typeof data211 == "number") && (isFinite(data211))){
-if(data211 < 0 || isNaN(data211)){
-const err430 = {instancePath:instancePath+"/voice/unansweredTurns",schemaPath:"#/properties/voice/properties/unansweredTurns/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data151.packets !== undefined){
+let data213 = data151.packets;
+if(data213 && typeof data213 == "object" && !Array.isArray(data213)){
+if(data213.sent === undefined){
+const err430 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err430];
 }
@@ -14266,13 +14471,8 @@ vErrors.push(err430);
 }
 errors++;
 }
-}
-}
-if(data150.packets !== undefined){
-let data212 = data150.packets;
-if(data212 && typeof data212 == "object" && !Array.isArray(data212)){
-if(data212.sent === undefined){
-const err431 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(data213.received === undefined){
+const err431 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
 if(vErrors === null){
 vErrors = [err431];
 }
@@ -14281,8 +14481,8 @@ vErrors.push(err431);
 }
 errors++;
 }
-if(data212.received === undefined){
-const err432 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(data213.lost === undefined){
+const err432 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
 if(vErrors === null){
 vErrors = [err432];
 }
@@ -14291,8 +14491,8 @@ vErrors.push(err432);
 }
 errors++;
 }
-if(data212.lost === undefined){
-const err433 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "lost"},message:"must have required property '"+"lost"+"'"};
+if(data213.reordered === undefined){
+const err433 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
 if(vErrors === null){
 vErrors = [err433];
 }
@@ -14301,8 +14501,8 @@ vErrors.push(err433);
 }
 errors++;
 }
-if(data212.reordered === undefined){
-const err434 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "reordered"},message:"must have required property '"+"reordered"+"'"};
+if(data213.gaps === undefined){
+const err434 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
 if(vErrors === null){
 vErrors = [err434];
 }
@@ -14311,8 +14511,8 @@ vErrors.push(err434);
 }
 errors++;
 }
-if(data212.gaps === undefined){
-const err435 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(data213.longestGapMs === undefined){
+const err435 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
 if(vErrors === null){
 vErrors = [err435];
 }
@@ -14321,8 +14521,10 @@ vErrors.push(err435);
 }
 errors++;
 }
-if(data212.longestGapMs === undefined){
-const err436 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/required",keyword:"required",params:{missingProperty: "longestGapMs"},message:"must have required property '"+"longestGapMs"+"'"};
+if(data213.sent !== undefined){
+let data214 = data213.sent;
+if(!(((typeof data214 == "number") && (!(data214 % 1) && !isNaN(data214))) && (isFinite(data214)))){
+const err436 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err436];
 }
@@ -14331,10 +14533,9 @@ vErrors.push(err436);
 }
 errors++;
 }
-if(data212.sent !== undefined){
-let data213 = data212.sent;
-if(!(((typeof data213 == "number") && (!(data213 % 1) && !isNaN(data213))) && (isFinite(data213)))){
-const err437 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data214 == "number") && (isFinite(data214))){
+if(data214 < 0 || isNaN(data214)){
+const err437 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err437];
 }
@@ -14343,9 +14544,12 @@ vErrors.push(err437);
 }
 errors++;
 }
-if((typeof data213 == "number") && (isFinite(data213))){
-if(data213 < 0 || isNaN(data213)){
-const err438 = {instancePath:instancePath+"/voice/packets/sent",schemaPath:"#/properties/voice/properties/packets/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data213.received !== undefined){
+let data215 = data213.received;
+if(!(((typeof data215 == "number") && (!(data215 % 1) && !isNaN(data215))) && (isFinite(data215)))){
+const err438 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err438];
 }
@@ -14354,12 +14558,9 @@ vErrors.push(err438);
 }
 errors++;
 }
-}
-}
-if(data212.received !== undefined){
-let data214 = data212.received;
-if(!(((typeof data214 == "number") && (!(data214 % 1) && !isNaN(data214))) && (isFinite(data214)))){
-const err439 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data215 == "number") && (isFinite(data215))){
+if(data215 < 0 || isNaN(data215)){
+const err439 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err439];
 }
@@ -14368,9 +14569,12 @@ vErrors.push(err439);
 }
 errors++;
 }
-if((typeof data214 == "number") && (isFinite(data214))){
-if(data214 < 0 || isNaN(data214)){
-const err440 = {instancePath:instancePath+"/voice/packets/received",schemaPath:"#/properties/voice/properties/packets/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data213.lost !== undefined){
+let data216 = data213.lost;
+if(!(((typeof data216 == "number") && (!(data216 % 1) && !isNaN(data216))) && (isFinite(data216)))){
+const err440 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err440];
 }
@@ -14379,12 +14583,9 @@ vErrors.push(err440);
 }
 errors++;
 }
-}
-}
-if(data212.lost !== undefined){
-let data215 = data212.lost;
-if(!(((typeof data215 == "number") && (!(data215 % 1) && !isNaN(data215))) && (isFinite(data215)))){
-const err441 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data216 == "number") && (isFinite(data216))){
+if(data216 < 0 || isNaN(data216)){
+const err441 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err441];
 }
@@ -14393,9 +14594,12 @@ vErrors.push(err441);
 }
 errors++;
 }
-if((typeof data215 == "number") && (isFinite(data215))){
-if(data215 < 0 || isNaN(data215)){
-const err442 = {instancePath:instancePath+"/voice/packets/lost",schemaPath:"#/properties/voice/properties/packets/properties/lost/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data213.reordered !== undefined){
+let data217 = data213.reordered;
+if(!(((typeof data217 == "number") && (!(data217 % 1) && !isNaN(data217))) && (isFinite(data217)))){
+const err442 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err442];
 }
@@ -14404,12 +14608,9 @@ vErrors.push(err442);
 }
 errors++;
 }
-}
-}
-if(data212.reordered !== undefined){
-let data216 = data212.reordered;
-if(!(((typeof data216 == "number") && (!(data216 % 1) && !isNaN(data216))) && (isFinite(data216)))){
-const err443 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data217 == "number") && (isFinite(data217))){
+if(data217 < 0 || isNaN(data217)){
+const err443 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err443];
 }
@@ -14418,9 +14619,12 @@ vErrors.push(err443);
 }
 errors++;
 }
-if((typeof data216 == "number") && (isFinite(data216))){
-if(data216 < 0 || isNaN(data216)){
-const err444 = {instancePath:instancePath+"/voice/packets/reordered",schemaPath:"#/properties/voice/properties/packets/properties/reordered/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data213.gaps !== undefined){
+let data218 = data213.gaps;
+if(!(((typeof data218 == "number") && (!(data218 % 1) && !isNaN(data218))) && (isFinite(data218)))){
+const err444 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err444];
 }
@@ -14429,12 +14633,9 @@ vErrors.push(err444);
 }
 errors++;
 }
-}
-}
-if(data212.gaps !== undefined){
-let data217 = data212.gaps;
-if(!(((typeof data217 == "number") && (!(data217 % 1) && !isNaN(data217))) && (isFinite(data217)))){
-const err445 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data218 == "number") && (isFinite(data218))){
+if(data218 < 0 || isNaN(data218)){
+const err445 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err445];
 }
@@ -14443,9 +14644,12 @@ vErrors.push(err445);
 }
 errors++;
 }
-if((typeof data217 == "number") && (isFinite(data217))){
-if(data217 < 0 || isNaN(data217)){
-const err446 = {instancePath:instancePath+"/voice/packets/gaps",schemaPath:"#/properties/voice/properties/packets/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data213.longestGapMs !== undefined){
+let data219 = data213.longestGapMs;
+if(!((typeof data219 == "number") && (isFinite(data219)))){
+const err446 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err446];
 }
@@ -14456,10 +14660,8 @@ errors++;
 }
 }
 }
-if(data212.longestGapMs !== undefined){
-let data218 = data212.longestGapMs;
-if(!((typeof data218 == "number") && (isFinite(data218)))){
-const err447 = {instancePath:instancePath+"/voice/packets/longestGapMs",schemaPath:"#/properties/voice/properties/packets/properties/longestGapMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+else {
+const err447 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err447];
 }
@@ -14469,9 +14671,11 @@ vErrors.push(err447);
 errors++;
 }
 }
-}
-else {
-const err448 = {instancePath:instancePath+"/voice/packets",schemaPath:"#/properties/voice/properties/packets/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.callers !== undefined){
+let data220 = data151.callers;
+if(data220 && typeof data220 == "object" && !Array.isArray(data220)){
+if(data220.processes === undefined){
+const err448 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
 if(vErrors === null){
 vErrors = [err448];
 }
@@ -14480,12 +14684,8 @@ vErrors.push(err448);
 }
 errors++;
 }
-}
-if(data150.callers !== undefined){
-let data219 = data150.callers;
-if(data219 && typeof data219 == "object" && !Array.isArray(data219)){
-if(data219.processes === undefined){
-const err449 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "processes"},message:"must have required property '"+"processes"+"'"};
+if(data220.ended === undefined){
+const err449 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
 if(vErrors === null){
 vErrors = [err449];
 }
@@ -14494,8 +14694,8 @@ vErrors.push(err449);
 }
 errors++;
 }
-if(data219.ended === undefined){
-const err450 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "ended"},message:"must have required property '"+"ended"+"'"};
+if(data220.cpuPercent === undefined){
+const err450 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
 if(vErrors === null){
 vErrors = [err450];
 }
@@ -14504,8 +14704,8 @@ vErrors.push(err450);
 }
 errors++;
 }
-if(data219.cpuPercent === undefined){
-const err451 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "cpuPercent"},message:"must have required property '"+"cpuPercent"+"'"};
+if(data220.loopLateP99Ms === undefined){
+const err451 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err451];
 }
@@ -14514,8 +14714,8 @@ vErrors.push(err451);
 }
 errors++;
 }
-if(data219.loopLateP99Ms === undefined){
-const err452 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "loopLateP99Ms"},message:"must have required property '"+"loopLateP99Ms"+"'"};
+if(data220.sendLateP99Ms === undefined){
+const err452 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
 if(vErrors === null){
 vErrors = [err452];
 }
@@ -14524,8 +14724,8 @@ vErrors.push(err452);
 }
 errors++;
 }
-if(data219.sendLateP99Ms === undefined){
-const err453 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateP99Ms"},message:"must have required property '"+"sendLateP99Ms"+"'"};
+if(data220.sendLateMaxMs === undefined){
+const err453 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
 if(vErrors === null){
 vErrors = [err453];
 }
@@ -14534,8 +14734,10 @@ vErrors.push(err453);
 }
 errors++;
 }
-if(data219.sendLateMaxMs === undefined){
-const err454 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(data220.processes !== undefined){
+let data221 = data220.processes;
+if(!(((typeof data221 == "number") && (!(data221 % 1) && !isNaN(data221))) && (isFinite(data221)))){
+const err454 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err454];
 }
@@ -14544,10 +14746,9 @@ vErrors.push(err454);
 }
 errors++;
 }
-if(data219.processes !== undefined){
-let data220 = data219.processes;
-if(!(((typeof data220 == "number") && (!(data220 % 1) && !isNaN(data220))) && (isFinite(data220)))){
-const err455 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data221 == "number") && (isFinite(data221))){
+if(data221 < 0 || isNaN(data221)){
+const err455 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err455];
 }
@@ -14556,9 +14757,12 @@ vErrors.push(err455);
 }
 errors++;
 }
-if((typeof data220 == "number") && (isFinite(data220))){
-if(data220 < 0 || isNaN(data220)){
-const err456 = {instancePath:instancePath+"/voice/callers/processes",schemaPath:"#/properties/voice/properties/callers/properties/processes/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data220.ended !== undefined){
+let data222 = data220.ended;
+if(!(((typeof data222 == "number") && (!(data222 % 1) && !isNaN(data222))) && (isFinite(data222)))){
+const err456 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err456];
 }
@@ -14567,12 +14771,9 @@ vErrors.push(err456);
 }
 errors++;
 }
-}
-}
-if(data219.ended !== undefined){
-let data221 = data219.ended;
-if(!(((typeof data221 == "number") && (!(data221 % 1) && !isNaN(data221))) && (isFinite(data221)))){
-const err457 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data222 == "number") && (isFinite(data222))){
+if(data222 < 0 || isNaN(data222)){
+const err457 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err457];
 }
@@ -14581,9 +14782,12 @@ vErrors.push(err457);
 }
 errors++;
 }
-if((typeof data221 == "number") && (isFinite(data221))){
-if(data221 < 0 || isNaN(data221)){
-const err458 = {instancePath:instancePath+"/voice/callers/ended",schemaPath:"#/properties/voice/properties/callers/properties/ended/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data220.cpuPercent !== undefined){
+let data223 = data220.cpuPercent;
+if(!((typeof data223 == "number") && (isFinite(data223)))){
+const err458 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err458];
 }
@@ -14593,11 +14797,10 @@ vErrors.push(err458);
 errors++;
 }
 }
-}
-if(data219.cpuPercent !== undefined){
-let data222 = data219.cpuPercent;
-if(!((typeof data222 == "number") && (isFinite(data222)))){
-const err459 = {instancePath:instancePath+"/voice/callers/cpuPercent",schemaPath:"#/properties/voice/properties/callers/properties/cpuPercent/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data220.loopLateP99Ms !== undefined){
+let data224 = data220.loopLateP99Ms;
+if(!((typeof data224 == "number") && (isFinite(data224)))){
+const err459 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err459];
 }
@@ -14607,10 +14810,10 @@ vErrors.push(err459);
 errors++;
 }
 }
-if(data219.loopLateP99Ms !== undefined){
-let data223 = data219.loopLateP99Ms;
-if(!((typeof data223 == "number") && (isFinite(data223)))){
-const err460 = {instancePath:instancePath+"/voice/callers/loopLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/loopLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data220.sendLateP99Ms !== undefined){
+let data225 = data220.sendLateP99Ms;
+if(!((typeof data225 == "number") && (isFinite(data225)))){
+const err460 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err460];
 }
@@ -14620,10 +14823,10 @@ vErrors.push(err460);
 errors++;
 }
 }
-if(data219.sendLateP99Ms !== undefined){
-let data224 = data219.sendLateP99Ms;
-if(!((typeof data224 == "number") && (isFinite(data224)))){
-const err461 = {instancePath:instancePath+"/voice/callers/sendLateP99Ms",schemaPath:"#/properties/voice/properties/callers/properties/sendLateP99Ms/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data220.sendLateMaxMs !== undefined){
+let data226 = data220.sendLateMaxMs;
+if(!((typeof data226 == "number") && (isFinite(data226)))){
+const err461 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err461];
 }
@@ -14633,10 +14836,9 @@ vErrors.push(err461);
 errors++;
 }
 }
-if(data219.sendLateMaxMs !== undefined){
-let data225 = data219.sendLateMaxMs;
-if(!((typeof data225 == "number") && (isFinite(data225)))){
-const err462 = {instancePath:instancePath+"/voice/callers/sendLateMaxMs",schemaPath:"#/properties/voice/properties/callers/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+}
+else {
+const err462 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err462];
 }
@@ -14646,9 +14848,15 @@ vErrors.push(err462);
 errors++;
 }
 }
-}
-else {
-const err463 = {instancePath:instancePath+"/voice/callers",schemaPath:"#/properties/voice/properties/callers/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data151.perCall !== undefined){
+let data227 = data151.perCall;
+if(Array.isArray(data227)){
+const len16 = data227.length;
+for(let i16=0; i16<len16; i16++){
+let data228 = data227[i16];
+if(data228 && typeof data228 == "object" && !Array.isArray(data228)){
+if(data228.call === undefined){
+const err463 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
 if(vErrors === null){
 vErrors = [err463];
 }
@@ -14657,16 +14865,8 @@ vErrors.push(err463);
 }
 errors++;
 }
-}
-if(data150.perCall !== undefined){
-let data226 = data150.perCall;
-if(Array.isArray(data226)){
-const len16 = data226.length;
-for(let i16=0; i16<len16; i16++){
-let data227 = data226[i16];
-if(data227 && typeof data227 == "object" && !Array.isArray(data227)){
-if(data227.call === undefined){
-const err464 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+if(data228.verdict === undefined){
+const err464 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
 if(vErrors === null){
 vErrors = [err464];
 }
@@ -14675,8 +14875,8 @@ vErrors.push(err464);
 }
 errors++;
 }
-if(data227.verdict === undefined){
-const err465 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "verdict"},message:"must have required property '"+"verdict"+"'"};
+if(data228.reason === undefined){
+const err465 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
 if(vErrors === null){
 vErrors = [err465];
 }
@@ -14685,8 +14885,8 @@ vErrors.push(err465);
 }
 errors++;
 }
-if(data227.reason === undefined){
-const err466 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "reason"},message:"must have required property '"+"reason"+"'"};
+if(data228.setupMs === undefined){
+const err466 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
 if(vErrors === null){
 vErrors = [err466];
 }
@@ -14695,8 +14895,8 @@ vErrors.push(err466);
 }
 errors++;
 }
-if(data227.setupMs === undefined){
-const err467 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "setupMs"},message:"must have required property '"+"setupMs"+"'"};
+if(data228.audioPathLatencyMs === undefined){
+const err467 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
 if(vErrors === null){
 vErrors = [err467];
 }
@@ -14705,8 +14905,8 @@ vErrors.push(err467);
 }
 errors++;
 }
-if(data227.audioPathLatencyMs === undefined){
-const err468 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "audioPathLatencyMs"},message:"must have required property '"+"audioPathLatencyMs"+"'"};
+if(data228.turnResponseMs === undefined){
+const err468 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
 if(vErrors === null){
 vErrors = [err468];
 }
@@ -14715,8 +14915,8 @@ vErrors.push(err468);
 }
 errors++;
 }
-if(data227.turnResponseMs === undefined){
-const err469 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "turnResponseMs"},message:"must have required property '"+"turnResponseMs"+"'"};
+if(data228.lostPackets === undefined){
+const err469 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
 if(vErrors === null){
 vErrors = [err469];
 }
@@ -14725,8 +14925,10 @@ vErrors.push(err469);
 }
 errors++;
 }
-if(data227.lostPackets === undefined){
-const err470 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/required",keyword:"required",params:{missingProperty: "lostPackets"},message:"must have required property '"+"lostPackets"+"'"};
+if(data228.call !== undefined){
+let data229 = data228.call;
+if(!(((typeof data229 == "number") && (!(data229 % 1) && !isNaN(data229))) && (isFinite(data229)))){
+const err470 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err470];
 }
@@ -14735,10 +14937,9 @@ vErrors.push(err470);
 }
 errors++;
 }
-if(data227.call !== undefined){
-let data228 = data227.call;
-if(!(((typeof data228 == "number") && (!(data228 % 1) && !isNaN(data228))) && (isFinite(data228)))){
-const err471 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data229 == "number") && (isFinite(data229))){
+if(data229 < 0 || isNaN(data229)){
+const err471 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err471];
 }
@@ -14747,9 +14948,12 @@ vErrors.push(err471);
 }
 errors++;
 }
-if((typeof data228 == "number") && (isFinite(data228))){
-if(data228 < 0 || isNaN(data228)){
-const err472 = {instancePath:instancePath+"/voice/perCall/" + i16+"/call",schemaPath:"#/properties/voice/properties/perCall/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data228.verdict !== undefined){
+let data230 = data228.verdict;
+if(typeof data230 !== "string"){
+const err472 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err472];
 }
@@ -14758,12 +14962,8 @@ vErrors.push(err472);
 }
 errors++;
 }
-}
-}
-if(data227.verdict !== undefined){
-let data229 = data227.verdict;
-if(typeof data229 !== "string"){
-const err473 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((data230 === "PASS") || (data230 === "FAIL")) || (data230 === "NOT PROVEN")) || (data230 === "INVALID RUN")) || (data230 === "NOT TESTED"))){
+const err473 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err473];
 }
@@ -14772,8 +14972,10 @@ vErrors.push(err473);
 }
 errors++;
 }
-if(!(((((data229 === "PASS") || (data229 === "FAIL")) || (data229 === "NOT PROVEN")) || (data229 === "INVALID RUN")) || (data229 === "NOT TESTED"))){
-const err474 = {instancePath:instancePath+"/voice/perCall/" + i16+"/verdict",schemaPath:"#/definitions/loadVerdict/enum",keyword:"enum",params:{allowedValues: schema47.enum},message:"must be equal to one of the allowed values"};
+}
+if(data228.reason !== undefined){
+if(typeof data228.reason !== "string"){
+const err474 = {instancePath:instancePath+"/voice/perCall/" + i16+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err474];
 }
@@ -14783,9 +14985,10 @@ vErrors.push(err474);
 errors++;
 }
 }
-if(data227.reason !== undefined){
-if(typeof data227.reason !== "string"){
-const err475 = {instancePath:instancePath+"/voice/perCall/" + i16+"/reason",schemaPath:"#/properties/voice/properties/perCall/items/properties/reason/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data228.fault !== undefined){
+let data232 = data228.fault;
+if(typeof data232 !== "string"){
+const err475 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err475];
 }
@@ -14794,11 +14997,8 @@ vErrors.push(err475);
 }
 errors++;
 }
-}
-if(data227.fault !== undefined){
-let data231 = data227.fault;
-if(typeof data231 !== "string"){
-const err476 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((((((data232 === "unreachable") || (data232 === "refused")) || (data232 === "unauthorized")) || (data232 === "too_many_calls")) || (data232 === "no_offer")) || (data232 === "call_error")) || (data232 === "bad_offer")) || (data232 === "no_path")) || (data232 === "no_media")) || (data232 === "dropped")) || (data232 === "path_lost")) || (data232 === "media_stopped")) || (data232 === "local"))){
+const err476 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err476];
 }
@@ -14807,8 +15007,11 @@ vErrors.push(err476);
 }
 errors++;
 }
-if(!(((((((((((((data231 === "unreachable") || (data231 === "refused")) || (data231 === "unauthorized")) || (data231 === "too_many_calls")) || (data231 === "no_offer")) || (data231 === "call_error")) || (data231 === "bad_offer")) || (data231 === "no_path")) || (data231 === "no_media")) || (data231 === "dropped")) || (data231 === "path_lost")) || (data231 === "media_stopped")) || (data231 === "local"))){
-const err477 = {instancePath:instancePath+"/voice/perCall/" + i16+"/fault",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values"};
+}
+if(data228.setupMs !== undefined){
+let data233 = data228.setupMs;
+if((!((typeof data233 == "number") && (isFinite(data233)))) && (data233 !== null)){
+const err477 = {instancePath:instancePath+"/voice/perCall/" + i16+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err477];
 }
@@ -14818,10 +15021,10 @@ vErrors.push(err477);
 errors++;
 }
 }
-if(data227.setupMs !== undefined){
-let data232 = data227.setupMs;
-if((!((typeof data232 == "number") && (isFinite(data232)))) && (data232 !== null)){
-const err478 = {instancePath:instancePath+"/voice/perCall/" + i16+"/setupMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/setupMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.setupMs.type},message:"must be number,null"};
+if(data228.audioPathLatencyMs !== undefined){
+let data234 = data228.audioPathLatencyMs;
+if((!((typeof data234 == "number") && (isFinite(data234)))) && (data234 !== null)){
+const err478 = {instancePath:instancePath+"/voice/perCall/" + i16+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err478];
 }
@@ -14831,10 +15034,10 @@ vErrors.push(err478);
 errors++;
 }
 }
-if(data227.audioPathLatencyMs !== undefined){
-let data233 = data227.audioPathLatencyMs;
-if((!((typeof data233 == "number") && (isFinite(data233)))) && (data233 !== null)){
-const err479 = {instancePath:instancePath+"/voice/perCall/" + i16+"/audioPathLatencyMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/audioPathLatencyMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.audioPathLatencyMs.type},message:"must be number,null"};
+if(data228.turnResponseMs !== undefined){
+let data235 = data228.turnResponseMs;
+if((!((typeof data235 == "number") && (isFinite(data235)))) && (data235 !== null)){
+const err479 = {instancePath:instancePath+"/voice/perCall/" + i16+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
 if(vErrors === null){
 vErrors = [err479];
 }
@@ -14844,10 +15047,10 @@ vErrors.push(err479);
 errors++;
 }
 }
-if(data227.turnResponseMs !== undefined){
-let data234 = data227.turnResponseMs;
-if((!((typeof data234 == "number") && (isFinite(data234)))) && (data234 !== null)){
-const err480 = {instancePath:instancePath+"/voice/perCall/" + i16+"/turnResponseMs",schemaPath:"#/properties/voice/properties/perCall/items/properties/turnResponseMs/type",keyword:"type",params:{type: schema46.properties.voice.properties.perCall.items.properties.turnResponseMs.type},message:"must be number,null"};
+if(data228.lostPackets !== undefined){
+let data236 = data228.lostPackets;
+if(!(((typeof data236 == "number") && (!(data236 % 1) && !isNaN(data236))) && (isFinite(data236)))){
+const err480 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err480];
 }
@@ -14856,11 +15059,9 @@ vErrors.push(err480);
 }
 errors++;
 }
-}
-if(data227.lostPackets !== undefined){
-let data235 = data227.lostPackets;
-if(!(((typeof data235 == "number") && (!(data235 % 1) && !isNaN(data235))) && (isFinite(data235)))){
-const err481 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data236 == "number") && (isFinite(data236))){
+if(data236 < 0 || isNaN(data236)){
+const err481 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err481];
 }
@@ -14869,9 +15070,11 @@ vErrors.push(err481);
 }
 errors++;
 }
-if((typeof data235 == "number") && (isFinite(data235))){
-if(data235 < 0 || isNaN(data235)){
-const err482 = {instancePath:instancePath+"/voice/perCall/" + i16+"/lostPackets",schemaPath:"#/properties/voice/properties/perCall/items/properties/lostPackets/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+}
+else {
+const err482 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err482];
 }
@@ -14882,9 +15085,8 @@ errors++;
 }
 }
 }
-}
 else {
-const err483 = {instancePath:instancePath+"/voice/perCall/" + i16,schemaPath:"#/properties/voice/properties/perCall/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err483 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err483];
 }
@@ -14894,9 +15096,15 @@ vErrors.push(err483);
 errors++;
 }
 }
-}
-else {
-const err484 = {instancePath:instancePath+"/voice/perCall",schemaPath:"#/properties/voice/properties/perCall/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data151.faultSamples !== undefined){
+let data237 = data151.faultSamples;
+if(Array.isArray(data237)){
+const len17 = data237.length;
+for(let i17=0; i17<len17; i17++){
+let data238 = data237[i17];
+if(data238 && typeof data238 == "object" && !Array.isArray(data238)){
+if(data238.kind === undefined){
+const err484 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
 if(vErrors === null){
 vErrors = [err484];
 }
@@ -14905,16 +15113,8 @@ vErrors.push(err484);
 }
 errors++;
 }
-}
-if(data150.faultSamples !== undefined){
-let data236 = data150.faultSamples;
-if(Array.isArray(data236)){
-const len17 = data236.length;
-for(let i17=0; i17<len17; i17++){
-let data237 = data236[i17];
-if(data237 && typeof data237 == "object" && !Array.isArray(data237)){
-if(data237.kind === undefined){
-const err485 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "kind"},message:"must have required property '"+"kind"+"'"};
+if(data238.call === undefined){
+const err485 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
 if(vErrors === null){
 vErrors = [err485];
 }
@@ -14923,8 +15123,8 @@ vErrors.push(err485);
 }
 errors++;
 }
-if(data237.call === undefined){
-const err486 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "call"},message:"must have required property '"+"call"+"'"};
+if(data238.atMs === undefined){
+const err486 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
 if(vErrors === null){
 vErrors = [err486];
 }
@@ -14933,8 +15133,8 @@ vErrors.push(err486);
 }
 errors++;
 }
-if(data237.atMs === undefined){
-const err487 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "atMs"},message:"must have required property '"+"atMs"+"'"};
+if(data238.session === undefined){
+const err487 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
 if(vErrors === null){
 vErrors = [err487];
 }
@@ -14943,8 +15143,8 @@ vErrors.push(err487);
 }
 errors++;
 }
-if(data237.session === undefined){
-const err488 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "session"},message:"must have required property '"+"session"+"'"};
+if(data238.detail === undefined){
+const err488 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
 if(vErrors === null){
 vErrors = [err488];
 }
@@ -14953,8 +15153,10 @@ vErrors.push(err488);
 }
 errors++;
 }
-if(data237.detail === undefined){
-const err489 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/required",keyword:"required",params:{missingProperty: "detail"},message:"must have required property '"+"detail"+"'"};
+if(data238.kind !== undefined){
+let data239 = data238.kind;
+if(typeof data239 !== "string"){
+const err489 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err489];
 }
@@ -14963,10 +15165,8 @@ vErrors.push(err489);
 }
 errors++;
 }
-if(data237.kind !== undefined){
-let data238 = data237.kind;
-if(typeof data238 !== "string"){
-const err490 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(!(((((((((((((data239 === "unreachable") || (data239 === "refused")) || (data239 === "unauthorized")) || (data239 === "too_many_calls")) || (data239 === "no_offer")) || (data239 === "call_error")) || (data239 === "bad_offer")) || (data239 === "no_path")) || (data239 === "no_media")) || (data239 === "dropped")) || (data239 === "path_lost")) || (data239 === "media_stopped")) || (data239 === "local"))){
+const err490 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values"};
 if(vErrors === null){
 vErrors = [err490];
 }
@@ -14975,8 +15175,11 @@ vErrors.push(err490);
 }
 errors++;
 }
-if(!(((((((((((((data238 === "unreachable") || (data238 === "refused")) || (data238 === "unauthorized")) || (data238 === "too_many_calls")) || (data238 === "no_offer")) || (data238 === "call_error")) || (data238 === "bad_offer")) || (data238 === "no_path")) || (data238 === "no_media")) || (data238 === "dropped")) || (data238 === "path_lost")) || (data238 === "media_stopped")) || (data238 === "local"))){
-const err491 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/kind",schemaPath:"#/definitions/callFaultKind/enum",keyword:"enum",params:{allowedValues: schema69.enum},message:"must be equal to one of the allowed values"};
+}
+if(data238.call !== undefined){
+let data240 = data238.call;
+if(!(((typeof data240 == "number") && (!(data240 % 1) && !isNaN(data240))) && (isFinite(data240)))){
+const err491 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err491];
 }
@@ -14985,11 +15188,9 @@ vErrors.push(err491);
 }
 errors++;
 }
-}
-if(data237.call !== undefined){
-let data239 = data237.call;
-if(!(((typeof data239 == "number") && (!(data239 % 1) && !isNaN(data239))) && (isFinite(data239)))){
-const err492 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data240 == "number") && (isFinite(data240))){
+if(data240 < 0 || isNaN(data240)){
+const err492 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err492];
 }
@@ -14998,9 +15199,12 @@ vErrors.push(err492);
 }
 errors++;
 }
-if((typeof data239 == "number") && (isFinite(data239))){
-if(data239 < 0 || isNaN(data239)){
-const err493 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/call",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/call/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data238.atMs !== undefined){
+let data241 = data238.atMs;
+if(!((typeof data241 == "number") && (isFinite(data241)))){
+const err493 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err493];
 }
@@ -15010,11 +15214,9 @@ vErrors.push(err493);
 errors++;
 }
 }
-}
-if(data237.atMs !== undefined){
-let data240 = data237.atMs;
-if(!((typeof data240 == "number") && (isFinite(data240)))){
-const err494 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/atMs",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/atMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+if(data238.session !== undefined){
+if(typeof data238.session !== "string"){
+const err494 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err494];
 }
@@ -15024,9 +15226,11 @@ vErrors.push(err494);
 errors++;
 }
 }
-if(data237.session !== undefined){
-if(typeof data237.session !== "string"){
-const err495 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/session",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/session/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data238.traceId !== undefined){
+let data243 = data238.traceId;
+if(typeof data243 === "string"){
+if(!pattern0.test(data243)){
+const err495 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
 if(vErrors === null){
 vErrors = [err495];
 }
@@ -15036,11 +15240,8 @@ vErrors.push(err495);
 errors++;
 }
 }
-if(data237.traceId !== undefined){
-let data242 = data237.traceId;
-if(typeof data242 === "string"){
-if(!pattern0.test(data242)){
-const err496 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/pattern",keyword:"pattern",params:{pattern: "^[0-9a-f]{32}$"},message:"must match pattern \""+"^[0-9a-f]{32}$"+"\""};
+else {
+const err496 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err496];
 }
@@ -15050,8 +15251,9 @@ vErrors.push(err496);
 errors++;
 }
 }
-else {
-const err497 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/traceId",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/traceId/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data238.detail !== undefined){
+if(typeof data238.detail !== "string"){
+const err497 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err497];
 }
@@ -15061,9 +15263,9 @@ vErrors.push(err497);
 errors++;
 }
 }
-if(data237.detail !== undefined){
-if(typeof data237.detail !== "string"){
-const err498 = {instancePath:instancePath+"/voice/faultSamples/" + i17+"/detail",schemaPath:"#/properties/voice/properties/faultSamples/items/properties/detail/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err498 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err498];
 }
@@ -15075,7 +15277,7 @@ errors++;
 }
 }
 else {
-const err499 = {instancePath:instancePath+"/voice/faultSamples/" + i17,schemaPath:"#/properties/voice/properties/faultSamples/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err499 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err499];
 }
@@ -15085,9 +15287,15 @@ vErrors.push(err499);
 errors++;
 }
 }
-}
-else {
-const err500 = {instancePath:instancePath+"/voice/faultSamples",schemaPath:"#/properties/voice/properties/faultSamples/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data151.timeline !== undefined){
+let data245 = data151.timeline;
+if(Array.isArray(data245)){
+const len18 = data245.length;
+for(let i18=0; i18<len18; i18++){
+let data246 = data245[i18];
+if(data246 && typeof data246 == "object" && !Array.isArray(data246)){
+if(data246.second === undefined){
+const err500 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
 if(vErrors === null){
 vErrors = [err500];
 }
@@ -15096,16 +15304,8 @@ vErrors.push(err500);
 }
 errors++;
 }
-}
-if(data150.timeline !== undefined){
-let data244 = data150.timeline;
-if(Array.isArray(data244)){
-const len18 = data244.length;
-for(let i18=0; i18<len18; i18++){
-let data245 = data244[i18];
-if(data245 && typeof data245 == "object" && !Array.isArray(data245)){
-if(data245.second === undefined){
-const err501 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "second"},message:"must have required property '"+"second"+"'"};
+if(data246.up === undefined){
+const err501 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
 if(vErrors === null){
 vErrors = [err501];
 }
@@ -15114,8 +15314,8 @@ vErrors.push(err501);
 }
 errors++;
 }
-if(data245.up === undefined){
-const err502 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "up"},message:"must have required property '"+"up"+"'"};
+if(data246.sent === undefined){
+const err502 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
 if(vErrors === null){
 vErrors = [err502];
 }
@@ -15124,8 +15324,8 @@ vErrors.push(err502);
 }
 errors++;
 }
-if(data245.sent === undefined){
-const err503 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sent"},message:"must have required property '"+"sent"+"'"};
+if(data246.received === undefined){
+const err503 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
 if(vErrors === null){
 vErrors = [err503];
 }
@@ -15134,8 +15334,8 @@ vErrors.push(err503);
 }
 errors++;
 }
-if(data245.received === undefined){
-const err504 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "received"},message:"must have required property '"+"received"+"'"};
+if(data246.gaps === undefined){
+const err504 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
 if(vErrors === null){
 vErrors = [err504];
 }
@@ -15144,8 +15344,8 @@ vErrors.push(err504);
 }
 errors++;
 }
-if(data245.gaps === undefined){
-const err505 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "gaps"},message:"must have required property '"+"gaps"+"'"};
+if(data246.sendLateMaxMs === undefined){
+const err505 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
 if(vErrors === null){
 vErrors = [err505];
 }
@@ -15154,8 +15354,10 @@ vErrors.push(err505);
 }
 errors++;
 }
-if(data245.sendLateMaxMs === undefined){
-const err506 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/required",keyword:"required",params:{missingProperty: "sendLateMaxMs"},message:"must have required property '"+"sendLateMaxMs"+"'"};
+if(data246.second !== undefined){
+let data247 = data246.second;
+if(!(((typeof data247 == "number") && (!(data247 % 1) && !isNaN(data247))) && (isFinite(data247)))){
+const err506 = {instancePath:instancePath+"/voice/timeline/" + i18+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err506];
 }
@@ -15164,10 +15366,11 @@ vErrors.push(err506);
 }
 errors++;
 }
-if(data245.second !== undefined){
-let data246 = data245.second;
-if(!(((typeof data246 == "number") && (!(data246 % 1) && !isNaN(data246))) && (isFinite(data246)))){
-const err507 = {instancePath:instancePath+"/voice/timeline/" + i18+"/second",schemaPath:"#/properties/voice/properties/timeline/items/properties/second/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+}
+if(data246.up !== undefined){
+let data248 = data246.up;
+if(!(((typeof data248 == "number") && (!(data248 % 1) && !isNaN(data248))) && (isFinite(data248)))){
+const err507 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err507];
 }
@@ -15176,11 +15379,9 @@ vErrors.push(err507);
 }
 errors++;
 }
-}
-if(data245.up !== undefined){
-let data247 = data245.up;
-if(!(((typeof data247 == "number") && (!(data247 % 1) && !isNaN(data247))) && (isFinite(data247)))){
-const err508 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data248 == "number") && (isFinite(data248))){
+if(data248 < 0 || isNaN(data248)){
+const err508 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err508];
 }
@@ -15189,9 +15390,12 @@ vErrors.push(err508);
 }
 errors++;
 }
-if((typeof data247 == "number") && (isFinite(data247))){
-if(data247 < 0 || isNaN(data247)){
-const err509 = {instancePath:instancePath+"/voice/timeline/" + i18+"/up",schemaPath:"#/properties/voice/properties/timeline/items/properties/up/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data246.sent !== undefined){
+let data249 = data246.sent;
+if(!(((typeof data249 == "number") && (!(data249 % 1) && !isNaN(data249))) && (isFinite(data249)))){
+const err509 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err509];
 }
@@ -15200,12 +15404,9 @@ vErrors.push(err509);
 }
 errors++;
 }
-}
-}
-if(data245.sent !== undefined){
-let data248 = data245.sent;
-if(!(((typeof data248 == "number") && (!(data248 % 1) && !isNaN(data248))) && (isFinite(data248)))){
-const err510 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data249 == "number") && (isFinite(data249))){
+if(data249 < 0 || isNaN(data249)){
+const err510 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err510];
 }
@@ -15214,9 +15415,12 @@ vErrors.push(err510);
 }
 errors++;
 }
-if((typeof data248 == "number") && (isFinite(data248))){
-if(data248 < 0 || isNaN(data248)){
-const err511 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sent",schemaPath:"#/properties/voice/properties/timeline/items/properties/sent/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data246.received !== undefined){
+let data250 = data246.received;
+if(!(((typeof data250 == "number") && (!(data250 % 1) && !isNaN(data250))) && (isFinite(data250)))){
+const err511 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err511];
 }
@@ -15225,12 +15429,9 @@ vErrors.push(err511);
 }
 errors++;
 }
-}
-}
-if(data245.received !== undefined){
-let data249 = data245.received;
-if(!(((typeof data249 == "number") && (!(data249 % 1) && !isNaN(data249))) && (isFinite(data249)))){
-const err512 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data250 == "number") && (isFinite(data250))){
+if(data250 < 0 || isNaN(data250)){
+const err512 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err512];
 }
@@ -15239,9 +15440,12 @@ vErrors.push(err512);
 }
 errors++;
 }
-if((typeof data249 == "number") && (isFinite(data249))){
-if(data249 < 0 || isNaN(data249)){
-const err513 = {instancePath:instancePath+"/voice/timeline/" + i18+"/received",schemaPath:"#/properties/voice/properties/timeline/items/properties/received/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data246.gaps !== undefined){
+let data251 = data246.gaps;
+if(!(((typeof data251 == "number") && (!(data251 % 1) && !isNaN(data251))) && (isFinite(data251)))){
+const err513 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err513];
 }
@@ -15250,12 +15454,9 @@ vErrors.push(err513);
 }
 errors++;
 }
-}
-}
-if(data245.gaps !== undefined){
-let data250 = data245.gaps;
-if(!(((typeof data250 == "number") && (!(data250 % 1) && !isNaN(data250))) && (isFinite(data250)))){
-const err514 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if((typeof data251 == "number") && (isFinite(data251))){
+if(data251 < 0 || isNaN(data251)){
+const err514 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
 if(vErrors === null){
 vErrors = [err514];
 }
@@ -15264,9 +15465,12 @@ vErrors.push(err514);
 }
 errors++;
 }
-if((typeof data250 == "number") && (isFinite(data250))){
-if(data250 < 0 || isNaN(data250)){
-const err515 = {instancePath:instancePath+"/voice/timeline/" + i18+"/gaps",schemaPath:"#/properties/voice/properties/timeline/items/properties/gaps/minimum",keyword:"minimum",params:{comparison: ">=", limit: 0},message:"must be >= 0"};
+}
+}
+if(data246.sendLateMaxMs !== undefined){
+let data252 = data246.sendLateMaxMs;
+if(!((typeof data252 == "number") && (isFinite(data252)))){
+const err515 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
 if(vErrors === null){
 vErrors = [err515];
 }
@@ -15277,10 +15481,8 @@ errors++;
 }
 }
 }
-if(data245.sendLateMaxMs !== undefined){
-let data251 = data245.sendLateMaxMs;
-if(!((typeof data251 == "number") && (isFinite(data251)))){
-const err516 = {instancePath:instancePath+"/voice/timeline/" + i18+"/sendLateMaxMs",schemaPath:"#/properties/voice/properties/timeline/items/properties/sendLateMaxMs/type",keyword:"type",params:{type: "number"},message:"must be number"};
+else {
+const err516 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err516];
 }
@@ -15292,7 +15494,7 @@ errors++;
 }
 }
 else {
-const err517 = {instancePath:instancePath+"/voice/timeline/" + i18,schemaPath:"#/properties/voice/properties/timeline/items/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err517 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err517];
 }
@@ -15304,7 +15506,7 @@ errors++;
 }
 }
 else {
-const err518 = {instancePath:instancePath+"/voice/timeline",schemaPath:"#/properties/voice/properties/timeline/type",keyword:"type",params:{type: "array"},message:"must be array"};
+const err518 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err518];
 }
@@ -15316,24 +15518,12 @@ errors++;
 }
 }
 else {
-const err519 = {instancePath:instancePath+"/voice",schemaPath:"#/properties/voice/type",keyword:"type",params:{type: "object"},message:"must be object"};
+const err519 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
 if(vErrors === null){
 vErrors = [err519];
 }
 else {
 vErrors.push(err519);
-}
-errors++;
-}
-}
-}
-else {
-const err520 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
-if(vErrors === null){
-vErrors = [err520];
-}
-else {
-vErrors.push(err520);
 }
 errors++;
 }
@@ -16668,7 +16858,7 @@ return errors === 0;
 }
 
 export const RunRecord = validate44;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"headerNames":{"description":"Lowercase names of the additional headers of every request, from --header-file.","type":"array","items":{"type":"string"}},"certificateGiven":{"description":"Whether a client certificate was offered.","type":"boolean"},"proxy":{"description":"Host and port of the proxy through which the requests went.","type":"string"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"allowHttp":false,"keyGiven":true,"headerNames":["x-tenant"],"certificateGiven":true,"proxy":"proxy.example.com:3128","concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service"]}},"selected":{"description":"Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.","type":"array","items":{"type":"string"}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"headerNames":{"description":"Lowercase names of the additional headers of every request, from --header-file.","type":"array","items":{"type":"string"}},"certificateGiven":{"description":"Whether a client certificate was offered.","type":"boolean"},"proxy":{"description":"Host and port of the proxy through which the requests went.","type":"string"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"selected":["CHAT-024","HEALTH-010","USERS-001"],"allowHttp":false,"keyGiven":true,"headerNames":["x-tenant"],"certificateGiven":true,"proxy":"proxy.example.com:3128","concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
@@ -16922,9 +17112,13 @@ vErrors.push(err21);
 errors++;
 }
 }
-if(data.allowHttp !== undefined){
-if(typeof data.allowHttp !== "boolean"){
-const err22 = {instancePath:instancePath+"/allowHttp",schemaPath:"#/properties/allowHttp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.selected !== undefined){
+let data8 = data.selected;
+if(Array.isArray(data8)){
+const len1 = data8.length;
+for(let i1=0; i1<len1; i1++){
+if(typeof data8[i1] !== "string"){
+const err22 = {instancePath:instancePath+"/selected/" + i1,schemaPath:"#/properties/selected/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err22];
 }
@@ -16934,9 +17128,9 @@ vErrors.push(err22);
 errors++;
 }
 }
-if(data.keyGiven !== undefined){
-if(typeof data.keyGiven !== "boolean"){
-const err23 = {instancePath:instancePath+"/keyGiven",schemaPath:"#/properties/keyGiven/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+}
+else {
+const err23 = {instancePath:instancePath+"/selected",schemaPath:"#/properties/selected/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err23];
 }
@@ -16946,13 +17140,9 @@ vErrors.push(err23);
 errors++;
 }
 }
-if(data.headerNames !== undefined){
-let data10 = data.headerNames;
-if(Array.isArray(data10)){
-const len1 = data10.length;
-for(let i1=0; i1<len1; i1++){
-if(typeof data10[i1] !== "string"){
-const err24 = {instancePath:instancePath+"/headerNames/" + i1,schemaPath:"#/properties/headerNames/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.allowHttp !== undefined){
+if(typeof data.allowHttp !== "boolean"){
+const err24 = {instancePath:instancePath+"/allowHttp",schemaPath:"#/properties/allowHttp/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err24];
 }
@@ -16962,9 +17152,9 @@ vErrors.push(err24);
 errors++;
 }
 }
-}
-else {
-const err25 = {instancePath:instancePath+"/headerNames",schemaPath:"#/properties/headerNames/type",keyword:"type",params:{type: "array"},message:"must be array"};
+if(data.keyGiven !== undefined){
+if(typeof data.keyGiven !== "boolean"){
+const err25 = {instancePath:instancePath+"/keyGiven",schemaPath:"#/properties/keyGiven/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err25];
 }
@@ -16974,9 +17164,13 @@ vErrors.push(err25);
 errors++;
 }
 }
-if(data.certificateGiven !== undefined){
-if(typeof data.certificateGiven !== "boolean"){
-const err26 = {instancePath:instancePath+"/certificateGiven",schemaPath:"#/properties/certificateGiven/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.headerNames !== undefined){
+let data12 = data.headerNames;
+if(Array.isArray(data12)){
+const len2 = data12.length;
+for(let i2=0; i2<len2; i2++){
+if(typeof data12[i2] !== "string"){
+const err26 = {instancePath:instancePath+"/headerNames/" + i2,schemaPath:"#/properties/headerNames/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err26];
 }
@@ -16986,9 +17180,9 @@ vErrors.push(err26);
 errors++;
 }
 }
-if(data.proxy !== undefined){
-if(typeof data.proxy !== "string"){
-const err27 = {instancePath:instancePath+"/proxy",schemaPath:"#/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string"};
+}
+else {
+const err27 = {instancePath:instancePath+"/headerNames",schemaPath:"#/properties/headerNames/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err27];
 }
@@ -16998,9 +17192,9 @@ vErrors.push(err27);
 errors++;
 }
 }
-if(data.intrusive !== undefined){
-if(typeof data.intrusive !== "boolean"){
-const err28 = {instancePath:instancePath+"/intrusive",schemaPath:"#/properties/intrusive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.certificateGiven !== undefined){
+if(typeof data.certificateGiven !== "boolean"){
+const err28 = {instancePath:instancePath+"/certificateGiven",schemaPath:"#/properties/certificateGiven/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err28];
 }
@@ -17010,9 +17204,9 @@ vErrors.push(err28);
 errors++;
 }
 }
-if(data.apiKeyHeader !== undefined){
-if(typeof data.apiKeyHeader !== "string"){
-const err29 = {instancePath:instancePath+"/apiKeyHeader",schemaPath:"#/properties/apiKeyHeader/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.proxy !== undefined){
+if(typeof data.proxy !== "string"){
+const err29 = {instancePath:instancePath+"/proxy",schemaPath:"#/properties/proxy/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err29];
 }
@@ -17022,9 +17216,9 @@ vErrors.push(err29);
 errors++;
 }
 }
-if(data.voiceUrl !== undefined){
-if(typeof data.voiceUrl !== "string"){
-const err30 = {instancePath:instancePath+"/voiceUrl",schemaPath:"#/properties/voiceUrl/type",keyword:"type",params:{type: "string"},message:"must be string"};
+if(data.intrusive !== undefined){
+if(typeof data.intrusive !== "boolean"){
+const err30 = {instancePath:instancePath+"/intrusive",schemaPath:"#/properties/intrusive/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err30];
 }
@@ -17034,9 +17228,9 @@ vErrors.push(err30);
 errors++;
 }
 }
-if(data.interrupted !== undefined){
-if(typeof data.interrupted !== "boolean"){
-const err31 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
+if(data.apiKeyHeader !== undefined){
+if(typeof data.apiKeyHeader !== "string"){
+const err31 = {instancePath:instancePath+"/apiKeyHeader",schemaPath:"#/properties/apiKeyHeader/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err31];
 }
@@ -17046,10 +17240,9 @@ vErrors.push(err31);
 errors++;
 }
 }
-if(data.concurrency !== undefined){
-let data18 = data.concurrency;
-if(!(((typeof data18 == "number") && (!(data18 % 1) && !isNaN(data18))) && (isFinite(data18)))){
-const err32 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.voiceUrl !== undefined){
+if(typeof data.voiceUrl !== "string"){
+const err32 = {instancePath:instancePath+"/voiceUrl",schemaPath:"#/properties/voiceUrl/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err32];
 }
@@ -17058,9 +17251,10 @@ vErrors.push(err32);
 }
 errors++;
 }
-if((typeof data18 == "number") && (isFinite(data18))){
-if(data18 < 1 || isNaN(data18)){
-const err33 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+if(data.interrupted !== undefined){
+if(typeof data.interrupted !== "boolean"){
+const err33 = {instancePath:instancePath+"/interrupted",schemaPath:"#/properties/interrupted/type",keyword:"type",params:{type: "boolean"},message:"must be boolean"};
 if(vErrors === null){
 vErrors = [err33];
 }
@@ -17070,15 +17264,39 @@ vErrors.push(err33);
 errors++;
 }
 }
-}
-}
-else {
-const err34 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.concurrency !== undefined){
+let data20 = data.concurrency;
+if(!(((typeof data20 == "number") && (!(data20 % 1) && !isNaN(data20))) && (isFinite(data20)))){
+const err34 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err34];
 }
 else {
 vErrors.push(err34);
+}
+errors++;
+}
+if((typeof data20 == "number") && (isFinite(data20))){
+if(data20 < 1 || isNaN(data20)){
+const err35 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err35];
+}
+else {
+vErrors.push(err35);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err36 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err36];
+}
+else {
+vErrors.push(err36);
 }
 errors++;
 }

@@ -1,27 +1,38 @@
 /** The comparison of a check with an earlier one. */
 import t from 'tap';
-import { compareReports } from '../../../conformance/index.ts';
+import { compareReports, htmlReport, markdownReport } from '../../../conformance/index.ts';
 import { comparisonLines } from '../../../conformance/reports/comparison.ts';
-import type { CheckReport, Verdict } from '../../../src/contract/index.ts';
+import { findViolations, type CheckReport, type Verdict } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
+import { report, row } from '../../helpers/check-report.ts';
 
 /** Creates a report with these verdicts by requirement id. */
-function createReport(verdicts: Record<string, Verdict>, more: Partial<CheckReport> = {}) {
-  const requirements = Object.entries(verdicts).map(([id, verdict]) => ({ id, verdict }));
-  const target = 'http://127.0.0.1:8080';
-  const startedAt = '2026-11-20T09:00:00.000Z';
-  return { startedAt, target, exitCode: 0, requirements, ...more } as CheckReport;
+function createReport(
+  verdicts: Record<string, Verdict>,
+  more: Partial<CheckReport> = {},
+): CheckReport {
+  const rows = Object.entries(verdicts).map(([id, verdict]) => row(id, { verdict }));
+  return report(rows, { requirementSet: '0.2', ...more });
 }
 
-const earlier = createReport({
-  'CHAT-001': 'pass',
-  'CHAT-002': 'fail',
-  'CHAT-003': 'warn',
-  'CHAT-004': 'pass',
-  'CHAT-005': 'note',
-  'CHAT-006': 'fail',
-  'CHAT-007': 'pass',
-});
+const earlier = createReport(
+  {
+    'CHAT-001': 'pass',
+    'CHAT-002': 'fail',
+    'CHAT-003': 'warn',
+    'CHAT-004': 'pass',
+    'CHAT-005': 'note',
+    'CHAT-006': 'fail',
+    'CHAT-007': 'pass',
+    'CHAT-010': 'fail',
+    'CHAT-011': 'blocked',
+    'CHAT-012': 'not_selected',
+    'CHAT-013': 'not_selected',
+    'CHAT-014': 'pass',
+    'CHAT-015': 'not_selected',
+  },
+  { startedAt: '2026-11-19T09:00:00.000Z' },
+);
 const now = createReport(
   {
     'CHAT-001': 'fail',
@@ -31,31 +42,99 @@ const now = createReport(
     'CHAT-005': 'note',
     'CHAT-006': 'warn',
     'CHAT-008': 'pass',
+    'CHAT-010': 'fail',
+    'CHAT-011': 'fail',
+    'CHAT-012': 'warn',
+    'CHAT-013': 'pass',
+    'CHAT-014': 'not_selected',
+    'CHAT-015': 'not_selected',
   },
-  { target: 'http://127.0.0.1:9999', exitCode: 1 },
+  { target: 'http://127.0.0.1:9999', verdict: 'not-conforming', exitCode: 1 },
 );
 
-void t.test('a comparison separates regressions, fixes, other changes, and the rest', (t) => {
-  const report = compareReports(now, earlier);
-  t.same(report.comparison, {
+void t.test('a comparison puts every requirement into one list', (t) => {
+  const compared = compareReports(now, earlier);
+  t.same(compared.comparison, {
     startedAt: earlier.startedAt,
-    differences: ['Different target: http://127.0.0.1:8080 before, http://127.0.0.1:9999 now.'],
+    differences: [
+      'Different target: http://127.0.0.1:1 before, http://127.0.0.1:9999 now.',
+      'The earlier kit did not know 1 requirement of the other run.',
+      'This kit does not know 1 requirement of the other run.',
+    ],
     regressions: ['CHAT-001', 'CHAT-003'],
+    newFailures: ['CHAT-011', 'CHAT-012'],
     fixes: ['CHAT-002', 'CHAT-006'],
-    otherChanges: ['CHAT-004', 'CHAT-008', 'CHAT-007'],
-    unchanged: ['CHAT-005'],
+    stillFailing: ['CHAT-010'],
+    onlyNow: ['CHAT-008', 'CHAT-013'],
+    onlyBefore: ['CHAT-014', 'CHAT-007'],
+    otherChanges: ['CHAT-004'],
+    unchanged: ['CHAT-005', 'CHAT-015'],
   });
-  t.equal(report.exitCode, 1, 'the exit code stays the same');
+  t.equal(compared.exitCode, 1, 'the exit code stays the same');
+  t.same(findViolations('CheckReport', compared), []);
   t.end();
 });
 
 void t.test('the terminal shows regressions first', (t) => {
   const options = { style: plainStyle, width: 80 };
-  const text = comparisonLines(compareReports(now, earlier), options).join('\n');
-  t.match(
-    text,
-    /^Compared with the run of 2026[^\n]+\nDifferent target: [^\n]+\n {2}regressed +CHAT-001 003\n {2}fixed +CHAT-002 006\n {2}other +CHAT-004 008 007\n {2}unchanged {2}1$/,
+  const lines = comparisonLines(compareReports(now, earlier), options);
+  t.same(
+    lines.filter((line) => line.startsWith('  ')),
+    [
+      '  regressed            CHAT-001 003',
+      '  new failures         CHAT-011 012',
+      '  fixed                CHAT-002 006',
+      '  still failing        CHAT-010',
+      '  checked only now     CHAT-008 013',
+      '  checked only before  CHAT-014 007',
+      '  other changes        CHAT-004',
+      '  unchanged            2',
+    ],
   );
+  t.match(lines[0], /^Compared with the run of 2026-11-19 09:00:00 UTC$/);
   t.same(comparisonLines(now, options), [], 'a report without a comparison has no block');
+  t.end();
+});
+
+void t.test('Markdown and HTML show the comparison before the findings', (t) => {
+  const compared = compareReports(now, earlier);
+  const markdown = markdownReport(compared);
+  t.match(markdown, /\| regressed \| 2 \| CHAT-001, CHAT-003 \|\n\| new failures \| 2 \|/);
+  t.ok(markdown.indexOf('### Compared with') < markdown.indexOf('### Failures'));
+  const run = {
+    ...{ record: 'run' as const, kitVersion: '0.1.0', suite: '2026-11', target: now.target },
+    ...{ seed: 'a', startedAt: now.startedAt, areas: ['chat' as const], allowHttp: false },
+    ...{ keyGiven: false, concurrency: 1 },
+  };
+  const page = htmlReport(compared, { run, exchanges: [] });
+  t.match(page, /regressed<\/th>\s*<td><a href="#CHAT-001">CHAT-001<\/a>/);
+  t.match(page, /CHAT-007/, 'a requirement that only the earlier run had');
+  t.notMatch(page, 'href="#CHAT-007"', 'has no link');
+  t.ok(page.indexOf('id="comparison"') < page.indexOf('id="findings"'));
+  t.end();
+});
+
+void t.test('other settings of the earlier run are stated', (t) => {
+  const other = createReport(
+    { 'USERS-001': 'pass', 'CHAT-001': 'not_selected' },
+    { kitVersion: '0.3.0', requirementSet: '0.3', verdict: 'not-judged' },
+  );
+  const compared = compareReports(
+    createReport({ 'USERS-001': 'not_selected', 'CHAT-001': 'pass' }),
+    other,
+  );
+  t.same(compared.comparison?.differences, [
+    'Different requirement set: 0.3 before, 0.2 now.',
+    'Different kit version: 0.3.0 before, 0.1.0 now.',
+    'Different areas: users before, chat now.',
+    'The earlier run could not be judged.',
+  ]);
+  t.end();
+});
+
+void t.test('a breach that another requirement set makes a note is not a fix', (t) => {
+  const before = report([row('CHAT-001', { verdict: 'fail' })]);
+  const later = report([row('CHAT-001', { verdict: 'note', addedLater: true })]);
+  t.match(compareReports(later, before).comparison, { fixes: [], otherChanges: ['CHAT-001'] });
   t.end();
 });

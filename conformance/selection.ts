@@ -1,0 +1,124 @@
+import type { Area } from '../src/contract/index.ts';
+import { areaOf, idsOf, requirements, type RequirementId } from './areas/index.ts';
+import type { RequirementSet } from './engine/requirement.ts';
+import { requirementSets } from './requirement-sets.ts';
+import { suggestRequirement } from './suggest-requirement.ts';
+
+/** What a run judges. */
+export interface Selection {
+  /** The areas with a selected requirement. */
+  areas: readonly Area[];
+  /** The selected requirements; absent if all requirements of the areas are. */
+  selected?: readonly RequirementId[];
+}
+
+/** What to select from, and how. */
+export interface SelectionOptions {
+  areas: readonly Area[];
+  /** Ids, or patterns with `*`, of the requirements to judge (default: all). */
+  only?: readonly string[] | undefined;
+  /** Ids, or patterns with `*`, of the requirements to leave out. */
+  skip?: readonly string[] | undefined;
+  /** The requirements that count (default: all). */
+  requirementSet?: RequirementSet | undefined;
+  /** Spells the options in messages (default: as on the command line). */
+  spell?: ((option: 'only' | 'skip' | 'area') => string) | undefined;
+  /** The recording whose run is judged again, and the requirements that the run selected. */
+  recording?: { selected: readonly string[] | undefined } | undefined;
+}
+
+/** A selection is wrong. The message says what to write instead. */
+export class SelectionError extends Error {
+  override name = 'SelectionError';
+}
+
+/**
+ * Selects requirements by id or by a pattern such as `CHAT-*`. Areas without a selected requirement
+ * are left out, so that nothing is sent for them.
+ *
+ * @throws {SelectionError} if an id matches no requirement of the areas, or nothing is left.
+ */
+export function selectRequirements(options: SelectionOptions): Selection {
+  const { areas, only, skip, requirementSet, recording } = options;
+  if (!only && !skip) return { areas };
+  const recorded = recording?.selected;
+  const candidates = areas.flatMap(idsOf).filter((id) => recorded?.includes(id) ?? true);
+  const chosen = only ? findAll('only', only, candidates, options) : new Set(candidates);
+  for (const id of skip ? findAll('skip', skip, candidates, options) : []) chosen.delete(id);
+  const selected = candidates.filter((id) => chosen.has(id));
+  if (selected.length === 0) {
+    throw new SelectionError('No requirement is left to judge. Select more, or skip fewer.');
+  }
+  if (requirementSet && !selected.some((id) => requirementSet.ids.has(id))) {
+    throw new SelectionError(
+      `Every selected requirement was added after the requirement set ${requirementSet.name}, so none of them counts. Select others, or a later set.`,
+    );
+  }
+  return { areas: areas.filter((area) => selected.some((id) => areaOf(id) === area)), selected };
+}
+
+/** Returns the requirements that match one of the patterns. Every pattern must match. */
+function findAll(
+  option: 'only' | 'skip',
+  patterns: readonly string[],
+  candidates: readonly RequirementId[],
+  options: SelectionOptions,
+): Set<RequirementId> {
+  const found = patterns.flatMap((pattern) => {
+    const matches = candidates.filter((id) => isMatch(pattern, id));
+    if (matches.length === 0) throw new SelectionError(describeMismatch(option, pattern, options));
+    return matches;
+  });
+  return new Set(found);
+}
+
+const isMatch = (pattern: string, id: string): boolean =>
+  new RegExp(
+    `^${pattern.replaceAll(/[^A-Za-z0-9-]/g, (mark) => (mark === '*' ? '.*' : `\\${mark}`))}$`,
+    'i',
+  ).test(id);
+
+function describeMismatch(
+  option: 'only' | 'skip',
+  pattern: string,
+  { areas, spell = (name) => `--${name}`, recording }: SelectionOptions,
+): string {
+  const all = Object.keys(requirements) as RequirementId[];
+  const where = `${JSON.stringify(pattern)} (${spell(option)})`;
+  const matches = all.filter((id) => isMatch(pattern, id));
+  const [other] = matches;
+  if (other === undefined) {
+    const area = all.find((id) => areaOf(id) === pattern.toLowerCase());
+    const hint = area
+      ? `Did you mean ${pattern.toUpperCase()}-*?`
+      : suggestRequirement(pattern, all);
+    return `Unknown requirement ${where}. ${hint}`;
+  }
+  if (matches.some((id) => areas.includes(areaOf(id)))) {
+    return `${where} was left out when the run was recorded. Remove it.`;
+  }
+  const area = areaOf(other);
+  const subject = `${where} is a requirement of ${area}, but`;
+  if (recording) return `${subject} the recording has only ${areas.join(', ')}. Remove it.`;
+  const isPossible = (area === 'service') === areas.includes('service');
+  const wanted = isPossible ? [...areas, area] : [area];
+  return `${subject} this run checks only ${areas.join(', ')}. Did you mean ${spell('area')} ${wanted.join(',')}?`;
+}
+
+/**
+ * Returns the requirement set of a release; undefined without a name.
+ *
+ * @throws {SelectionError} if there is no such set.
+ */
+export function findRequirementSet(
+  name: string | undefined,
+  option = '--requirements',
+): RequirementSet | undefined {
+  if (name === undefined) return undefined;
+  const set = requirementSets.find((each) => each.name === name);
+  if (set) return set;
+  const known = requirementSets.map((each) => each.name).join(', ');
+  throw new SelectionError(
+    `Unknown requirement set ${JSON.stringify(name)} (${option}). Known sets: ${known}.`,
+  );
+}

@@ -1,0 +1,89 @@
+import type { LoadTarget } from '../../src/contract/index.ts';
+import type { Random } from '../../src/platform/random.ts';
+import { findRankAbove, findRankBelow } from '../verdict/binomial.ts';
+import { judgeShare, type Block } from '../verdict/share.ts';
+import { withReservation } from '../verdict/targets.ts';
+import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
+import type { CallOutcome } from '../voice/fleet-messages.ts';
+import { judgeErrorRate, judgeSlowest } from './judge-threshold.ts';
+import type { CallTime } from './metrics.ts';
+import type { Threshold } from './threshold.ts';
+
+/**
+ * Judges a threshold on calls. A call that failed before the time, and a turn without a response,
+ * break a threshold on that time. The turns of a call count as one stretch, because a slow call
+ * usually has several slow turns.
+ */
+export function judgeCallThreshold(
+  threshold: Threshold,
+  calls: readonly CallOutcome[],
+  chance: Random,
+): LoadTarget {
+  const { metric, row, limit, excludesLimit } = threshold;
+  const { measure } = metric;
+  if (measure.kind !== 'time' || measure.callTime === undefined) {
+    const failures = calls.map(({ isHeld }): Block => ({ samples: 1, hits: isHeld ? 0 : 1 }));
+    return judgeErrorRate(threshold, failures, 'call', chance);
+  }
+  const { callTime, percentile } = measure;
+  const timesByCall = calls.map((call) => timesOf(call, callTime));
+  const times = timesByCall.flat().sort((left, right) => left - right);
+  const isBreach = (ms: number): boolean => (excludesLimit ? ms >= limit : ms > limit);
+  const breaches = timesByCall.map((each): Block => ({
+    samples: each.length,
+    hits: each.filter(isBreach).length,
+  }));
+  const noun = callTime === 'turn_response' ? 'turn' : 'call';
+  const atRank = (rank: number | undefined): number | null => finite(times[(rank ?? 0) - 1]);
+  if (percentile === 'max') return judgeSlowest(threshold, breaches, atRank(times.length), noun);
+  const { verdict, samples, hits, reservation } = judgeShare(
+    breaches,
+    1 - percentile / 100,
+    chance,
+  );
+  const range: [number | null, number | null] = [
+    atRank(findRankBelow(percentile, samples)),
+    atRank(findRankAbove(percentile, samples)),
+  ];
+  const measured = atRank(Math.ceil((percentile / 100) * samples));
+  const missing = times.filter((ms) => ms === Infinity).length;
+  const without =
+    missing === 0 ? '' : ` (${formatNumber(missing)} of them because nothing was received)`;
+  const value = measured === null ? 'could not be measured' : `is ${formatDuration(measured)}`;
+  const summary =
+    samples === 0
+      ? 'Nothing was measured.'
+      : `The p${percentile} over ${formatCount(samples, noun)} ${value}; ${formatNumber(hits)} missed the limit${without}.`;
+  return {
+    ...row,
+    measured,
+    bound95: range[1],
+    range95: range,
+    samples,
+    verdict,
+    reason: withReservation(summary, reservation),
+  };
+}
+
+/** Returns the times of a call; Infinity for each that should have been measured and was not. */
+function timesOf(call: CallOutcome, callTime: CallTime): number[] {
+  if (callTime === 'turn_response') {
+    return [
+      ...call.turnResponsesMs,
+      ...Array.from({ length: call.unansweredTurns }, () => Infinity),
+    ];
+  }
+  const { readyMs, setupMs, firstPacketMs, pathMs, fault } = call;
+  const measured = {
+    ready: readyMs,
+    setup: setupMs,
+    first_packet: firstPacketMs,
+    audio_path_latency: pathMs,
+  }[callTime];
+  if (measured !== undefined) return [measured];
+  // The path of a call that never connected has no latency.
+  return fault && callTime !== 'audio_path_latency' ? [Infinity] : [];
+}
+
+const finite = (ms: number | undefined): number | null =>
+  ms === undefined || ms === Infinity ? null : Math.round(ms * 100) / 100;

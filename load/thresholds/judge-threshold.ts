@@ -1,0 +1,122 @@
+import type { InFlightTrend, LoadTarget } from '../../src/contract/index.ts';
+import type { Random } from '../../src/platform/random.ts';
+import { formatDuration, formatNumber, formatShare } from '../../src/report-kit/format.ts';
+import type { StreamMeasurements } from '../verdict/judge-run.ts';
+import { judgeLatency } from '../verdict/latency.ts';
+import { judgeShare, type Block } from '../verdict/share.ts';
+import { notTested, toPercent, withReservation } from '../verdict/targets.ts';
+import type { Threshold } from './threshold.ts';
+
+/** What a threshold on requests is compared with. */
+export interface ThresholdMeasurements extends StreamMeasurements {
+  /** Response times, and those that break the threshold, by stretches of time. */
+  breaches: readonly Block[];
+  offeredPerSecond: number;
+  /** The trend of the requests in flight; undefined where no backlog can grow or it is unknown. */
+  trend: InFlightTrend | undefined;
+}
+
+/** Judges a threshold on requests in the same way as the targets of the specification. */
+export function judgeThreshold(
+  threshold: Threshold,
+  measured: ThresholdMeasurements,
+  chance: Random,
+): LoadTarget {
+  const { measure } = threshold.metric;
+  switch (measure.kind) {
+    case 'time': {
+      const { percentile } = measure;
+      const times = { ...measured, misses: measured.breaches };
+      return percentile === 'max'
+        ? judgeSlowest(threshold, measured.breaches, measured.atRank(measured.count))
+        : judgeLatency(threshold.row, times, percentile, chance);
+    }
+    case 'error_rate':
+      return judgeErrorRate(threshold, measured.failures, 'request', chance);
+    case 'rate':
+      return judgeRate(threshold, measured, chance);
+  }
+}
+
+/** Judges the slowest response. It is observed, not estimated, so it has no bounds. */
+export function judgeSlowest(
+  { row, limit }: Threshold,
+  breaches: readonly Block[],
+  slowestMs: number | null,
+  noun = 'response',
+): LoadTarget {
+  const samples = sum(breaches, 'samples');
+  const misses = sum(breaches, 'hits');
+  const range95: LoadTarget['range95'] = [null, null];
+  const base = { ...row, measured: slowestMs, bound95: null, range95 };
+  if (samples === 0) {
+    return { ...base, samples, verdict: 'NOT PROVEN', reason: 'No response time was measured.' };
+  }
+  const slowest = slowestMs === null ? 'never' : formatDuration(slowestMs);
+  const reason = `The slowest ${noun} of ${formatNumber(samples)} took ${slowest}; ${formatNumber(misses)} missed the limit of ${formatDuration(limit)}.`;
+  return { ...base, samples, verdict: misses > 0 ? 'FAIL' : 'PASS', reason };
+}
+
+/** Judges the share of requests or calls that failed. */
+export function judgeErrorRate(
+  { row, limit }: Threshold,
+  failures: readonly Block[],
+  noun: string,
+  chance: Random,
+): LoadTarget {
+  const { verdict, samples, hits, low, high, reservation } = judgeShare(
+    failures,
+    limit / 100,
+    chance,
+  );
+  if (samples === 0) return { ...notTested(row, `No ${noun} completed.`), verdict };
+  const range: [number, number] = [toPercent(low), toPercent(high)];
+  const summary = `${formatNumber(hits)} of ${formatNumber(samples)} ${noun}s failed (${formatShare(hits / samples)}).`;
+  return {
+    ...row,
+    measured: toPercent(hits / samples),
+    bound95: range[1],
+    range95: range,
+    samples,
+    verdict,
+    reason: withReservation(summary, reservation),
+  };
+}
+
+/** The share of requests that may fail if a run offers no more than the threshold, as for the target. */
+const FAILED_SHARE_MAX = 0.01;
+
+/** Judges how many requests per second succeed. A growing backlog is subtracted. */
+function judgeRate(
+  { row, limit }: Threshold,
+  { failures, offeredPerSecond, trend }: ThresholdMeasurements,
+  chance: Random,
+): LoadTarget {
+  const growth = trend?.rising ? trend.perSecond : 0;
+  const kept = Math.max(0, offeredPerSecond - growth);
+  const allowed = kept > 0 ? Math.max(FAILED_SHARE_MAX, 1 - limit / kept) : FAILED_SHARE_MAX;
+  const share = judgeShare(failures, Math.min(allowed, 0.999), chance);
+  const { samples, hits, low, high } = share;
+  if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict: share.verdict };
+  const rate = (failed: number): number => Math.round(kept * (1 - failed) * 1_000) / 1_000;
+  const measured = rate(hits / samples);
+  const summary = `Offered rate: ${formatNumber(offeredPerSecond, 2)} requests/s; ${formatNumber(measured, 2)} requests/s succeeded.`;
+  const isTooLow = kept < limit * (1 - FAILED_SHARE_MAX);
+  const tooLow =
+    growth > 0
+      ? `A backlog grew by ${formatNumber(growth, 1)} requests per second.`
+      : `The offered rate was only ${formatNumber(offeredPerSecond, 2)} requests/s.`;
+  const verdict = !isTooLow ? share.verdict : growth > 0 ? 'FAIL' : 'NOT PROVEN';
+  return {
+    ...row,
+    measured,
+    bound95: rate(high),
+    range95: [rate(high), rate(low)],
+    samples,
+    verdict,
+    reason: withReservation(summary, isTooLow ? tooLow : share.reservation),
+  };
+}
+
+const sum = (blocks: readonly Block[], key: keyof Block): number =>
+  blocks.reduce((total, block) => total + block[key], 0);

@@ -1,0 +1,74 @@
+import type { StreamName, VoiceLoad } from '../../src/contract/index.ts';
+
+/** The times of calls that can have a threshold, with their titles and their names in the report. */
+export const callTimes = {
+  ready: ['Time to call_ready', 'readyMs'],
+  setup: ['Time to connect', 'setupMs'],
+  first_packet: ['Time to the first packet', 'firstPacketMs'],
+  audio_path_latency: ['Network path latency', 'audioPathLatencyMs'],
+  turn_response: ['Voice response latency', 'turnResponseMs'],
+} as const satisfies Record<string, readonly [title: string, name: keyof VoiceLoad]>;
+
+/** A time of calls that can have a threshold. */
+export type CallTime = keyof typeof callTimes;
+
+/** What a metric measures. */
+export type Measure =
+  | { kind: 'time'; callTime?: CallTime; percentile: number | 'max' }
+  | { kind: 'error_rate' }
+  | { kind: 'rate' };
+
+/** A figure of a load report that can have a threshold. */
+export interface Metric {
+  /** For example "chat.p95". */
+  name: string;
+  /** The requests or calls that it is about. */
+  source: StreamName | 'voice';
+  /** The subject of a sentence about it. */
+  subject: string;
+  measure: Measure;
+}
+
+const percentiles: readonly (readonly [name: string, percentile: number | 'max'])[] = [
+  ['p50', 50],
+  ['p90', 90],
+  ['p95', 95],
+  ['p99', 99],
+  ['p99.9', 99.9],
+  ['max', 'max'],
+];
+
+const streams = [
+  ['chat', 'Chat'],
+  ['health', 'Health'],
+  ['users', 'Users'],
+] as const;
+
+/** Every metric, in the order in which messages list them. */
+export const metrics: readonly Metric[] = [
+  ...streams.flatMap(([source, title]): Metric[] => [
+    ...percentiles.map(([name, percentile]): Metric => ({
+      name: `${source}.${name}`,
+      source,
+      subject: `${title} response time (${name})`,
+      measure: { kind: 'time', percentile },
+    })),
+    {
+      ...{ name: `${source}.error_rate`, source, subject: `${title} error rate` },
+      measure: { kind: 'error_rate' },
+    },
+    { name: `${source}.rate`, source, subject: `${title} rate`, measure: { kind: 'rate' } },
+  ]),
+  ...Object.entries(callTimes).flatMap(([callTime, [title]]) =>
+    percentiles.map(([name, percentile]): Metric => ({
+      name: `voice.${callTime}.${name}`,
+      source: 'voice',
+      subject: `${title} (${name})`,
+      measure: { kind: 'time', callTime: callTime as CallTime, percentile },
+    })),
+  ),
+  {
+    ...{ name: 'voice.error_rate', source: 'voice', subject: 'Voice call error rate' },
+    measure: { kind: 'error_rate' },
+  },
+];

@@ -1,0 +1,58 @@
+import type { InFlightTrend, LoadPlan, LoadTarget, StreamName } from '../../src/contract/index.ts';
+import { seededRandom } from '../../src/platform/random.ts';
+import type { LoadOptions } from '../options.ts';
+import type { RecorderOptions } from '../record/recorder.ts';
+import type { IsMiss } from '../record/stream-log.ts';
+import type { PacedRun } from '../phases/paced-run.ts';
+import type { StreamMeasurements } from '../verdict/judge-run.ts';
+import { notTested } from '../verdict/targets.ts';
+import { judgeThreshold } from './judge-threshold.ts';
+import type { Threshold } from './threshold.ts';
+
+const isTimeOf = (stream: StreamName, { metric }: Threshold): boolean =>
+  metric.source === stream && metric.measure.kind === 'time';
+
+/** Returns for each stream the tests that its response times must not meet, in order. */
+export function createBreachTests(
+  thresholds: readonly Threshold[],
+): NonNullable<RecorderOptions['thresholds']> {
+  const testsOf = (stream: StreamName): IsMiss[] =>
+    thresholds
+      .filter((threshold) => isTimeOf(stream, threshold))
+      .map(
+        ({ limit, excludesLimit }) =>
+          (ms) =>
+            excludesLimit ? ms >= limit : ms > limit,
+      );
+  return { chat: testsOf('chat'), health: testsOf('health'), users: testsOf('users') };
+}
+
+/** Judges the thresholds of a run. Those on calls are judged when the calls have ended. */
+export function judgeStreamThresholds(
+  { thresholds = [], seed }: Pick<LoadOptions, 'thresholds' | 'seed'>,
+  { plan, paced: { record, ranMs } }: { plan: LoadPlan; paced: PacedRun },
+  measured: { streams: ReadonlyMap<StreamName, StreamMeasurements>; trend?: InFlightTrend },
+): LoadTarget[] {
+  return thresholds.map((threshold): LoadTarget => {
+    const { source } = threshold.metric;
+    const { row } = threshold;
+    if (source === 'voice') return notTested(row, 'No call was placed.');
+    const stream = measured.streams.get(source);
+    if (!stream) {
+      const reason = `The run sent no ${source} requests, because the sandbox has no such endpoint.`;
+      return { ...notTested(row, reason), verdict: 'NOT PROVEN' };
+    }
+    const nth = thresholds.filter((each) => isTimeOf(source, each)).indexOf(threshold);
+    const isOpen = plan.profile !== 'conversation';
+    return judgeThreshold(
+      threshold,
+      {
+        ...stream,
+        breaches: record.log(source).breaches[nth] ?? [],
+        offeredPerSecond: ranMs > 0 ? (stream.offered / ranMs) * 1_000 : 0,
+        trend: source === 'chat' && isOpen ? measured.trend : undefined,
+      },
+      seededRandom(`${seed}/threshold/${row.id}`),
+    );
+  });
+}

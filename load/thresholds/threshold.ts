@@ -1,0 +1,157 @@
+import type { LoadProfileName } from '../../src/contract/index.ts';
+import { formatQuantity } from '../../src/report-kit/format.ts';
+import { findClosest } from '../../src/platform/suggest.ts';
+import type { TargetRow } from '../verdict/targets.ts';
+import { metrics, type Metric } from './metrics.ts';
+
+/** A limit that a run must keep, in addition to the targets of the specification. */
+export interface Threshold {
+  metric: Metric;
+  row: TargetRow;
+  /** Milliseconds, percent, or requests per second. */
+  limit: number;
+  /** Whether a value that equals the limit breaks it: `<` and `>` instead of `<=` and `>=`. */
+  excludesLimit: boolean;
+}
+
+/** A threshold can't be read, or the run can't measure it. The message says what to write instead. */
+export class ThresholdError extends Error {
+  override name = 'ThresholdError';
+}
+
+const FORM = 'METRIC<VALUE or METRIC>=VALUE, such as chat.p95<800ms';
+
+/**
+ * Parses thresholds such as `chat.p95<800ms`, `chat.error_rate<1%`, and `chat.rate>=50/s`.
+ *
+ * @throws {ThresholdError} about the first one that is wrong or repeated.
+ */
+export function parseThresholds(texts: readonly string[]): Threshold[] {
+  const thresholds = texts.map(parseThreshold);
+  const ids = thresholds.map(({ row }) => row.id);
+  const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
+  if (repeated !== undefined) throw new ThresholdError(`The threshold ${repeated} is repeated.`);
+  return thresholds;
+}
+
+function parseThreshold(text: string): Threshold {
+  const [, name, operator, value] =
+    /^([^\s<>=]+)\s*(<=|>=|<|>)\s*([^\s<>=]+)$/.exec(text.trim()) ?? [];
+  if (name === undefined || operator === undefined || value === undefined) {
+    throw new ThresholdError(`A threshold has the form ${FORM}, got ${JSON.stringify(text)}.`);
+  }
+  const metric = metrics.find((each) => each.name === name);
+  if (!metric) throw new ThresholdError(describeUnknown(name));
+  const { kind } = metric.measure;
+  const limit = parsers[kind](value);
+  const isRate = kind === 'rate';
+  if (limit === undefined || operator.startsWith('>') !== isRate) {
+    throw new ThresholdError(
+      `${name} needs ${forms[kind]}, such as ${name}${examples[kind]}, got ${JSON.stringify(text)}.`,
+    );
+  }
+  const excludesLimit = !operator.endsWith('=');
+  const unit = units[kind];
+  const bound = isRate
+    ? excludesLimit
+      ? 'more than'
+      : 'at least'
+    : excludesLimit
+      ? 'under'
+      : 'at most';
+  const row = {
+    id: `${name}${operator}${value}`,
+    metric: name,
+    statement: `${metric.subject} is ${bound} ${formatQuantity(limit, unit)}.`,
+    target: limit,
+    unit,
+  };
+  return { metric, row, limit, excludesLimit };
+}
+
+type Kind = Metric['measure']['kind'];
+
+const units = { time: 'ms', error_rate: '%', rate: 'requests/s' } as const;
+
+const forms: Record<Kind, string> = {
+  time: '< or <= and a time in ms or s',
+  error_rate: '< or <= and a percentage above 0% and below 100%',
+  rate: '> or >= and a number of requests per second',
+};
+
+const examples: Record<Kind, string> = { time: '<800ms', error_rate: '<1%', rate: '>=50/s' };
+
+/** The limits that one can set: up to a day, and up to the highest rate of a run. */
+const TIME_MS_MAX = 86_400_000;
+const RATE_MAX = 10_000;
+
+const parsers: Record<Kind, (value: string) => number | undefined> = {
+  time(value) {
+    const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)$/.exec(value) ?? [];
+    return between(Number(number) * (unit === 's' ? 1_000 : 1), TIME_MS_MAX);
+  },
+  error_rate(value) {
+    const [, number] = /^(\d+(?:\.\d+)?)%$/.exec(value) ?? [];
+    const percent = between(Number(number), 100);
+    return percent === 100 ? undefined : percent;
+  },
+  rate(value) {
+    const [, number] = /^(\d+(?:\.\d+)?)\/s$/.exec(value) ?? [];
+    return between(Number(number), RATE_MAX);
+  },
+};
+
+const between = (number: number, max: number): number | undefined =>
+  number > 0 && number <= max ? number : undefined;
+
+function describeUnknown(name: string): string {
+  const names = metrics.map((metric) => metric.name);
+  const closest = findClosest(name, names);
+  const [source = ''] = name.split('.');
+  const related = names.filter((each) => each.startsWith(`${source}.`));
+  const sources = [...new Set(metrics.map((metric) => metric.source))];
+  const known =
+    related.length > 0
+      ? `Metrics of ${source}: ${related.join(', ')}.`
+      : `Metrics begin with ${sources.join(', ')}, for example chat.p95.`;
+  const guess = closest === undefined ? '' : ` Did you mean ${closest}?`;
+  return `Unknown metric ${JSON.stringify(name)}.${guess} ${known}`;
+}
+
+/** The requests and calls of each profile. */
+const sourcesOf: Record<LoadProfileName, readonly Metric['source'][]> = {
+  chat: ['chat'],
+  conversation: ['chat'],
+  health: ['health'],
+  mixed: ['chat', 'health', 'users'],
+  voice: ['voice'],
+  all: ['chat', 'health', 'users', 'voice'],
+};
+
+/**
+ * Checks that a run can measure its thresholds.
+ *
+ * @throws {ThresholdError} if the profile sends nothing that a threshold is about, or too little.
+ */
+export function checkThresholds(
+  thresholds: readonly Threshold[],
+  { profile, ratePerSecond }: { profile: LoadProfileName; ratePerSecond: number },
+): void {
+  for (const { metric, row, limit } of thresholds) {
+    const { source, measure } = metric;
+    if (!sourcesOf[profile].includes(source)) {
+      const profiles = Object.entries(sourcesOf).flatMap(([name, sources]) =>
+        sources.includes(source) ? [name] : [],
+      );
+      throw new ThresholdError(
+        `The threshold ${row.id} needs a profile with ${source} (${profiles.join(', ')}), got ${profile}.`,
+      );
+    }
+    const isMain = source === 'chat' || profile === 'health';
+    if (measure.kind === 'rate' && isMain && profile !== 'conversation' && limit > ratePerSecond) {
+      throw new ThresholdError(
+        `The threshold ${row.id} needs a rate of at least ${limit} requests per second, but the run sends ${ratePerSecond}.`,
+      );
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/** `check --watch`: runs again when the sandbox comes back, first what failed. */
+import type * as conformanceModule from '../../../conformance/index.ts';
+import type { RequirementId } from '../../../conformance/index.ts';
+import type { CheckReport } from '../../contract/index.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { formatCount } from '../../report-kit/format.ts';
+import { wrap } from '../../report-kit/terminal.ts';
+import type { Terminal } from '../output/terminal.ts';
+import { abortOnStopSignal } from '../signals.ts';
+
+type Conformance = typeof conformanceModule;
+
+/** One run of a watch. */
+export interface WatchedRun {
+  /** The requirements to judge; undefined for all that the command line selects. */
+  selected: readonly RequirementId[] | undefined;
+  /** Interrupts the run. */
+  signal: AbortSignal;
+  /** Whether an interrupted run leaves the reports of the run before. */
+  isRerun: boolean;
+}
+
+/** What a watch needs. */
+export interface WatchParts {
+  conformance: Conformance;
+  out: Terminal;
+  watched: Parameters<Conformance['watchOptionsOf']>[0];
+  /** Runs the check, writes its reports, and sets the exit code. */
+  runOnce: (run: WatchedRun) => Promise<CheckReport>;
+}
+
+/**
+ * Runs a check, and runs it again whenever the peer changes or Enter is pressed: first the
+ * requirements that failed, and when they hold, all of them. A stop signal ends the watch with the
+ * exit code of the last complete run.
+ */
+export async function watchCheck({
+  conformance,
+  out,
+  watched,
+  runOnce,
+}: WatchParts): Promise<void> {
+  const say = (text: string): void => out.write(`${wrap(text, out.width).join('\n')}\n`);
+  let isRunning = true;
+  using stop = abortOnStopSignal(() => (isRunning ? STOPPING : undefined));
+  using enter = listenForEnter();
+  const options = conformance.watchOptionsOf(watched, systemClock);
+  let last = await runOnce({ selected: undefined, signal: stop.signal, isRerun: false });
+  for (let nth = 2; !stop.signal.aborted; nth++) {
+    const failed = failedIds(last);
+    const before = await options.poll();
+    say(`\nWatching ${watched.target}. ${enter.hint}`);
+    isRunning = false;
+    const reason = await enter.race(stop.signal, (signal) =>
+      conformance.waitForChange({ ...options, before, signal, onLost: say }),
+    );
+    if (reason === undefined) return;
+    isRunning = true;
+    const again = await runAgain(nth, failed, reason);
+    if (!again) return;
+    last = again;
+    const isPartial = failed !== undefined && failed.length > 0;
+    if (!isPartial || failedIds(last)?.length !== 0) continue;
+    const whole = await runAgain(++nth, undefined, 'Everything that failed holds now.');
+    if (!whole) return;
+    last = whole;
+  }
+
+  /** Runs once more and says what changed; undefined if the run was interrupted. */
+  async function runAgain(
+    nth: number,
+    failed: readonly RequirementId[] | undefined,
+    reason: string,
+  ): Promise<CheckReport | undefined> {
+    const before = last;
+    const { exitCode } = process;
+    const selected = failed && failed.length > 0 ? failed : undefined;
+    const size = selected
+      ? `${formatCount(selected.length, 'requirement')} that failed`
+      : 'all requirements';
+    say(`${reason} Run ${nth}: ${size}.\n`);
+    const report = await runOnce({ selected, signal: stop.signal, isRerun: true });
+    if (stop.signal.aborted) {
+      process.exitCode = exitCode;
+      say(`Run ${nth} was interrupted. The exit code is that of run ${nth - 1}.`);
+      return undefined;
+    }
+    say(conformance.describeChanges(report, before, `run ${nth - 1}`));
+    return report;
+  }
+}
+
+/** The answer to the first stop signal during a run. */
+export const STOPPING =
+  'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.';
+
+/** Returns what failed; undefined if the run as a whole was not judged, so that all is run again. */
+function failedIds({ blockedBy, verdict, requirements }: CheckReport): RequirementId[] | undefined {
+  if (blockedBy || verdict === 'not-judged') return undefined;
+  return requirements.flatMap(({ id, verdict: each, accepted, addedLater }) =>
+    /^(fail|error|blocked)$/.test(each) && accepted === undefined && !addedLater
+      ? [id as RequirementId]
+      : [],
+  );
+}
+
+interface EnterListener extends Disposable {
+  hint: string;
+  /** Waits for a result, for Enter, or for the signal. Returns undefined for the signal. */
+  race: (
+    signal: AbortSignal,
+    wait: (signal: AbortSignal) => Promise<string | undefined>,
+  ) => Promise<string | undefined>;
+}
+
+/** Listens for Enter in a terminal. In a pipe, stdin is left alone. */
+function listenForEnter(): EnterListener {
+  const { stdin } = process;
+  if (!stdin.isTTY) {
+    return {
+      hint: 'Ctrl-C stops.',
+      race: (signal, wait) => wait(signal),
+      [Symbol.dispose]: () => {},
+    };
+  }
+  let onLine = (): void => {};
+  const onData = (): void => onLine();
+  stdin.on('data', onData);
+  return {
+    hint: 'Press Enter to run again, and Ctrl-C to stop.',
+    async race(signal, wait) {
+      const pressed = new AbortController();
+      onLine = () => pressed.abort();
+      const reason = await wait(AbortSignal.any([signal, pressed.signal]));
+      onLine = () => {};
+      return reason ?? (signal.aborted ? undefined : 'Enter was pressed.');
+    },
+    [Symbol.dispose]() {
+      stdin.off('data', onData);
+      stdin.pause();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import type * as conformanceModule from '../../conformance/index.ts';
+import type { RequirementSet, Selection } from '../../conformance/index.ts';
+import type { Area } from '../contract/index.ts';
+
+type Conformance = typeof conformanceModule;
+
+/** The options that select requirements. */
+export interface SelectionOptions {
+  only?: readonly string[] | undefined;
+  skip?: readonly string[] | undefined;
+  requirements?: string | undefined;
+}
+
+/** A resolved selection, and the requirements that count. */
+export type ResolvedSelection = Selection & { requirementSet: RequirementSet | undefined };
+
+/** What a selection is made from. */
+export interface SelectionSource {
+  areas: readonly Area[];
+  /** The recording that is judged again. */
+  recording?: { selected: readonly string[] | undefined };
+  /** Spells options in messages (default: as on the command line). */
+  spell?: ((option: 'only' | 'skip' | 'area' | 'requirements') => string) | undefined;
+}
+
+/**
+ * Resolves the options that select requirements.
+ *
+ * @throws {SelectionError} if a requirement or a set is unknown, or nothing is left to judge.
+ */
+export function resolveSelection(
+  { only, skip, requirements }: SelectionOptions,
+  source: SelectionSource,
+  { findRequirementSet, selectRequirements }: Conformance,
+): ResolvedSelection {
+  const requirementSet = findRequirementSet(requirements, source.spell?.('requirements'));
+  return { ...selectRequirements({ ...source, only, skip, requirementSet }), requirementSet };
+}
+
+/** @throws {TypeError} if the options of a library function select nothing or an unknown requirement. */
+export function rejectSelection(
+  caller: string,
+  options: SelectionOptions,
+  source: SelectionSource,
+  conformance: Conformance,
+): void {
+  try {
+    const spell = (name: string): string => (name === 'area' ? 'areas' : name);
+    resolveSelection(options, { ...source, spell }, conformance);
+  } catch (error) {
+    if (error instanceof conformance.SelectionError) {
+      throw new TypeError(`${caller}: ${error.message}`, { cause: error });
+    }
+    throw error;
+  }
+}

@@ -34,6 +34,15 @@ const strictValueNames = [
   { selector: 'variable', format: ['camelCase'], leadingUnderscore: 'allow' },
 ];
 
+const TEMPLATE_GLOBALS = [
+  'AbortSignal',
+  'Buffer',
+  'clearTimeout',
+  'console',
+  'performance',
+  'process',
+  'setTimeout',
+];
 const FIELD_GLOBALS = ['Buffer', 'URL', 'console', 'crypto', 'fetch', 'process', 'setTimeout'];
 
 export default defineConfig(
@@ -127,6 +136,13 @@ export default defineConfig(
     files: ['bin/**/*.js'],
     languageOptions: {
       globals: { process: 'readonly', console: 'readonly', setTimeout: 'readonly' },
+    },
+  },
+  {
+    // The templates of `sandbox-kit init` are plain JavaScript.
+    files: ['templates/**/*.js'],
+    languageOptions: {
+      globals: Object.fromEntries(TEMPLATE_GLOBALS.map((name) => [name, 'readonly'])),
     },
   },
   {

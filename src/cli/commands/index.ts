@@ -33,6 +33,11 @@ export const commandEntries: readonly CommandEntry[] = [
     async () => (await import('./scenario.ts')).scenario,
   ),
   entry(
+    'init',
+    'Create a sandbox that conforms, for your own agent',
+    async () => (await import('./init.ts')).init,
+  ),
+  entry(
     'agent',
     'Run the reference sandbox, or one with faults',
     async () => (await import('./agent.ts')).agent,

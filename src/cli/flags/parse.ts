@@ -46,7 +46,9 @@ export function describeIssue(
   }
   // yargs turns text that is not a number into NaN.
   const received = Number.isNaN(input) ? '' : `, got ${JSON.stringify(input)}`;
-  return `${label} must be ${expected}${received}.`;
+  const isWord = issue.code === 'invalid_value' && typeof input === 'string';
+  const hint = isWord ? didYouMean(input, issue.values.map(String), '') : '';
+  return `${label} must be ${expected}${received}.${hint === '' ? '' : ` ${hint}`}`;
 }
 
 /** Returns the description of the innermost schema that has one. */

@@ -1,0 +1,125 @@
+import { join } from 'node:path';
+import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { option, switchOption } from '../flags/option.ts';
+import * as values from '../flags/values.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { kitDependency } from '../project/kit-dependency.ts';
+import { packageNameOf } from '../project/package-name.ts';
+import {
+  describeTemplate,
+  readTemplate,
+  templateNames,
+  VOICE_TEMPLATE,
+  type ProjectFile,
+} from '../project/templates.ts';
+import { writeProject } from '../project/write-project.ts';
+
+const template = values.oneOf(templateNames);
+
+const positionals = {
+  dir: optionalArgument(values.filePath, 'Directory of the sandbox (default: .)'),
+};
+
+const options = {
+  template: {
+    ...option(template, 'NAME', `Template: ${templateNames.join(', ')}`),
+    schema: template,
+  },
+  voice: switchOption(`Add voice calls; ${VOICE_TEMPLATE} only`),
+  force: switchOption('Overwrite files that exist'),
+  json: switchOption('Print what was created as one line of JSON'),
+};
+
+type InitFlags = ValuesOf<typeof positionals & typeof options>;
+
+export const init = defineCommand({
+  description: [
+    'Writes a small sandbox with chat, health, and users, a test that checks it, a configuration file, and a CI workflow. Overwrites nothing without --force.',
+  ],
+  arguments: positionals,
+  options,
+  examples: [
+    { command: 'sandbox-kit init my-sandbox --template express' },
+    { command: 'sandbox-kit init my-sandbox --template node --voice' },
+    { command: 'sandbox-kit init --template fastapi' },
+  ],
+  notes: [
+    'With --json, prints {"directory":…,"template":…,"voice":…,"name":…,"kit":…,"agentFile":…,"files":[…],"commands":[…]}.',
+  ],
+  run(flags) {
+    const { dir: directory = '.', template: name, voice: hasVoice } = flags;
+    if (hasVoice && name !== VOICE_TEMPLATE) {
+      throw new UsageError(`--voice needs --template ${VOICE_TEMPLATE}.`);
+    }
+    const kit = kitDependency(directory);
+    const read = (projectName: string): ProjectFile[] =>
+      readTemplate(name, {
+        hasVoice,
+        values: { PROJECT_NAME: projectName, KIT_VERSION: escapeJson(kit.spec) },
+      });
+    const projectName = packageNameOf(directory, dependenciesOf(read('')));
+    const files = read(projectName);
+    writeProject(directory, files, { overwrite: flags.force });
+    introduce(flags, { directory, projectName, kit, files });
+  },
+});
+
+/** Escapes a text for a JSON string; the path of a tarball may contain any character. */
+const escapeJson = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+/** Returns the packages on which a project depends. */
+function dependenciesOf(files: readonly ProjectFile[]): string[] {
+  const text = files.find(({ path }) => path === 'package.json')?.text ?? '{}';
+  const { dependencies = {}, devDependencies = {} } = JSON.parse(text) as Partial<
+    Record<'dependencies' | 'devDependencies', Record<string, string>>
+  >;
+  return Object.keys({ ...dependencies, ...devDependencies });
+}
+
+interface CreatedProject {
+  directory: string;
+  projectName: string;
+  kit: ReturnType<typeof kitDependency>;
+  files: readonly ProjectFile[];
+}
+
+/** Prints the files and the next commands: as JSON for programs, or as text for people. */
+function introduce(
+  { template: name, voice, json }: InitFlags,
+  { directory, projectName, kit, files }: CreatedProject,
+): void {
+  const { framework, agentFile, installCommand } = describeTemplate(name);
+  const isHere = join(directory) === '.';
+  const commands = [
+    ...(isHere ? [] : [`cd ${quote(directory)}`]),
+    installCommand,
+    'npm test',
+    ...(isHere ? ['npm start'] : []),
+  ];
+  if (json) {
+    const paths = files.map(({ path }) => path);
+    const created = { directory, template: name, voice, name: projectName, kit: kit.spec };
+    process.stdout.write(`${JSON.stringify({ ...created, agentFile, files: paths, commands })}\n`);
+    return;
+  }
+  const { write, style } = createTerminal(process.stdout);
+  const place = isHere ? 'this directory' : directory;
+  const made = `a sandbox with ${framework}${voice ? ' and voice calls' : ''}`;
+  const lines = [
+    `Created ${style('bold', made)} in ${place}: ${files.length} files.`,
+    `Your agent goes in ${join(directory, agentFile)}.`,
+    ...(kit.tarball === undefined
+      ? []
+      : [`It uses the kit from ${kit.tarball}, as this installation does.`]),
+    '',
+    'Next:',
+    ...commands.map((command) => `  ${command}`),
+  ];
+  write(`${lines.join('\n')}\n`);
+}
+
+/** Quotes a path for a shell, if it needs quotes. */
+function quote(path: string): string {
+  return /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
+}

@@ -1,0 +1,49 @@
+/** How a new project depends on the kit. */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { basename, dirname, relative, resolve, sep } from 'node:path';
+import { kitVersion } from '../../library/kit-version.ts';
+
+/** The dependency as package.json of the project states it. */
+export interface KitDependency {
+  /** A version range, or `file:` with the path of a tarball. */
+  spec: string;
+  /** The tarball from which this kit was installed. */
+  tarball?: string;
+}
+
+/**
+ * Returns the dependency that installs this kit again. A kit from a tarball may have a version that
+ * no registry has, so its project refers to the same tarball, as `npm install FILE` would.
+ */
+export function kitDependency(projectDirectory: string): KitDependency {
+  const tarball = findTarball(
+    dirname(createRequire(import.meta.url).resolve('sandbox-kit/package.json')),
+  );
+  if (tarball === undefined) return { spec: `^${kitVersion()}` };
+  const path = relative(resolve(projectDirectory), tarball).split(sep).join('/');
+  return { spec: `file:${path}`, tarball: path };
+}
+
+/** Returns the tarball from which npm installed a package, if it still exists. */
+export function findTarball(packageDirectory: string): string | undefined {
+  const modules = dirname(packageDirectory);
+  if (basename(modules) !== 'node_modules') return undefined;
+  const source = readSource(resolve(modules, '.package-lock.json'));
+  const path = /^file:(.+\.(?:tgz|tar\.gz))$/.exec(source ?? '')?.[1];
+  if (path === undefined) return undefined;
+  const tarball = resolve(dirname(modules), path);
+  return existsSync(tarball) ? tarball : undefined;
+}
+
+/** Returns where npm found the kit. Other package managers write no such file. */
+function readSource(lockFile: string): string | undefined {
+  try {
+    const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as {
+      packages?: Record<string, { resolved?: string } | undefined>;
+    };
+    return packages?.['node_modules/sandbox-kit']?.resolved;
+  } catch {
+    return undefined;
+  }
+}

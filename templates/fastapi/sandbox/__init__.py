@@ -1,0 +1,1 @@
+"""A sandbox that hosts an agent for the evaluation service."""

@@ -1,0 +1,12 @@
+/** Starts the sandbox; tests do it on a free port. */
+import { createApp } from './app.js';
+
+/** @param {{ port: number, host?: string, apiKey?: string | undefined }} options */
+export async function startSandbox({ port, host = '127.0.0.1', apiKey }) {
+  const app = createApp(apiKey);
+  return {
+    url: await app.listen({ port, host }),
+    /** Finishes the open requests. */
+    stop: () => app.close(),
+  };
+}

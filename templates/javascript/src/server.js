@@ -1,0 +1,20 @@
+/** Starts the sandbox; tests do it on a free port. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createApp } from './app.js';
+
+/** @param {{ port: number, host?: string, apiKey?: string | undefined }} options */
+export async function startSandbox({ port, host = '127.0.0.1', apiKey }) {
+  const server = createServer(createApp(apiKey));
+  server.listen(port, host);
+  await once(server, 'listening');
+  const address = /** @type {import('node:net').AddressInfo} */ (server.address());
+  return {
+    url: `http://${host}:${address.port}`,
+    /** Finishes the open requests. */
+    async stop() {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

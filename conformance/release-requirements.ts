@@ -1,5 +1,5 @@
 /**
- * `npm run requirement-sets`: adds new requirements to the set of the next release, and freezes the
+ * `npm run requirements`: adds new requirements to the set of the next release, and freezes the
  * sets that are released. With `--check` it writes nothing, and exits 1 if something is wrong.
  */
 import { createHash } from 'node:crypto';
@@ -45,7 +45,7 @@ export function findProblems(releases: Releases, levels: Levels, version: string
   return [
     ...Object.keys(levels)
       .filter((id) => !names.has(id))
-      .map((id) => `${id} is in no requirement set. Run npm run requirement-sets.`),
+      .map((id) => `${id} is in no requirement set. Run npm run requirements.`),
     ...listed
       .filter(({ id, name }) => names.get(id) !== name)
       .map(({ id, name }) => `${id} is in two requirement sets: ${name} and ${names.get(id)}.`),
@@ -65,9 +65,9 @@ function findReleaseProblems(
     const isCurrent = Object.entries(rows).every(([id, level]) => levels[id] === level);
     return [
       ...(isReleased(name, version)
-        ? [`Set ${name} is released, but not frozen. Run npm run requirement-sets.`]
+        ? [`Set ${name} is released, but not frozen. Run npm run requirements.`]
         : []),
-      ...(isCurrent ? [] : [`Set ${name} is out of date. Run npm run requirement-sets.`]),
+      ...(isCurrent ? [] : [`Set ${name} is out of date. Run npm run requirements.`]),
     ];
   }
   const changes = Object.entries(rows).flatMap(([id, level]) => {

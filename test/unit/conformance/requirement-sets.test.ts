@@ -21,7 +21,7 @@ const frozen = { '0.2': { digest: digestOf({ requirements: rows }), requirements
 void t.test('a requirement without a set is a problem, until it is added to a later set', (t) => {
   const levels = { ...rows, 'CHAT-003': 'must' };
   t.same(findProblems(frozen, levels, '0.2.0'), [
-    'CHAT-003 is in no requirement set. Run npm run requirement-sets.',
+    'CHAT-003 is in no requirement set. Run npm run requirements.',
   ]);
   const updated = updateReleases(frozen, levels, '0.2.0');
   t.same(updated, { ...frozen, '0.3': { digest: null, requirements: { 'CHAT-003': 'must' } } });

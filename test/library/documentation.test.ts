@@ -1,0 +1,88 @@
+/** The code of docs/library.md runs, and its output is real. test/package/ runs the rest of it. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t from 'tap';
+import { schemas } from '../../src/contract/index.ts';
+import { toConform } from '../../src/library/matchers/index.ts';
+import { run } from '../helpers/command.ts';
+import { readBlocks } from '../helpers/library-page.ts';
+import { ROOT } from '../helpers/repository.ts';
+
+/** Lets a program import the sources instead of the installed package. */
+function importSources(text: string): string {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    exports: Record<string, string>;
+  };
+  return text
+    .replaceAll("'sandbox-kit'", `'${join(ROOT, 'src/index.ts')}'`)
+    .replaceAll("'sandbox-kit/matchers'", `'${join(ROOT, 'src/library/matchers/index.ts')}'`)
+    .replaceAll(
+      /'sandbox-kit(\/schemas\/\w+\.json)'/g,
+      (_, path: string) => `'${join(ROOT, exports[`.${path}`] ?? '')}'`,
+    );
+}
+
+/** Returns the comments after `console.log(…);`, which show its output. */
+const shownOutput = (text: string): string[] =>
+  [...text.matchAll(/console\.log\(.*\); \/\/ ([\w ]+)$/gm)].map(([, shown = '']) => shown);
+
+void t.test('every program runs, and prints what its comments show', (t) => {
+  const programs = readBlocks('ts');
+  t.ok(programs.length >= 6, `${programs.length} programs`);
+  for (const [index, text] of programs.entries()) {
+    const directory = t.testdir({ [`program-${index}.ts`]: importSources(text) });
+    const stdout = execFileSync(process.execPath, [join(directory, `program-${index}.ts`)], {
+      encoding: 'utf8',
+      timeout: 300_000,
+      env: { PATH: process.env['PATH'] },
+    });
+    for (const shown of shownOutput(text)) t.ok(stdout.includes(shown), `prints ${shown}`);
+    t.pass(`program ${index} exits with 0`);
+  }
+  t.end();
+});
+
+void t.test('the failure of a matcher is real', (t) => {
+  const [shown] = readBlocks('text');
+  const [reply] = schemas.ChatResponse.examples;
+  const body = structuredClone<unknown>(reply) as { choices: { message: { content: unknown } }[] };
+  for (const { message } of body.choices) message.content = null;
+  const messages = [{ role: 'user', content: 'Hi.' }];
+  const request = { method: 'POST', path: '/v1/chat/completions', body: { messages } };
+  t.equal(`${toConform({ request, response: { status: 200, body } }).message()}\n`, shown);
+  t.end();
+});
+
+const hasPytest = (): boolean => {
+  try {
+    execFileSync('python3', ['-c', 'import pytest'], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const skip = hasPytest() ? false : 'python3 has no pytest';
+
+void t.test('the tests for pytest pass, and fail for a broken sandbox', { skip }, async (t) => {
+  const [program = ''] = readBlocks('python');
+  const cwd = t.testdir({ 'test_sandbox.py': program });
+  const kit = `${process.execPath} ${join(ROOT, 'src/cli/main.ts')}`;
+  const pytest = ['python3', '-m', 'pytest', '-q', '-p', 'no:cacheprovider'];
+  const passed = await run(['exec', '--agent', '--', ...pytest], {
+    cwd,
+    env: { SANDBOX_KIT: kit, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  t.equal(passed.code, 0, passed.stdout);
+  t.match(passed.stdout, /3 passed/);
+  const failed = await run(
+    ['exec', '--', 'env', 'SANDBOX_KIT_AGENT_URL=http://127.0.0.1:1', ...pytest],
+    {
+      cwd,
+      env: { SANDBOX_KIT: kit, PYTHONDONTWRITEBYTECODE: '1' },
+    },
+  );
+  t.equal(failed.code, 1);
+  t.match(failed.stdout, /Nothing accepts connections at http:\/\/127\.0\.0\.1:1/);
+});

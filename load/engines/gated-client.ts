@@ -3,6 +3,7 @@ import type { AutocannonClient } from './autocannon-client.ts';
 import type { Deadline, Deadlines } from './deadlines.ts';
 import { classifyFailure } from './failures.ts';
 import { BODY_BYTES_MAX, type ExchangeResult, type OutgoingRequest } from './transport.ts';
+import { isError } from '../../src/platform/error-origin.ts';
 
 /** A connection of autocannon that sends only on demand. */
 export interface GatedClient {
@@ -76,7 +77,7 @@ class Gate implements GatedClient {
     const execute = client.parser.execute.bind(client.parser);
     client.parser.execute = (chunk) => {
       const result = execute(chunk);
-      if (result instanceof Error) this.#break({ kind: 'protocol', message: result.message });
+      if (isError(result)) this.#break({ kind: 'protocol', message: result.message });
       return result;
     };
   }

@@ -37,6 +37,7 @@ import { PeerError } from '../../src/voice/peer/peer.ts';
 import { Echo } from './echo.ts';
 import { Conversation } from './conversation.ts';
 import type { VoiceLimits } from './voice-limits.ts';
+import { isError } from '../../src/platform/error-origin.ts';
 
 /** What all calls share. */
 export interface CallParts {
@@ -221,7 +222,7 @@ export class Call {
     try {
       await peer.acceptAnswer(sdp);
     } catch (error) {
-      this.#step('bad_message', error instanceof Error ? error.message : '');
+      this.#step('bad_message', isError(error) ? error.message : '');
       return;
     }
     await peer.waitUntilConnected(this.#life.signal);

@@ -5,6 +5,7 @@ import type { SpeechSynthesizer as Speech } from '../../src/voice/speech/index.t
 import type { ReadyReply } from '../chat.ts';
 import { RequestError } from '../errors.ts';
 import type { CallRequest, CaptionedReply } from './messages.ts';
+import { isError } from '../../src/platform/error-origin.ts';
 
 /** What calls with captions share. */
 export interface CaptionServices {
@@ -94,7 +95,7 @@ export class CaptionDialogue {
     try {
       return await this.#parts.speech.speak(content, this.#signal);
     } catch (error) {
-      const why = error instanceof Error ? error.message : '';
+      const why = isError(error) ? error.message : '';
       if (!this.#signal.aborted) this.#parts.log.warn('a reply could not be spoken', { why });
       return undefined;
     }

@@ -8,6 +8,7 @@ import { joinDashValues } from './flags/dash-values.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
 import { ignoreClosedPipes } from './signals.ts';
+import { isError } from '../platform/error-origin.ts';
 
 /** The option with which the script of `sandbox-kit completion` asks for completions. */
 const COMPLETION_OPTION = '--get-yargs-completions';
@@ -149,7 +150,7 @@ function reportError(error: unknown): void {
     process.exitCode = error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
     return;
   }
-  const stack = error instanceof Error ? error.stack : String(error);
+  const stack = isError(error) ? error.stack : String(error);
   process.stderr.write(
     `sandbox-kit: Internal error. Please report it with this stack trace:\n${stack ?? ''}\n`,
   );

@@ -1,3 +1,5 @@
+import { isError } from '../platform/error-origin.ts';
+
 /**
  * An error that an HTTP server responds with. Each server has its own codes and its own error body.
  */
@@ -31,7 +33,7 @@ export class StartError extends Error {
 export function asFastifyClientError(
   error: unknown,
 ): { code: string; message: string } | undefined {
-  if (!(error instanceof Error && 'statusCode' in error && 'code' in error)) return undefined;
+  if (!(isError(error) && 'statusCode' in error && 'code' in error)) return undefined;
   const { statusCode, code, message } = error;
   if (typeof statusCode !== 'number' || statusCode >= 500) return undefined;
   return { code: String(code), message };

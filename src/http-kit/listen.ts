@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { errorMessage } from '../platform/error-origin.ts';
+import { errorMessage, isError } from '../platform/error-origin.ts';
 import { StartError } from './errors.ts';
 
 const SHUTDOWN_MS_MAX = 5_000;
@@ -24,7 +24,7 @@ export async function listen(
   try {
     await app.listen({ host, port });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    const code = isError(error) && 'code' in error ? String(error.code) : '';
     const reason = LISTEN_FAILURES[code] ?? `${errorMessage(error)}.`;
     throw new StartError(`Can't listen on ${host}, port ${port}: ${reason}`, { cause: error });
   }

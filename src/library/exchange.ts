@@ -1,3 +1,4 @@
+import { types } from 'node:util';
 import { z } from 'zod';
 import { judgedRoutes, judgeExchange } from '../../conformance/index.ts';
 import { isObject } from '../platform/json.ts';
@@ -150,7 +151,7 @@ const isIterableHeaders = (
 function readBody(body: unknown): { body?: string; bodyBase64?: string } {
   if (body === undefined) return {};
   if (typeof body === 'string') return { body };
-  if (!(body instanceof Uint8Array)) return { body: JSON.stringify(body) };
+  if (!types.isUint8Array(body)) return { body: JSON.stringify(body) };
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes)

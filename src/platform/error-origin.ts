@@ -6,9 +6,17 @@ export interface ErrorOrigin {
   at: string;
 }
 
+/**
+ * Returns whether a thrown value is an error. In a test runner such as Jest, errors of Node come from
+ * another context than this module, and have another `Error` class.
+ */
+export function isError(value: unknown): value is Error {
+  return value instanceof Error || Object.prototype.toString.call(value) === '[object Error]';
+}
+
 /** Returns the class of an error and where it was thrown, without its message. */
 export function errorOrigin(error: unknown): ErrorOrigin {
-  if (!(error instanceof Error)) return { name: typeof error, at: '' };
+  if (!isError(error)) return { name: typeof error, at: '' };
   const frame = error.stack?.split('\n').find((line) => /^\s+at /.test(line)) ?? '';
   return { name: error.name, at: frame.trim() };
 }
@@ -20,7 +28,7 @@ export function errorMessage(error: unknown): string {
 
 /** Returns a thrown value as an `Error`. */
 export function toError(error: unknown): Error {
-  return error instanceof Error ? error : new Error(String(error));
+  return isError(error) ? error : new Error(String(error));
 }
 
 /**

@@ -67,6 +67,8 @@ const commands: Record<string, (kind: 'pass' | 'fail' | 'extend') => string[]> =
     'node_modules/jest/bin/jest.js',
     `jest/${kind}`,
     '--no-cache',
+    // A suite that fails leaves its servers open.
+    '--forceExit',
   ],
   node: (kind) => ['--test', `node/${kind}.test.ts`],
 };

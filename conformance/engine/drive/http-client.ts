@@ -6,7 +6,7 @@ import { DeadlinePassed, type Clock } from '../../../src/platform/clock.ts';
 import { keepTlsAlert, throughProxy } from '../../../src/http-kit/connect.ts';
 import { tlsOptionsOf, type Connection } from '../../../src/platform/connection.ts';
 import { toRecordedBody } from '../transcript/body-encoding.ts';
-import { describeFailure, toError } from '../../../src/platform/error-origin.ts';
+import { describeFailure, isError, toError } from '../../../src/platform/error-origin.ts';
 
 /** The response to a request, or the failure to get one. */
 export type Outcome = Pick<ExchangeRecord, 'response' | 'failure' | 'call'>;
@@ -245,7 +245,7 @@ function firstCause(error: unknown): Error & { code?: string } {
 
 /** Returns a code for the parser errors that have only a name. */
 function codeOf(error: unknown): string {
-  return error instanceof Error && error.name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '';
+  return isError(error) && error.name === 'HTTPParserError' ? 'HPE_UNKNOWN' : '';
 }
 
 function kindOf(code: string, message: string): FailureKind {

@@ -6,6 +6,7 @@ import { StartError } from '../../http-kit/errors.ts';
 import { randomSeed } from '../../platform/random.ts';
 import { isKey } from '../domain/authentication.ts';
 import { StoreFileError } from '../store/migrate.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 const KEY_FILE = 'development-key';
 
@@ -63,7 +64,7 @@ async function readKey(file: string): Promise<string | undefined> {
   try {
     text = (await readFile(file, 'utf8')).trim();
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isError(error) && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
   if (text === '' || isKey(text)) return text || undefined;
@@ -110,7 +111,7 @@ export async function withDataFile<Result>(
   try {
     return await action();
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
+    if (!isError(error)) throw error;
     if (error instanceof StoreFileError) throw new StartError(error.message, { cause: error });
     const code = 'code' in error ? String(error.code) : '';
     const row = FILE_PROBLEMS.find(([codes]) => codes.test(code));

@@ -1,5 +1,6 @@
 import type { ServiceError } from '../../contract/index.ts';
 import { asFastifyClientError, HttpError, StartError } from '../../http-kit/errors.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 /**
  * The HTTP status of every error that the service responds with, by code: the errors of the
@@ -120,7 +121,7 @@ export interface DatabaseProblem {
 
 /** Returns the problem of the database that an error shows; undefined for any other error. */
 export function findDatabaseProblem(error: unknown): DatabaseProblem | undefined {
-  if (!(error instanceof Error && 'code' in error)) return undefined;
+  if (!(isError(error) && 'code' in error)) return undefined;
   const code = String(error.code);
   if (/^SQLITE_(BUSY|LOCKED)/.test(code)) return { kind: 'locked', code };
   if (/^SQLITE_(FULL|IOERR|READONLY|CANTOPEN)/.test(code)) return { kind: 'unwritable', code };

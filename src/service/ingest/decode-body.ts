@@ -10,6 +10,7 @@ import type { SpanWriter } from '../store/span-writer.ts';
 import type { TraceRequestRows } from '../store/store.ts';
 import { readSpans, type RejectedSpans } from './read-spans.ts';
 import type { IngestTask } from './thread-messages.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 /** The result of decoding a body. `bytes` is its decompressed size. */
 export type Decoded = { bytes: number } & (
@@ -53,7 +54,7 @@ function decompress(body: ArrayBuffer): Uint8Array {
   try {
     return gunzipSync(body, { maxOutputLength: INGEST_BODY_BYTES_MAX });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = isError(error) && 'code' in error ? error.code : undefined;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
     if (typeof code !== 'string' || !code.startsWith('Z_')) throw error;
     throw new OtlpError(

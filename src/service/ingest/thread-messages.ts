@@ -1,5 +1,5 @@
 /** The messages between the main thread and the ingest thread. */
-import { errorOrigin } from '../../platform/error-origin.ts';
+import { errorOrigin, isError } from '../../platform/error-origin.ts';
 import type { InsertResult } from '../store/store.ts';
 import type { RejectedSpans } from './read-spans.ts';
 
@@ -59,6 +59,6 @@ export interface ThreadData {
 /** Describes an error by name, code and place. Its message may quote a conversation. */
 export function describeOrigin(error: unknown): string {
   const { name, at } = errorOrigin(error);
-  const code = error instanceof Error && 'code' in error ? ` ${String(error.code)}` : '';
+  const code = isError(error) && 'code' in error ? ` ${String(error.code)}` : '';
   return `${name}${code} ${at}`;
 }

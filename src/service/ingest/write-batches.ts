@@ -13,6 +13,7 @@ import { findDatabaseProblem } from '../domain/errors.ts';
 import type { SpanWriter } from '../store/span-writer.ts';
 import type { InsertResult, TraceRequestRows } from '../store/store.ts';
 import type { Decoded } from './decode-body.ts';
+import { isError } from '../../platform/error-origin.ts';
 import {
   describeOrigin,
   type CloseMessage,
@@ -141,7 +142,7 @@ function toResult(decoded: Decoded, inserted: InsertResult | Error | undefined):
   }
   if (decoded.kind !== 'read') return { kind: decoded.kind, message: decoded.message };
   if (inserted === undefined) return { kind: 'failed', message: 'the span writer gave no result' };
-  if (inserted instanceof Error) {
+  if (isError(inserted)) {
     const problem = findDatabaseProblem(inserted);
     if (problem) return { kind: problem.kind, message: problem.code };
     return { kind: 'failed', message: describeOrigin(inserted) };

@@ -5,6 +5,7 @@ import { secretsOf, tlsOptionsOf, type Connection } from '../../platform/connect
 import { ProxyError } from '../../platform/proxy.ts';
 import { createRedactor } from '../../platform/redaction.ts';
 import { SessionError } from './simulated-session.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 /** How to reach a sandbox. */
 export interface SandboxOptions {
@@ -157,7 +158,7 @@ function findRootError(error: unknown): { code?: string; name?: string } {
   if (error instanceof AggregateError && error.errors.length > 0) {
     return findRootError(error.errors[0]);
   }
-  return error instanceof Error ? error : {};
+  return isError(error) ? error : {};
 }
 
 const TRUST_CA =

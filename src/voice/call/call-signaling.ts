@@ -6,6 +6,7 @@ import { CallError } from './call-error.ts';
 import { createAnswerMessage, readCandidate, parseMessage, type CallMessage } from './messages.ts';
 import { openSocket, type SocketOutcome } from './open-socket.ts';
 import type { VoiceTarget } from './voice-target.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 const OPEN_MS_MAX = 10_000;
 /** The specification sets no timeout for `call_ready`; a person would have hung up by then. */
@@ -191,5 +192,5 @@ function createRefusalError({ response, error }: SocketOutcome): CallError {
 function findFirstCause(error: unknown): { code?: string; message: string } {
   if (error instanceof AggregateError && error.errors.length > 0)
     return findFirstCause(error.errors[0]);
-  return error instanceof Error ? error : { message: 'no response' };
+  return isError(error) ? error : { message: 'no response' };
 }

@@ -2,6 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../../platform/clock.ts';
 import { SpeechError, type LineResult, type LineSource, type SpokenLine } from './spoken-line.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 /** How to create a line worker. */
 export interface LineWorkerOptions {
@@ -105,7 +106,7 @@ export class LineWorker {
     });
     // Without a listener, an error in the thread would end the process. The exit event follows.
     thread.on('error', (error) => {
-      cause = `: ${error instanceof Error ? error.name : typeof error}`;
+      cause = `: ${isError(error) ? error.name : typeof error}`;
     });
     thread.on('exit', () =>
       this.#discardThread(thread, `the speech synthesis thread exited unexpectedly${cause}`),

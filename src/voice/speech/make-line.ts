@@ -5,6 +5,7 @@ import { resample } from './resample.ts';
 import { speakWithFlite } from './flite.ts';
 import { SpeechError, type LineResult, type LineSource, type SpokenLine } from './spoken-line.ts';
 import { readWav, WavError, type PcmAudio } from './wav.ts';
+import { isError } from '../../platform/error-origin.ts';
 
 const OPUS_RATES = [8_000, 12_000, 16_000, 24_000, 48_000] as const;
 type OpusRate = (typeof OPUS_RATES)[number];
@@ -41,7 +42,7 @@ export async function makeLine(source: LineSource): Promise<LineResult> {
 function explainFailure(error: unknown): string {
   if (error instanceof SpeechError) return error.message;
   if (error instanceof WavError) return `the synthesized audio is unusable: ${error.message}`;
-  return `the line could not be synthesized: ${error instanceof Error ? error.name : 'an error'}`;
+  return `the line could not be synthesized: ${isError(error) ? error.name : 'an error'}`;
 }
 
 /**

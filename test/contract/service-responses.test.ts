@@ -102,6 +102,38 @@ void t.test('the service responds as its document says', async (t) => {
   assertComplete(notProvoked);
 });
 
+void t.test('the comparison of these tests finds every kind of difference', (t) => {
+  const { findProblems } = createExchangeChecker(t, readDocument('openapi-service.json'));
+  const json = { 'content-type': 'application/json; charset=utf-8' };
+  const error = { message: 'Too many requests.' };
+  const rows: [
+    operation: string,
+    status: number,
+    headers: Record<string, string>,
+    body: object,
+    found: RegExp,
+  ][] = [
+    ['sendTraces', 202, json, {}, /^202 is not in the document$/],
+    ['sendTraces', 200, { 'content-type': 'text/plain' }, {}, /^text\/plain is not in/],
+    ['sendTraces', 200, json, { accepted: 1 }, /additional properties/],
+    ['sendTraces', 429, json, error, /^Retry-After is missing$/],
+    ['sendTraces', 429, { ...json, 'retry-after': 'soon' }, error, /^Retry-After.*integer/],
+    ['endConversation', 200, json, { conversation_id: 'a' }, /required property 'status'/],
+  ];
+  for (const [operation, status, headers, body, found] of rows) {
+    const response = {
+      status,
+      headers: new Headers(headers),
+      text: JSON.stringify(body),
+      json: body,
+    };
+    t.match(findProblems(operation, response).join('\n'), found);
+  }
+  const correct = { status: 200, headers: new Headers(json), text: '{}', json: {} };
+  t.same(findProblems('sendTraces', correct), []);
+  t.end();
+});
+
 void t.test('the 121st trace request within a minute is rejected as documented', async (t) => {
   const { check } = createExchangeChecker(t, readDocument('openapi-service.json'));
   const { send } = await withService(t);

@@ -67,6 +67,10 @@ void t.test('every import exists, and every link leads to a file', (t) => {
   for (const [, names = ''] of read(SKILL).matchAll(/import \{ ([^}]+) \} from 'sandbox-kit'/g)) {
     for (const name of names.split(', ')) t.ok(name in library, name);
   }
+  const { exports } = JSON.parse(read('package.json')) as { exports: object };
+  for (const [, path = ''] of read(SKILL).matchAll(/`sandbox-kit(\/[\w/]+)`/g)) {
+    t.ok(`.${path}` in exports, `sandbox-kit${path}`);
+  }
   for (const page of PAGES) {
     for (const [, link = ''] of read(page).matchAll(/\]\(([^)#:]+)\)/g)) {
       t.ok(existsSync(join(ROOT, dirname(page), link)), `${page}: ${link}`);

@@ -26,7 +26,7 @@ void t.test('completion: bash completes file names where a file is expected', as
   const { stdout: script } = await run(['completion', 'bash']);
   const complete = createBash(t, script);
   t.same(complete('sandbox-kit check --json '), [], 'no word replaces the file name');
-  t.match(script, /complete -o bashdefault -o default -F \w+ sandbox-kit/);
+  t.match(script, /complete -o bashdefault -o default -F \S+ sandbox-kit/);
 });
 
 void t.test('completion: zsh gets the meaning of each word', async (t) => {

@@ -20,6 +20,9 @@ export const areas: readonly Area[] = ['chat', 'health', 'users', 'voice'];
 /** The area of the service. It can't be combined with others because the service is another server. */
 export const serviceArea: readonly Area[] = ['service'];
 
+/** The area of a client of the service. It is judged by what the service recorded, not by `check`. */
+export const clientArea: readonly Area[] = ['client'];
+
 /** Messages that make many support agents call a tool. `--prompt` replaces them. */
 export const defaultPrompts: readonly string[] = [
   'Where is my order A-1001?',

@@ -1,4 +1,4 @@
-import { areas, planCheck, serviceArea, type PlanOptions } from './check.ts';
+import { areas, clientArea, planCheck, serviceArea, type PlanOptions } from './check.ts';
 import {
   findArea,
   dryRunText,
@@ -7,7 +7,7 @@ import {
   requirementText,
 } from './reports/listing.ts';
 import type { TextLayout } from '../src/report-kit/terminal.ts';
-import { requirementIds, serviceRequirementIds } from './areas/index.ts';
+import { allRequirementIds } from './areas/index.ts';
 import type { RequirementId } from './engine/requirement.ts';
 
 /** Lists the requirements that `check` would judge. */
@@ -29,17 +29,15 @@ export function dryRun(chosen: PlanOptions, options: TextLayout): string {
 export async function explanation(word: string, options: TextLayout): Promise<string | undefined> {
   const area = findArea(word);
   if (word === '' || area)
-    return requirementList(area ? [area] : [...areas, ...serviceArea], options);
-  const { mutants, serviceMutants } = await import('./areas/mutants.ts');
+    return requirementList(area ? [area] : [...areas, ...serviceArea, ...clientArea], options);
+  const { allMutants } = await import('./areas/mutants.ts');
   const explain = (id: RequirementId): string =>
     requirementText(
       id,
-      [...mutants, ...serviceMutants].filter(({ kills }) => kills.includes(id)),
+      allMutants.filter(({ kills }) => kills.includes(id)),
       options,
     );
-  const id = [...requirementIds, ...serviceRequirementIds].find(
-    (candidate) => candidate === word.toUpperCase(),
-  );
+  const id = allRequirementIds.find((candidate) => candidate === word.toUpperCase());
   if (id) return explain(id);
   const { ids, reason } = idsOfStatement(word);
   if (ids.length > 0) return ids.map(explain).join('\n');

@@ -20,10 +20,12 @@ export {
   planCheck,
   reportOf,
   serviceArea,
+  clientArea,
   type CheckResult,
   type CheckOptions,
 } from './check.ts';
 export { SUITE, type Plan } from './engine/drive/run.ts';
+export { judgeClient, type ClientRecording, type JudgeClientOptions } from './judge-client.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
 export {
@@ -32,6 +34,7 @@ export {
   type ForeignExchange,
   type ForeignFinding,
 } from './judge-exchange.ts';
+export type { StartRecordingService } from './proof/client/client-runs.ts';
 export type { BrokenMust } from './engine/judge/exchange-validator.ts';
 export {
   selftest,
@@ -57,6 +60,8 @@ export {
   idsOfRun,
   requirementIds,
   serviceRequirementIds,
+  clientRequirementIds,
+  allRequirementIds,
   untestable,
   type Requirement,
   type RequirementId,

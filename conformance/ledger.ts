@@ -1,17 +1,16 @@
 /** `npm run ledger`: prints how many statements of the specification the requirements cover. */
 import statements from './statements.json' with { type: 'json' };
 import {
+  allRequirementIds,
   areas,
+  clientArea,
   idsOf,
   requirement,
-  requirementIds,
   serviceArea,
-  serviceRequirementIds,
   untestable,
 } from './index.ts';
 
-const ids = [...requirementIds, ...serviceRequirementIds];
-const covered = new Set(ids.flatMap((id) => requirement(id).statements));
+const covered = new Set(allRequirementIds.flatMap((id) => requirement(id).statements));
 const reasoned = new Set(untestable.flatMap((row) => row.statements));
 
 const sections = new Map<string, { all: number; checked: number; reasoned: number }>();
@@ -29,5 +28,5 @@ for (const [name, { all, checked, reasoned: untested }] of sections) {
   const cells = [all, checked, untested, all - checked - untested];
   console.log(`${name.padEnd(18)}${cells.map((cell) => String(cell).padStart(13)).join('')}`);
 }
-for (const area of [...areas, ...serviceArea])
+for (const area of [...areas, ...serviceArea, ...clientArea])
   console.log(`${area}: ${idsOf(area).length} requirements`);

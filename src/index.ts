@@ -22,14 +22,14 @@ export {
   type TlsOptions,
   type VoiceOptions,
 } from '../reference-agent/index.ts';
-export {
-  startService,
-  type IngestLogLine,
-  type RunningService,
-  type ServiceControls,
-  type ServiceEnvironment,
-  type ServiceKey,
-  type ServiceOptions,
+export type {
+  CallerRecording,
+  IngestLogLine,
+  RunningService,
+  ServiceControls,
+  ServiceEnvironment,
+  ServiceKey,
+  ServiceOptions,
 } from './service/index.ts';
 export {
   manualClock,
@@ -45,6 +45,7 @@ export {
   grade,
   load,
   simulate,
+  startService,
   validateExchange,
   type CallTarget,
   type CheckOptions,
@@ -56,6 +57,8 @@ export {
   type ExchangeRequest,
   type ExchangeResponse,
   type GradeOptions,
+  type JudgeClientOptions,
+  type JudgingService,
   type KnownFailure,
   type LoadOptions,
   type LoadProgress,

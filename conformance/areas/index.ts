@@ -4,6 +4,8 @@ import { createSuite, requirementOf, type Suite } from '../engine/area.ts';
 import { areaOf, type Requirement, type RequirementId } from '../engine/requirement.ts';
 import { isVoiceAbsent, UPGRADE } from '../engine/transcript/call-messages.ts';
 import { chat } from './chat/index.ts';
+import { client, findSilence } from './client/index.ts';
+import { hideText } from './client/shown.ts';
 import { health } from './health/index.ts';
 import { diagnoseSandbox } from './diagnoses/index.ts';
 import { sandboxRepairs } from './sandbox-repairs.ts';
@@ -64,8 +66,25 @@ export const serviceSuite: Suite = createSuite({
   },
 });
 
-/** Returns the suite for a run. The service is checked alone, because it is another server. */
+/** What is judged of a client of the service. Nothing is sent to it: the service records it. */
+export const clientSuite: Suite = createSuite({
+  peer: 'client',
+  areas: [client],
+  createState: () => ({ state: {}, secrets: [] }),
+  authorize: () => ({}),
+  findKeyedExchange: () => undefined,
+  repeatsFailures: false,
+  isBlockedByErrors: false,
+  findRecordingCause: findSilence,
+  toShown: hideText,
+  diagnose: () => [],
+  repairs: [],
+  cures: { keyRefused: '', noInterface: '' },
+});
+
+/** Returns the suite for a run. The service and a client of it are judged alone. */
 export function suiteOf({ areas }: { areas: readonly Area[] }): Suite {
+  if (areas.includes('client')) return clientSuite;
   return areas.includes('service') ? serviceSuite : sandboxSuite;
 }
 
@@ -75,10 +94,21 @@ export const { requirementIds } = sandboxSuite;
 /** The ids of all requirements of the service. */
 export const serviceRequirementIds = serviceSuite.requirementIds;
 
+/** The ids of all requirements of a client of the service. */
+export const clientRequirementIds = clientSuite.requirementIds;
+
+/** The ids of all requirements, in the order of reports. */
+export const allRequirementIds: readonly RequirementId[] = [
+  ...requirementIds,
+  ...serviceRequirementIds,
+  ...clientRequirementIds,
+];
+
 /** Every requirement by id. */
 export const requirements: Readonly<Record<RequirementId, Requirement>> = {
   ...sandboxSuite.requirements,
   ...serviceSuite.requirements,
+  ...clientSuite.requirements,
 };
 
 /** Returns the requirement of an id. */
@@ -88,7 +118,7 @@ export function requirement(id: RequirementId): Requirement {
 
 /** Returns the ids of the requirements of an area. */
 export function idsOf(area: Area): RequirementId[] {
-  return [...requirementIds, ...serviceRequirementIds].filter((id) => areaOf(id) === area);
+  return allRequirementIds.filter((id) => areaOf(id) === area);
 }
 
 /** Returns the ids of the requirements by which a run is judged. */
@@ -99,6 +129,11 @@ export function idsOfRun(run: { areas: readonly Area[] }): readonly RequirementI
 /** Whether a run checks the service. A run of a sandbox never does. */
 export function isServiceRun(run: { areas: readonly Area[] }): boolean {
   return suiteOf(run) === serviceSuite;
+}
+
+/** Whether a run judges a client of the service. */
+export function isClientRun(run: { areas: readonly Area[] }): boolean {
+  return suiteOf(run) === clientSuite;
 }
 
 export { areaOf, type Requirement, type RequirementId } from '../engine/requirement.ts';

@@ -3,6 +3,8 @@
  * needs none of them.
  */
 import type { Mutant, Variant } from '../engine/mutants/mutant.ts';
+import { clientMutants } from './client/mutants.ts';
+import { clientVariants } from './client/variants.ts';
 import { chatMutants } from './chat/mutants/index.ts';
 import { chatVariants } from './chat/variants.ts';
 import { healthMutants } from './health/mutants.ts';
@@ -14,7 +16,7 @@ import { voiceMutants } from './voice/mutants/index.ts';
 import { voiceVariants } from './voice/variants.ts';
 import { wireVariants } from './wire-variants.ts';
 
-export { serviceMutants, serviceVariants };
+export { clientMutants, clientVariants, serviceMutants, serviceVariants };
 
 /** The mutants of a sandbox. */
 export const mutants: readonly Mutant[] = [
@@ -32,3 +34,9 @@ export const variants: readonly Variant[] = [
   ...voiceVariants,
   ...wireVariants,
 ];
+
+/** The mutants of every kind of peer. */
+export const allMutants: readonly Mutant[] = [...mutants, ...serviceMutants, ...clientMutants];
+
+/** The legal variants of every kind of peer. */
+export const allVariants: readonly Variant[] = [...variants, ...serviceVariants, ...clientVariants];

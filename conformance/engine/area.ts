@@ -36,8 +36,8 @@ export interface RunSetup {
 
 /** What kind of peer a suite checks, and what the engine has to know about it. */
 export interface SuiteOptions {
-  /** The noun for the peer in messages. */
-  peer: 'sandbox' | 'service';
+  /** The noun for the peer in messages. A client is not checked with probes: it was recorded. */
+  peer: 'sandbox' | 'service' | 'client';
   /** The areas in the order of their requirements. */
   areas: readonly AreaDefinition[];
   /** The areas in the order in which their probes start (default: the order of `areas`). */
@@ -59,6 +59,10 @@ export interface SuiteOptions {
   diagnose(transcript: Transcript): readonly Repair[];
   /** Changes that may clear many failures; "Fix first" tries them on every recording with failures. */
   repairs: readonly Repair[];
+  /** Finds the cause that keeps a recording without a preflight from being judged. */
+  findRecordingCause?(transcript: Transcript): BlockingCause | undefined;
+  /** Returns an exchange without content that a page must not show, such as conversation text. */
+  toShown?: ((exchange: Exchange) => Exchange) | undefined;
   /** What to do if the key is refused, or if every path is unknown. */
   cures: { keyRefused: string; noInterface: string };
 }

@@ -1,5 +1,5 @@
 import { systemClock } from '../../src/platform/clock.ts';
-import { isServiceRun } from '../areas/index.ts';
+import { isClientRun, isServiceRun } from '../areas/index.ts';
 import type { PeerChoice } from './peer-runs.ts';
 import type { SelftestOptions, SelftestResult } from './selftest.ts';
 
@@ -17,7 +17,9 @@ export async function selftestNeeds(
 ): Promise<{ sandbox: boolean; service: boolean }> {
   const { choosePeers } = await import('./peer-runs.ts');
   const { mutants, variants } = choosePeers(choice);
-  const needsService = [...mutants, ...variants].map(isServiceRun);
+  const needsService = [...mutants, ...variants]
+    .filter((distortion) => !isClientRun(distortion))
+    .map(isServiceRun);
   return { sandbox: needsService.includes(false), service: needsService.includes(true) };
 }
 

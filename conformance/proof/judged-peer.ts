@@ -113,7 +113,8 @@ async function runBaseline(
 const hasPassed = ({ requirements }: Judgment, id: RequirementId): boolean =>
   requirements.get(id)?.verdict === 'pass';
 
-function explainNonconformity(noun: string, judgment: Judgment): string | undefined {
+/** Explains why an unchanged peer can't be the base of mutants; undefined if it can. */
+export function explainNonconformity(noun: string, judgment: Judgment): string | undefined {
   if (judgment.verdict === 'conforming') return undefined;
   const ids = [...redIdsOf(judgment), ...idsWith(judgment, ['blocked', 'error'])];
   const reason = judgment.blockedBy?.message.replace(/\.$/, '') ?? ids.join(', ');

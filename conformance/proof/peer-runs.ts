@@ -6,10 +6,11 @@ import {
   type Clock,
 } from '../../src/platform/clock.ts';
 import type { Judgment } from '../engine/judge/judge.ts';
-import { isServiceRun } from '../areas/index.ts';
+import { isClientRun, isServiceRun } from '../areas/index.ts';
 import type { Transcript } from '../engine/transcript/transcript.ts';
 import { deadPeers, serviceDeadPeers, type DeadPeer } from './dead-peers.ts';
-import { mutants, serviceMutants, serviceVariants, variants } from '../areas/mutants.ts';
+import { allMutants, allVariants } from '../areas/mutants.ts';
+import { judgeDistortedClient, type StartRecordingService } from './client/client-runs.ts';
 import { voiceDeadPeers } from './voice-dead-peers.ts';
 import type { Probe } from '../engine/probe.ts';
 import type { Distortion, Mutant, Variant } from '../engine/mutants/mutant.ts';
@@ -41,8 +42,8 @@ export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
         peer.id.includes(only) && (!areas || peer.areas.some((area) => areas.includes(area))),
     );
   return {
-    mutants: choose([...mutants, ...serviceMutants]),
-    variants: choose([...variants, ...serviceVariants]),
+    mutants: choose(allMutants),
+    variants: choose(allVariants),
     deadPeers: choose([...deadPeers, ...voiceDeadPeers, ...serviceDeadPeers]),
   };
 }
@@ -51,6 +52,8 @@ export function choosePeers({ only = '', areas }: PeerChoice): ChosenPeers {
 export interface PeerBases {
   sandbox: Peer | undefined;
   service: (Peer & { transcript: Transcript }) | undefined;
+  /** Starts the service that records a client; undefined if no client is run. */
+  startRecordingService: StartRecordingService | undefined;
   kitVersion: string;
   seed: string;
   /** Run every probe against every mutant, not only the probes that can see it. */
@@ -62,7 +65,7 @@ export interface PeerRun {
   kind: 'mutant' | 'variant' | 'dead peer';
   id: string;
   /** The runs of a lane share its concurrency. */
-  lane: 'quick' | 'waits' | 'voice' | 'service' | 'alone';
+  lane: 'quick' | 'waits' | 'voice' | 'service' | 'client' | 'alone';
   /** How much faster than real time the clock of the run is. */
   clockFactor: number;
   run: () => Promise<PeerOutcome>;
@@ -96,6 +99,7 @@ export function createPeerRuns(peers: ChosenPeers, bases: PeerBases): PeerRun[] 
 }
 
 function laneOf(peer: Distortion | DeadPeer): PeerRun['lane'] {
+  if (isClientRun(peer)) return 'client';
   if ('transform' in peer && isServiceRun(peer)) return peer.intrusive ? 'alone' : 'service';
   if ('transform' in peer && isVoiceRun(peer)) return 'voice';
   return peer.clockFactor === undefined ? 'quick' : 'waits';
@@ -106,7 +110,11 @@ export const isVoiceRun = ({ areas }: { areas: readonly Area[] }): boolean =>
   areas.includes('voice');
 
 async function judgeDistortion(distortion: Mutant | Variant, bases: PeerBases): Promise<Judgment> {
-  const { kitVersion, seed } = bases;
+  const { kitVersion, seed, startRecordingService } = bases;
+  if (isClientRun(distortion)) {
+    if (!startRecordingService) throw new Error(`${distortion.id} needs a recording service.`);
+    return judgeDistortedClient(distortion, startRecordingService, kitVersion);
+  }
   const base = isServiceRun(distortion) ? bases.service : bases.sandbox;
   if (!base) throw new Error(`${distortion.id} needs a conforming peer.`);
   const clock = createClock(distortion);

@@ -1,14 +1,22 @@
+import type { Area } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { explainLocalDelay, monitorLocalDelay } from '../../src/voice/latency/index.ts';
 import { randomSeed } from '../../src/platform/random.ts';
 import {
+  allRequirementIds,
+  isClientRun,
   isServiceRun,
   requirement,
   requirementIds,
-  serviceRequirementIds,
 } from '../areas/index.ts';
+import {
+  judgeDistortedClient,
+  unchanged,
+  type StartRecordingService,
+} from './client/client-runs.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import {
+  explainNonconformity,
   runSandboxBaseline,
   runServiceBaseline,
   runVoiceBaseline,
@@ -33,6 +41,8 @@ export interface SelftestOptions extends PeerChoice {
   serviceUrl?: string | undefined;
   /** The key of that service. */
   serviceApiKey?: string | undefined;
+  /** Starts a service that records its callers; required for mutants of a client. */
+  startRecordingService?: StartRecordingService | undefined;
   kitVersion: string;
   /** All ids derive from it (default: random). */
   seed?: string;
@@ -71,6 +81,9 @@ export interface SelftestResult {
 /** Concurrent runs against one service. Most of their time is spent waiting for results. */
 const SERVICE_LANES = 4;
 
+/** Concurrent runs of clients. Most of their time is spent waiting to send a request again. */
+const CLIENT_LANES = 12;
+
 /** Concurrent runs with calls. Most of their time is spent waiting for speech. */
 const VOICE_LANES = 8;
 
@@ -94,7 +107,7 @@ export async function selftest(options: SelftestOptions): Promise<SelftestResult
     onResult(row);
   });
   const matrix = createMatrix(rows);
-  const unkilled = killable([...requirementIds, ...serviceRequirementIds]).filter(
+  const unkilled = killable(allRequirementIds).filter(
     (id) => !matrix[id] && (options.areas?.includes(areaOf(id)) ?? true),
   );
   const isProven = rows.length > 0 && rows.every(({ ok }) => ok);
@@ -142,6 +155,7 @@ async function runLanes(
     runLane('quick'),
     runLane('alone').then(() => runLane('service', SERVICE_LANES)),
     runLane('voice', VOICE_LANES),
+    runLane('client', CLIENT_LANES),
   ]);
   for (const run of spoiled) {
     let { row, isSpoiled } = await createTimedRow(run);
@@ -178,12 +192,14 @@ async function prepareBases(
   peers: ChosenPeers,
   seed: string,
 ): Promise<PeerBases | { cause: string }> {
-  const { kitVersion, apiKey, serviceApiKey, everyProbe = false } = options;
+  const { kitVersion, apiKey, serviceApiKey, startRecordingService, everyProbe = false } = options;
   const distortions = [...peers.mutants, ...peers.variants];
   const sandbox = createPeer(options.url, apiKey, kitVersion);
   const service = createPeer(options.serviceUrl, serviceApiKey, kitVersion);
-  const bases: PeerBases = { sandbox, service: undefined, kitVersion, seed, everyProbe };
-  if (distortions.some((distortion) => !isServiceRun(distortion))) {
+  const bases: PeerBases = {
+    ...{ sandbox, service: undefined, startRecordingService, kitVersion, seed, everyProbe },
+  };
+  if (distortions.some(isSandboxRun)) {
     if (!sandbox) return { cause: 'The selected mutants and variants need a conforming sandbox.' };
     const baseline = await runSandboxBaseline(sandbox, seed);
     if ('cause' in baseline) return baseline;
@@ -192,6 +208,10 @@ async function prepareBases(
       if ('cause' in voiceBaseline) return voiceBaseline;
     }
   }
+  if (distortions.some(isClientRun)) {
+    const cause = await findClientCause(startRecordingService, kitVersion);
+    if (cause !== undefined) return { cause };
+  }
   if (distortions.some(isServiceRun)) {
     if (!service) return { cause: 'The selected mutants and variants need a conforming service.' };
     const baseline = await runServiceBaseline(service, seed);
@@ -199,6 +219,20 @@ async function prepareBases(
     bases.service = { ...service, transcript: baseline.transcript };
   }
   return bases;
+}
+
+/** Whether a run checks a sandbox. */
+const isSandboxRun = (run: { areas: readonly Area[] }): boolean =>
+  !isServiceRun(run) && !isClientRun(run);
+
+/** Runs the unchanged reference client, and returns why it can't be the base of mutants. */
+async function findClientCause(
+  start: StartRecordingService | undefined,
+  kitVersion: string,
+): Promise<string | undefined> {
+  if (!start) return 'The selected mutants and variants need a service that records its callers.';
+  const judgment = await judgeDistortedClient({ transform: unchanged }, start, kitVersion);
+  return explainNonconformity('client', judgment);
 }
 
 function createPeer(
@@ -227,7 +261,7 @@ export function killable(ids: readonly RequirementId[] = requirementIds): Requir
 
 function createMatrix(rows: readonly SelftestRow[]): SelftestResult['matrix'] {
   return Object.fromEntries(
-    killable([...requirementIds, ...serviceRequirementIds]).flatMap((id) => {
+    killable(allRequirementIds).flatMap((id) => {
       const killers = rows.filter(({ kind, actual }) => kind === 'mutant' && actual.includes(id));
       return killers.length === 0 ? [] : [[id, killers.map((row) => row.id)]];
     }),

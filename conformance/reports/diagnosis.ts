@@ -1,3 +1,4 @@
+import type { Suite } from '../engine/area.ts';
 import type { BlockingCause } from '../engine/preflight/blocking-cause.ts';
 import { shorten, wrapBreakingWords, type TextLayout } from '../../src/report-kit/terminal.ts';
 import { type Exchange, describeOutcome, durationMs } from '../engine/transcript/reading.ts';
@@ -8,7 +9,7 @@ const TIME_WIDTH = 12;
 /** The result of a preflight. */
 export interface Diagnosis {
   /** What the preflight looked for. */
-  peer: 'sandbox' | 'service';
+  peer: Suite['peer'];
   blockedBy: BlockingCause | undefined;
   /** A problem with the voice endpoint when voice was not selected. */
   remark?: string | undefined;

@@ -3,26 +3,31 @@ import { formatInstant } from '../../src/report-kit/format.ts';
 import { html, type Html } from '../../src/report-kit/html.ts';
 import { renderPage } from '../../src/report-kit/page.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
-import type { Transcript } from '../engine/transcript/transcript.ts';
+import { suiteOf } from '../areas/index.ts';
+import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { changeNames, comparisonHeading } from './comparison.ts';
 import { filterRules, filters } from './html-filters.ts';
 import { findings, withCode } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
 import { chosenExchanges, timeline } from './html-timeline.ts';
 import {
+  commandOf,
   countVerdicts,
   describeShare,
   describeSuite,
   headlineOf,
   headlines,
+  isClientReport,
   openCauses,
   sectionTitles,
   staleSentence,
 } from './summary.ts';
 
 /** Renders the report as one HTML page. Oversized content is cut and marked. */
-export function htmlReport(original: CheckReport, transcript: Transcript): string {
+export function htmlReport(original: CheckReport, recorded: Transcript): string {
   const report = toVisible(original);
+  const { peer, toShown = (exchange: Exchange) => exchange } = suiteOf(recorded.run);
+  const transcript = { ...recorded, exchanges: recorded.exchanges.map(toShown) };
   const exchanges = chosenExchanges(report, transcript);
   const shown = new Set(exchanges.map(({ id }) => id));
   const body = html`<header>${head(report)}</header>
@@ -32,7 +37,7 @@ export function htmlReport(original: CheckReport, transcript: Transcript): strin
     </nav>
     <main>
       ${remarks(report)} ${comparisonSection(report)} ${filters(report)} ${findings(report, shown)}
-      ${observedSection(report)} ${timeline(report, transcript, exchanges)}
+      ${observedSection(report, peer)} ${timeline(report, transcript, exchanges)}
     </main>`;
   return renderPage({
     title: `${headlines[headlineOf(report)]}: ${report.target}`,
@@ -44,15 +49,15 @@ export function htmlReport(original: CheckReport, transcript: Transcript): strin
 function head(report: CheckReport): Html {
   const { verdict, target, seed, kitVersion, startedAt, endedAt } = report;
   const tally = countVerdicts(report).map(([name, text]) => html`<li class="${name}">${text}</li>`);
-  return html`<p class="kind">sandbox-kit check</p>
+  return html`<p class="kind">${commandOf(report)}</p>
     <h1 class="verdict ${verdict}">${headlines[headlineOf(report)]}</h1>
     <p class="target">${target}</p>
     <ul class="tally" aria-label="Requirements by verdict">
       ${tally}
     </ul>
     <p class="soft">
-      Suite ${describeSuite(report)}, seed ${seed}, sandbox-kit ${kitVersion},
-      ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.
+      Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}sandbox-kit
+      ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.
     </p>`;
 }
 
@@ -126,7 +131,7 @@ function comparisonSection({ comparison, requirements }: CheckReport): Html | un
   </section>`;
 }
 
-function observedSection({ observedBehavior }: CheckReport): Html {
+function observedSection({ observedBehavior }: CheckReport, peer: string): Html {
   const rows = Object.entries(observedBehavior).map(
     ([name, value]) =>
       html`<tr>
@@ -136,7 +141,7 @@ function observedSection({ observedBehavior }: CheckReport): Html {
   );
   return html`<section aria-labelledby="observed">
     <h2 id="observed">${sectionTitles.observed}</h2>
-    <p class="soft">What the sandbox does where the specification is silent. It is not judged.</p>
+    <p class="soft">What the ${peer} does where the specification is silent. It is not judged.</p>
     ${
       rows.length > 0
         ? html`<table>

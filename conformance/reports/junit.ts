@@ -1,6 +1,6 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { junitXml, type TestCase, type TestSuite } from '../../src/report-kit/junit.ts';
-import { staleSentence } from './summary.ts';
+import { commandOf, staleSentence } from './summary.ts';
 
 /**
  * Writes the report as JUnit XML, with a suite per area and a test case per requirement. A fail is a
@@ -20,7 +20,10 @@ export function junitReport({ requirements, ...report }: CheckReport): string {
   );
   const runCases = [...staleCases(report), ...(hasError ? [] : notJudgedCases(report))];
   const runSuite = { name: 'run', timestamp: report.startedAt, cases: runCases };
-  return junitXml('sandbox-kit check', [...(runCases.length > 0 ? [runSuite] : []), ...suites]);
+  return junitXml(commandOf({ requirements }), [
+    ...(runCases.length > 0 ? [runSuite] : []),
+    ...suites,
+  ]);
 }
 
 const RUN_CLASS = 'sandbox-kit.run';

@@ -3,12 +3,11 @@ import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
 import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
 import type { Plan } from '../engine/drive/run.ts';
 import {
+  allRequirementIds,
   areaOf,
   idsOf,
   requirement,
-  requirementIds,
   sandboxSuite,
-  serviceRequirementIds,
   serviceSuite,
   untestable,
   type RequirementId,
@@ -150,17 +149,15 @@ const levelDescriptions = {
   extension: 'extension (a rule of the kit, not of the specification)',
 } as const;
 
-const ALL_IDS = [...requirementIds, ...serviceRequirementIds];
-
 /** Returns the requirements that cover a statement of the specification, or the reason why none does. */
 export function idsOfStatement(statement: string): { ids: RequirementId[]; reason?: string } {
-  const ids = ALL_IDS.filter((id) => requirement(id).statements.includes(statement));
+  const ids = allRequirementIds.filter((id) => requirement(id).statements.includes(statement));
   const row = untestable.find(({ statements }) => statements.includes(statement));
   return row ? { ids, reason: row.reason } : { ids };
 }
 
 /** Finds an area by name. */
 export function findArea(word: string): Area | undefined {
-  const id = ALL_IDS.find((candidate) => areaOf(candidate) === word.toLowerCase());
+  const id = allRequirementIds.find((candidate) => areaOf(candidate) === word.toLowerCase());
   return id && areaOf(id);
 }

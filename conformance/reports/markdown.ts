@@ -4,11 +4,13 @@ import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts'
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { changeNames, comparisonHeading } from './comparison.ts';
 import {
+  commandOf,
   countVerdicts,
   describeShare,
   describeSuite,
   headlineOf,
   headlines,
+  isClientReport,
   openCauses,
   sectionTitles,
   staleSentence,
@@ -20,11 +22,12 @@ export function markdownReport(original: CheckReport): string {
   const { notices = [], staleKnownFailures: stale = [], blockedBy, requirements } = report;
   const withVerdict = (verdict: string): RequirementVerdict[] =>
     requirements.filter((row) => row.verdict === verdict && row.accepted === undefined);
+  const seed = isClientReport(report) ? '' : `, seed ${escapeMarkdown(report.seed)}`;
   const counts = countVerdicts(report).map(([, text]) => text);
   const lines = [
-    `## sandbox-kit check: ${headlines[headlineOf(report)].toLowerCase()}`,
+    `## ${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`,
     '',
-    `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(describeSuite(report))}, seed ${escapeMarkdown(report.seed)}: ${counts.join(', ')}.`,
+    `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(describeSuite(report))}${seed}: ${counts.join(', ')}.`,
     ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}.`),
     ...notices.map((notice) => `\n> ${escapeMarkdown(notice)}`),
     ...(stale.length === 0 ? [] : ['', `**${escapeMarkdown(staleSentence(stale))}**`]),

@@ -41,7 +41,8 @@ export function createReport(
   const { run } = transcript;
   const { name: requirementSet } = options.requirementSet ?? newestRequirementSet ?? {};
   const judgment = judgeTranscript(suite, transcript, options);
-  const waiver = findHttpWaiver(run.target, run.allowHttp);
+  const isClient = suite.peer === 'client';
+  const waiver = isClient ? undefined : findHttpWaiver(run.target, run.allowHttp);
   const isBlocked = judgment.blockedBy !== undefined;
   const crashes = findCrashes(transcript.exchanges);
   const notices = [
@@ -151,7 +152,10 @@ function findingFields(
     received: first.received,
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
-    ...(exchange ? { curl: reproduceCommand(suite, id, exchange, transcript.run) } : {}),
+    // The client has to change; sending its request again shows nothing.
+    ...(exchange && suite.peer !== 'client'
+      ? { curl: reproduceCommand(suite, id, exchange, transcript.run) }
+      : {}),
     findings: result.findings.length,
   };
 }

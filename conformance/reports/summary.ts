@@ -30,6 +30,14 @@ export function describeSuite({ suite, requirementSet }: CheckReport): string {
   return requirementSet === undefined ? suite : `${suite}, requirement set ${requirementSet}`;
 }
 
+/** Returns whether a report judges a client of the service. */
+export const isClientReport = ({ requirements }: Pick<CheckReport, 'requirements'>): boolean =>
+  requirements[0]?.area === 'client';
+
+/** Returns the command that wrote a report. */
+export const commandOf = (report: Pick<CheckReport, 'requirements'>): string =>
+  isClientReport(report) ? 'sandbox-kit exec --judge-client' : 'sandbox-kit check';
+
 /** Titles of sections that all reports share. */
 export const sectionTitles = {
   causes: 'Fix first',

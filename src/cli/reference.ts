@@ -70,7 +70,8 @@ type Conformance = typeof conformanceModule;
 
 /** Returns docs/requirements.md from the requirements of the conformance engine. */
 export function formatRequirementReference(conformance: Conformance): string {
-  const areas = [...conformance.areas, ...conformance.serviceArea];
+  const { clientArea, serviceArea } = conformance;
+  const areas = [...conformance.areas, ...serviceArea, ...clientArea];
   return joinBlocks([
     GENERATED,
     '# Requirements',

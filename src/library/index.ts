@@ -13,4 +13,5 @@ export {
 export { grade, type GradeOptions } from './grade.ts';
 export { load, type LoadOptions, type LoadProgress } from './load.ts';
 export type { KnownFailure, ModelEndpoint, RunOptions, SpeechModel } from './options.ts';
+export { startService, type JudgeClientOptions, type JudgingService } from './service.ts';
 export { simulate, type SimulateOptions } from './simulate.ts';

@@ -19,10 +19,10 @@ export interface KnownFailureProblem {
 export function findKnownFailureProblem(
   accepted: readonly KnownFailure[],
   areas: readonly Area[],
-  { idsOfRun, requirementIds, serviceRequirementIds }: Conformance,
+  { idsOfRun, allRequirementIds }: Conformance,
 ): KnownFailureProblem | undefined {
   const runIds: readonly string[] = idsOfRun({ areas });
-  const allIds: readonly string[] = [...requirementIds, ...serviceRequirementIds];
+  const allIds: readonly string[] = allRequirementIds;
   for (const [index, { id }] of accepted.entries()) {
     if (!allIds.includes(id)) return { index, id, kind: 'unknown' };
     if (!runIds.includes(id)) return { index, id, kind: 'otherPeer' };

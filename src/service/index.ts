@@ -3,6 +3,7 @@ export { StartError } from '../http-kit/errors.ts';
 export type { ServiceKey, ServiceOptions } from './app/options.ts';
 export type { IngestLogLine, ServiceControls } from './admin/controls.ts';
 export type { ServiceEnvironment } from './app/environment.ts';
+export type { CallerRecording } from './app/caller-recorder.ts';
 export { startService, type RunningService } from './app/start-service.ts';
 export { makeScenarioFromDataDir } from './app/stored-conversation.ts';
 export type { ConversationScenario } from './domain/conversation-scenario.ts';

@@ -84,6 +84,8 @@ const adaptations: Adaptation[] = [
     codes: loadCodes,
     hasOtherOutput: true,
   },
+  // The command is replaced by one that sends nothing.
+  { command: /^exec .*--judge-client/, codes: [3], hasOtherOutput: true },
   { command: /^simulate .*--voice/, add: ['--scenario', 'opening-hours'] },
 ];
 

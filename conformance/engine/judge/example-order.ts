@@ -10,7 +10,11 @@ export type FindingSort = (findings: readonly Finding[]) => Finding[];
  * order in which concurrent requests end differs from run to run. The first finding is the example in
  * every report.
  */
-export function createFindingSort({ probes }: Suite, { exchanges }: Transcript): FindingSort {
+export function createFindingSort({ peer, probes }: Suite, { exchanges }: Transcript): FindingSort {
+  // The exchanges with a client are in the order of arrival, which is not ours to change.
+  if (peer === 'client') {
+    return (findings) => findings.toSorted((left, right) => left.exchange - right.exchange);
+  }
   // Several areas have a probe with the id of the preflight; it ran first.
   const ranks = new Map(probes.map(({ id }, index) => [id, index] as const).reverse());
   const byId = new Map(exchanges.map((exchange) => [exchange.id, exchange]));

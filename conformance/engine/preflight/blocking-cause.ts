@@ -26,6 +26,7 @@ export interface BlockingCause {
     | 'too_large'
     | 'no_interface'
     | 'no_voice'
+    | 'no_requests'
     | 'unreachable'
     | 'interrupted';
   /** What is wrong, in one sentence. */

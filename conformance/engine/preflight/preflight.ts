@@ -35,6 +35,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
   const preflight: Preflight = { run, exchanges };
   return (
     findInterruption(transcript, suite) ??
+    suite.findRecordingCause?.(transcript) ??
     findConnectionFailure(preflight, suite) ??
     findCertificateRefusal(preflight, suite) ??
     findLoginPage(exchanges, suite) ??
@@ -44,7 +45,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
     findMissingInterface(preflight, suite) ??
     findCommonFailure(preflight, suite) ??
     findAbsentArea(preflight, suite) ??
-    findLossOfPeer(transcript, suite)
+    (suite.peer === 'client' ? undefined : findLossOfPeer(transcript, suite))
   );
 }
 
@@ -57,7 +58,7 @@ function isRepeated(exchange: Exchange, sent: readonly Exchange[]): boolean {
 /** An interruption while the run waits for a peer that became unreachable does not hide that. */
 function findInterruption(transcript: Transcript, suite: Suite): BlockingCause | undefined {
   if (transcript.run.interrupted !== true) return undefined;
-  const loss = findLossOfPeer(transcript, suite);
+  const loss = suite.peer === 'client' ? undefined : findLossOfPeer(transcript, suite);
   if (loss) return loss;
   const message = 'The run was interrupted.';
   return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };

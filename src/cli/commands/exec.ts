@@ -5,22 +5,34 @@ import { defineCommand } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { switchOption } from '../flags/option.ts';
 import { onStopSignal } from '../signals.ts';
+import { clientJudgmentOptions, prepareClientJudgment } from './client-judgment.ts';
 import { serviceOptions, startServiceFor } from './serve.ts';
 
 export const exec = defineCommand({
   description: [
     'Starts the service on a free port, runs the command with variables that point to it, stops the service, and exits with the exit code of the command.',
+    'With --judge-client, also judges what the command sent to the service. If the command succeeded, the exit code is that of the judgment.',
   ],
   arguments: {},
   rest: 'COMMAND',
   options: {
     agent: switchOption('Start the reference sandbox, too'),
+    ...clientJudgmentOptions,
     ...serviceOptions,
   },
   examples: [
     { command: 'sandbox-kit exec -- npm test' },
     { command: 'sandbox-kit exec --agent --seed-file demo.yaml -- pytest' },
+    {
+      note: 'Judge what the tests send, and whether it is sent again after an error',
+      command: 'sandbox-kit exec --judge-client --inject-faults --json client.json -- npm test',
+    },
   ],
+  exitCodes: {
+    0: 'the command succeeded, and the client conforms',
+    1: 'the client does not conform',
+    3: 'could not judge, for example because the client sent nothing',
+  },
   environment: {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'Set for the command, with _HEADERS and _PROTOCOL',
     SANDBOX_KIT_SERVICE_URL: 'Set for the command: URL of the service',
@@ -37,6 +49,7 @@ export const exec = defineCommand({
     if (command === undefined) {
       throw new UsageError('COMMAND is missing. Usage: sandbox-kit exec -- COMMAND.');
     }
+    const judgment = await prepareClientJudgment(flags);
     // Listen for signals before anything starts that must be stopped.
     using runner = createCommandRunner();
     const service = await startServiceFor({
@@ -44,14 +57,19 @@ export const exec = defineCommand({
       host: '127.0.0.1',
       port: 0,
       'api-key-header': SERVICE_API_KEY_HEADER,
+      recordCallers: judgment !== undefined,
     });
     try {
       const agent = withAgent ? await startReferenceAgent() : undefined;
       try {
-        process.exitCode = await runner.run(command, args, {
+        await judgment?.injectFaults(service);
+        const commandCode = await runner.run(command, args, {
           ...service.env,
           ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),
         });
+        const { isInterrupted } = runner;
+        const judgmentCode = (await judgment?.conclude(service, { isInterrupted })) ?? 0;
+        process.exitCode = commandCode === 0 ? judgmentCode : commandCode;
       } finally {
         await agent?.stop();
       }
@@ -69,6 +87,8 @@ async function startReferenceAgent() {
 
 /** Runs one command, and passes stop signals on to it. */
 interface CommandRunner extends Disposable {
+  /** Whether a stop signal came. */
+  readonly isInterrupted: boolean;
   /**
    * Runs a command, and returns its exit code, or 128 + n if signal n ended it. Does not start it if
    * a stop signal came before.
@@ -93,6 +113,9 @@ function createCommandRunner(): CommandRunner {
     } else if (received.length > 1) process.exit(exitCodeOf(signal));
   });
   return {
+    get isInterrupted() {
+      return received.length > 0;
+    },
     async run(command, args, variables) {
       const [signal] = received;
       if (signal) return exitCodeOf(signal);

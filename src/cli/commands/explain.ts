@@ -25,8 +25,8 @@ export const explain = defineCommand({
     const out = createTerminal(process.stdout);
     const text = await conformance.explanation(id, out);
     if (text === undefined) {
-      const { areas, serviceArea, requirementIds, serviceRequirementIds } = conformance;
-      const known = [...areas, ...serviceArea, ...requirementIds, ...serviceRequirementIds];
+      const { areas, serviceArea, clientArea, allRequirementIds } = conformance;
+      const known = [...areas, ...serviceArea, ...clientArea, ...allRequirementIds];
       throw new UsageError(
         `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, known)}`,
       );

@@ -8,7 +8,9 @@ import { openOutputs } from '../output/outputs.ts';
 import { writeReports } from './check.ts';
 
 export const grade = defineCommand({
-  arguments: { recording: argument(values.filePath, 'File written by sandbox-kit check --record') },
+  arguments: {
+    recording: argument(values.filePath, 'File written by --record of sandbox-kit check or exec'),
+  },
   options: { ...selectionOptions, ...conformanceReports },
   examples: [
     { command: 'sandbox-kit check http://127.0.0.1:8080 --record run.ndjson' },

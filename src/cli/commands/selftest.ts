@@ -1,3 +1,4 @@
+import type { StartRecordingService } from '../../../conformance/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { defineCommand } from '../command.ts';
 import { exitCodes, UsageError } from '../errors.ts';
@@ -12,14 +13,14 @@ import { createTerminal } from '../output/terminal.ts';
 
 export const selftest = defineCommand({
   description: [
-    'Checks the reference agent and the service through a proxy that breaks one requirement at a time, and shows which requirement detects which fault.',
+    'Checks the reference agent and the service through a proxy that breaks one requirement at a time, judges a client of the service in the same way, and shows which requirement detects which fault.',
   ],
   arguments: {},
   options: {
     area: option(
       values.anyAreas,
       'AREAS',
-      'Areas, comma-separated: chat, health, users, voice, service',
+      'Areas, comma-separated: chat, health, users, voice, service, client',
       'all',
     ),
     only: option(values.text, 'TEXT', 'Run only the ids that contain this text'),
@@ -29,6 +30,7 @@ export const selftest = defineCommand({
   examples: [
     { command: 'sandbox-kit selftest' },
     { command: 'sandbox-kit selftest --area service' },
+    { command: 'sandbox-kit selftest --area client' },
     { command: 'sandbox-kit selftest --only chat/content' },
     { command: 'sandbox-kit selftest --list --only users/' },
   ],
@@ -57,6 +59,7 @@ export const selftest = defineCommand({
       .selftest({
         ...selection,
         ...targets.addresses,
+        startRecordingService,
         kitVersion: kitVersion(),
         onResult: ({ id }) => progress.step(id),
       })
@@ -67,6 +70,11 @@ export const selftest = defineCommand({
     process.exitCode = result.ok ? exitCodes.ok : exitCodes.findings;
   },
 });
+
+const startRecordingService: StartRecordingService = async (options) => {
+  const { startService } = await import('../../service/index.ts');
+  return startService({ ...options, recordCallers: true });
+};
 
 /** The servers that the proxies stand in front of. */
 interface Targets {

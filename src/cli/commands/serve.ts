@@ -79,7 +79,10 @@ export const serve = defineCommand({
 });
 
 /** The options that `startServiceFor` needs. */
-type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant'> & { port: number };
+type ServiceFlags = Omit<ServeFlags, 'port' | 'json' | 'mutant'> & {
+  port: number;
+  recordCallers?: boolean;
+};
 
 /**
  * Starts a service with options and environment variables.
@@ -109,6 +112,7 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       log: stderrLog(flags['log-level']),
       apiKeyHeader: flags['api-key-header'],
       keys: key === undefined ? [] : [{ key }],
+      recordCallers: flags.recordCallers ?? false,
       ...(flags.data !== undefined && { dataDir: flags.data }),
       ...(flags.seed !== undefined && { randomSeed: flags.seed }),
       ...(flags['app-url'] !== undefined && { appUrl: flags['app-url'] }),

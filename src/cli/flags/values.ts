@@ -177,10 +177,13 @@ function areasOf(known: readonly Area[], description: string) {
     .describe(description);
 }
 
-/** Areas of a sandbox, and the area of the service. */
+/** All areas: those of a sandbox, the service, and a client of the service. */
 export const anyAreas = offer(
-  [...sandboxAreas, 'service'],
-  areasOf([...sandboxAreas, 'service'], 'a list of chat, health, users, voice, service'),
+  [...sandboxAreas, 'service', 'client'],
+  areasOf(
+    [...sandboxAreas, 'service', 'client'],
+    'a list of chat, health, users, voice, service, client',
+  ),
 );
 
 /** Areas of a sandbox, or `service` alone. */

@@ -63,6 +63,12 @@ const knownFailures = z.strictObject({
   accepted: z.array(z.strictObject({ id: z.string(), comment: z.string().trim().min(1) })),
 });
 
+/** What the requirements of an area are about, unless it is a sandbox. */
+const peerNames: Readonly<Partial<Record<Area, string>>> = {
+  service: 'the service',
+  client: 'a client of the service',
+};
+
 /**
  * Reads the failures that `--known-failures` accepts; none without a path. An id of an area that is
  * not checked is valid, because one file can serve several runs.
@@ -94,10 +100,11 @@ export function readKnownFailures(
   const problem = findKnownFailureProblem(accepted, areas, conformance);
   if (problem) {
     const { index, id, kind } = problem;
-    const allIds = [...conformance.requirementIds, ...conformance.serviceRequirementIds];
-    const peer = areas.includes('service') ? 'a sandbox' : 'the service';
+    const { allRequirementIds, areaOf } = conformance;
+    const known = allRequirementIds.find((candidate) => candidate === id);
+    const peer = (known && peerNames[areaOf(known)]) ?? 'a sandbox';
     const messages = {
-      unknown: `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, allIds)}`,
+      unknown: `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, allRequirementIds)}`,
       otherPeer: `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`,
       duplicate: `Duplicate requirement ${JSON.stringify(id)}.`,
     };

@@ -45,7 +45,7 @@ export type Endpoint =
   | 'voice'
   | 'elsewhere';
 /**
- * valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say.
+ * valid: must be accepted. refuse: differs from its control in one edit and must be refused. open: the specification does not say, or a client sent the request.
  */
 export type Intent = 'valid' | 'refuse' | 'open';
 export type FailureKind =
@@ -115,7 +115,7 @@ export type LoadPhase = 'ramp' | 'window' | 'drain';
  * better or worse only if the 95% ranges of the two runs do not overlap.
  */
 export type Change = 'better' | 'worse' | 'unchanged' | 'unknown';
-export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service';
+export type Area = 'chat' | 'health' | 'users' | 'voice' | 'service' | 'client';
 /**
  * Session: failed if a required eval fails; passed if the session is completed, an eval passes, and no required eval fails or errors; otherwise undecided. Scenario: passed if enough samples pass to reach the pass rate; failed if the pass rate can no longer be reached; otherwise undecided. Run: failed if a scenario fails; otherwise undecided if a scenario is undecided; otherwise passed.
  */
@@ -925,7 +925,7 @@ export interface ExchangeRecord {
    */
   id: number;
   /**
-   * Id of the probe that sent the request.
+   * Id of the probe that sent the request; client for a request that a client sent to the service.
    */
   probe: string;
   /**
@@ -1903,7 +1903,7 @@ export interface RunRecord {
    */
   suite: string;
   /**
-   * Base URL of the sandbox, or of the service.
+   * Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.
    */
   target: string;
   seed: string;
@@ -1945,6 +1945,10 @@ export interface RunRecord {
    * URL of the voice WebSocket. Only in runs that include the area voice.
    */
   voiceUrl?: string;
+  /**
+   * Number of requests that came after the recording was full. Only for the area client; absent if there are none.
+   */
+  droppedRequests?: number;
   /**
    * Whether the run was interrupted.
    */

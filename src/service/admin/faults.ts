@@ -55,6 +55,9 @@ function appliesTo(fault: ServiceFault, route: FaultRoute): boolean {
   return fault.route === undefined || fault.route === route;
 }
 
+/** Response header that names the injected fault, for the recording and for whoever debugs a client. */
+export const FAULT_HEADER = 'x-sandbox-kit-fault';
+
 const CODE_BY_KIND = {
   rate_limit: 'rate_limited',
   server_error: 'failed',
@@ -63,7 +66,10 @@ const CODE_BY_KIND = {
 
 function createFaultError({ kind, retry_after_s: retryAfterS = 1 }: ServiceFault): RequestError {
   const code = CODE_BY_KIND[kind as keyof typeof CODE_BY_KIND];
-  const headers = code === 'failed' ? {} : { 'retry-after': String(retryAfterS) };
+  const headers = {
+    ...(code !== 'failed' && { 'retry-after': String(retryAfterS) }),
+    [FAULT_HEADER]: kind,
+  };
   const article = kind === 'unavailable' ? 'An' : 'A';
   return new RequestError(code, `${article} ${kind} fault is set on this service.`, headers);
 }

@@ -57,6 +57,11 @@ export interface ServiceOptions {
   speech: SpeechEndpoint;
   /** Base URL of the deep links (default: the URL of the service). */
   appUrl: string;
+  /**
+   * Record what callers send, with bodies, for a judgment of the client. The recording takes
+   * at most 128 MiB of memory and has no keys. Default: true in the library, false in `serve`.
+   */
+  recordCallers: boolean;
 }
 
 const keyOptions = options.optionsObject<ServiceKey>(
@@ -101,4 +106,5 @@ export const serviceOptionsSchema = options.optionsObject<ServiceOptions>({
   userModel: modelOptions,
   speech: speechOptions,
   appUrl: options.urlOption,
+  recordCallers: options.booleanOption,
 });

@@ -37,6 +37,7 @@ import type { Store } from '../store/store.ts';
 import { OPENAPI_PATH } from '../web/openapi.ts';
 import { addPageRoutes } from '../web/routes.ts';
 import { createServiceServer, finishRequestFirst, leaveBodiesUnread } from './http-server.ts';
+import type { CallerRecorder } from './caller-recorder.ts';
 import type { UnauthorizedCallers } from './unauthorized-callers.ts';
 
 /** The parts of a service. */
@@ -52,6 +53,8 @@ export interface ServiceParts {
   simulator: SimulationRunner;
   errored: ErroredEvals;
   unauthorizedCallers: UnauthorizedCallers;
+  /** Records what callers send; undefined to record nothing. */
+  callerRecorder: CallerRecorder | undefined;
   /** Lower-case name of the header that carries the API key. */
   apiKeyHeader: string;
   /** Whether an LLM judge is configured for evals of kind `judge`. */
@@ -100,6 +103,7 @@ export function buildService(parts: ServiceParts): Service {
   const idleCloser = startIdleCloser({ conversations: store.conversations, clock, log, close });
 
   void app.register((api, _options, registered) => {
+    parts.callerRecorder?.observe(api);
     leaveBodiesUnread(api);
     journalRequests(api, clock, (request, reply) =>
       journal.record(createEntry(clock, request, reply)),

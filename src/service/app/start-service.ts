@@ -24,6 +24,7 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
+import { createCallerRecorder, type CallerRecording } from './caller-recorder.ts';
 import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
 import { createServiceEnvironment, type ServiceEnvironment } from './environment.ts';
 import { serviceOptionsSchema, type ServiceKey, type ServiceOptions } from './options.ts';
@@ -47,6 +48,8 @@ export interface RunningService extends ServiceControls {
   env: ServiceEnvironment;
   /** Whether the settings of the service's own owner had evals at the start. */
   hasLiveEvals: boolean;
+  /** Returns what callers sent so far; undefined unless the option `recordCallers` is set. */
+  callerRecording(): Promise<CallerRecording | undefined>;
   /** Stops accepting connections and lets requests in progress finish. Takes a few seconds at most. */
   stop(): Promise<void>;
 }
@@ -117,8 +120,17 @@ async function start(
   const { owners } = store;
   const callers = createUnauthorizedCallers({ store, clock, log, ownerName, apiKeyHeader });
   const keyOptions = { host, owners, apiKeyHeader, apiKey };
+  const callerRecorder =
+    options.recordCallers === true
+      ? createCallerRecorder({
+          // Clients act in real time, whatever the service clock shows.
+          clock: systemClock,
+          apiKeyHeader,
+          secrets: [apiKey, ...options.keys.map(({ key }) => key)],
+        })
+      : undefined;
   const service = buildService({
-    ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, ...workers },
+    ...{ clock, log, store, writer, apiKeyHeader, ownerName, appUrl, callerRecorder, ...workers },
     bodyClock: options.clock ?? systemClock,
     authentication: createAuthentication({ ...keyOptions, unauthorizedCallers: callers }),
     unauthorizedCallers: callers,
@@ -138,6 +150,7 @@ async function start(
     apiKey,
     env: createServiceEnvironment({ ...urls, apiKey }, apiKeyHeader),
     hasLiveEvals: evals.length > 0,
+    callerRecording: async () => callerRecorder?.recording(),
   };
 }
 

@@ -117,6 +117,7 @@ void t.test('The package exports the types of all options', async (t) => {
     userModel: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm' },
     speech: { baseUrl: 'http://127.0.0.1:1/v1', model: 'm', voice: 'v', apiKey: 'k' },
     appUrl: 'https://app.example',
+    recordCallers: false,
   };
   const agentOptions: AgentOptions = {
     ...shared,

@@ -1,13 +1,12 @@
 /** How every report shows the verdict of a run, its notices, and the areas that did not run. */
 import t from 'tap';
 import {
+  allRequirementIds,
   htmlReport,
   explanation,
   junitReport,
   markdownReport,
   reportOf,
-  requirementIds,
-  serviceRequirementIds,
   terminalReport,
   applyKnownFailures,
 } from '../../../conformance/index.ts';
@@ -33,7 +32,7 @@ const message = (from: CallEvent['from'], payload: object): CallEvent[] => [
 const NO_TRANSCRIPT = { run: runRecord, exchanges: [] };
 
 void t.test('the explanation of every requirement fits in 80 columns', async (t) => {
-  for (const id of [...requirementIds, ...serviceRequirementIds]) {
+  for (const id of allRequirementIds) {
     const text = (await explanation(id, { style: plainStyle, width: 80 })) ?? '';
     t.match(text, id);
     for (const line of text.split('\n')) t.ok(line.length <= 80, line);

@@ -1,0 +1,99 @@
+import type { TraceSpan } from '../../../src/contract/index.ts';
+import { type Exchange, retryAfterMsOf, type Transcript } from '../../engine/transcript/reading.ts';
+import { isTraces, readTraces, spansOf } from './sent-traces.ts';
+
+/** A later request with the content of an earlier one. */
+export interface Attempt {
+  exchange: Exchange;
+  /** Whether its spans have other ids, although everything else is the same. */
+  hasNewIds: boolean;
+}
+
+/** Finds requests by their content. */
+interface AttemptIndex {
+  bySpan: ReadonlyMap<string, readonly Exchange[]>;
+  byContent: ReadonlyMap<string, readonly Exchange[]>;
+}
+
+const indexCache = new WeakMap<Transcript, AttemptIndex>();
+
+function indexOf(transcript: Transcript): AttemptIndex {
+  const known = indexCache.get(transcript);
+  if (known) return known;
+  const bySpan = new Map<string, Exchange[]>();
+  const byContent = new Map<string, Exchange[]>();
+  const add = (map: Map<string, Exchange[]>, key: string, exchange: Exchange): void => {
+    const list = map.get(key);
+    if (list) list.push(exchange);
+    else map.set(key, [exchange]);
+  };
+  for (const exchange of transcript.exchanges) {
+    const spans = spansOf(exchange);
+    for (const key of new Set(spans.map(spanKey))) add(bySpan, key, exchange);
+    const content = contentKey(exchange);
+    if (content !== undefined) add(byContent, content, exchange);
+  }
+  const index = { bySpan, byContent };
+  indexCache.set(transcript, index);
+  return index;
+}
+
+const spanKey = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
+
+/** Returns what two requests with the same content have in common, apart from the ids of spans. */
+function contentKey(exchange: Exchange): string | undefined {
+  const { endpoint, request } = exchange;
+  if (!isTraces(exchange)) return `${endpoint} ${request.method} ${request.path}`;
+  const traces = readTraces(exchange);
+  if (traces.kind !== 'read') {
+    const { body, bodyBase64, bodyBytes } = request;
+    return [bodyBase64, bodyBytes, body].join('\n');
+  }
+  // A request without spans contains nothing to send again.
+  if (traces.spans.length === 0) return undefined;
+  const contents = traces.spans.map(({ name, startNs, endNs, attributes }) =>
+    JSON.stringify([name, String(startNs), String(endNs), attributes]),
+  );
+  return contents.sort().join('\n');
+}
+
+/** Returns the first request that repeats an earlier one after its response. */
+export function findNextAttempt(exchange: Exchange, transcript: Transcript): Attempt | undefined {
+  const { bySpan, byContent } = indexOf(transcript);
+  const isLater = ({ id, startedMs }: Exchange): boolean =>
+    id > exchange.id && startedMs >= exchange.endedMs;
+  const [sameSpans] = spansOf(exchange)
+    .flatMap((span) => bySpan.get(spanKey(span))?.find(isLater) ?? [])
+    .sort((left, right) => left.id - right.id);
+  const content = contentKey(exchange);
+  const sameContent = content === undefined ? undefined : byContent.get(content)?.find(isLater);
+  if (sameSpans && (!sameContent || sameSpans.id <= sameContent.id)) {
+    return { exchange: sameSpans, hasNewIds: false };
+  }
+  return (
+    sameContent && { exchange: sameContent, hasNewIds: isTraces(exchange) && hasSpans(exchange) }
+  );
+}
+
+/** Returns whether a request carries spans, which are lost unless it is accepted. */
+export const hasSpans = (exchange: Exchange): boolean => spansOf(exchange).length > 0;
+
+/** Returns whether something is lost if a request is never accepted: spans, or the end of a conversation. */
+export const matters = (exchange: Exchange): boolean =>
+  exchange.endpoint === 'end' || hasSpans(exchange);
+
+/** Returns whether the service responded with an error on request. */
+export const isInjected = ({ step }: Exchange): boolean => step.startsWith('injected ');
+
+/** The statuses of an overloaded or restarting server, after which OTLP exporters retry. */
+export const isUnavailable = ({ response }: Exchange): boolean =>
+  [502, 503, 504].includes(response?.status ?? 0);
+
+/** Returns the milliseconds for which a response asks to wait. */
+export function waitMsOf(exchange: Exchange): number | undefined {
+  return retryAfterMsOf(exchange, 0);
+}
+
+/** Formats a duration for people. */
+export const formatSeconds = (ms: number): string =>
+  `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 0)} s`;

@@ -1,0 +1,148 @@
+import { formatValue, type TraceSpan } from '../../../../src/contract/index.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
+import { requestFinding } from '../findings.ts';
+import { conversationsOf, conversationSpansOf, isTraces } from '../sent-traces.ts';
+import type { closeRequirements } from './requirements.ts';
+
+const isEnd = ({ endpoint }: Exchange): boolean => endpoint === 'end';
+
+const NO_END = unjudgedAs(
+  'not_observed',
+  'The client never sent POST /v1/sessions/{conversation_id}/end.',
+);
+
+/** Returns the conversation that an end call names; undefined if its encoding is invalid. */
+export function endedConversationOf({ request }: Exchange): string | undefined {
+  const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
+  try {
+    return id === undefined ? undefined : decodeURIComponent(id);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The requests that sent spans of a conversation. */
+interface SentConversation {
+  requests: Exchange[];
+}
+
+const sentCache = new WeakMap<Transcript, ReadonlyMap<string, SentConversation>>();
+
+function sentConversationsOf(transcript: Transcript): ReadonlyMap<string, SentConversation> {
+  const known = sentCache.get(transcript);
+  if (known) return known;
+  const conversations = conversationsOf(transcript);
+  const sent = new Map<string, SentConversation>();
+  for (const exchange of transcript.exchanges.filter(isTraces)) {
+    const ids = conversationSpansOf(exchange).flatMap((span) => conversations.get(span) ?? []);
+    for (const id of new Set(ids)) {
+      const conversation = sent.get(id);
+      if (conversation) conversation.requests.push(exchange);
+      else sent.set(id, { requests: [exchange] });
+    }
+  }
+  sentCache.set(transcript, sent);
+  return sent;
+}
+
+function findUnknownConversation(exchange: Exchange, transcript: Transcript): Finding[] {
+  const id = endedConversationOf(exchange);
+  const isSent = id !== undefined && sentConversationsOf(transcript).has(id);
+  if (exchange.response?.status !== 404 || isSent) return [];
+  const known = [...sentConversationsOf(transcript).keys()];
+  return [
+    requestFinding(
+      exchange,
+      'the gen_ai.conversation.id of spans that were sent',
+      `${formatValue(id)}, of which no span was sent`,
+      known.length === 0
+        ? 'No span of any conversation was sent. Flush the exporter before the end call.'
+        : `Spans were sent of ${formatValue(known.at(-1))}.`,
+    ),
+  ];
+}
+
+const hasBody = ({ request: { headers } }: Exchange): boolean =>
+  Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
+
+const keyOf = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
+
+/** Finds spans of a conversation that arrive for the first time after its end call. */
+function findLateSpans(end: Exchange, transcript: Transcript): Finding[] {
+  const id = endedConversationOf(end);
+  const requests =
+    id === undefined ? [] : (sentConversationsOf(transcript).get(id)?.requests ?? []);
+  const conversations = conversationsOf(transcript);
+  const keysOf = (exchange: Exchange): string[] =>
+    conversationSpansOf(exchange)
+      .filter((span) => conversations.get(span) === id)
+      .map(keyOf);
+  const isBefore = ({ id: nth, startedMs }: Exchange): boolean =>
+    nth < end.id && startedMs < end.startedMs;
+  // Spans that are sent again insert nothing, so only new ones are late. A request that was refused
+  // has stored nothing.
+  const isStored = (exchange: Exchange): boolean =>
+    isBefore(exchange) && (isAccepted(exchange) || exchange.failure !== undefined);
+  const sent = new Set(requests.filter(isStored).flatMap(keysOf));
+  const late = requests.find(
+    (exchange) => !isBefore(exchange) && keysOf(exchange).some((key) => !sent.has(key)),
+  );
+  if (!late) return [];
+  return [
+    requestFinding(
+      late,
+      `no new spans of ${formatValue(id)} after its end call (exchange ${end.id})`,
+      `${keysOf(late).filter((key) => !sent.has(key)).length} new spans`,
+      'Flush the exporter, and then end the conversation.',
+    ),
+  ];
+}
+
+/** The checks of end calls. */
+export const closeChecks: Readonly<Record<keyof typeof closeRequirements, Check>> = {
+  'CLIENT-040': checkEach(isEnd, findUnknownConversation, NO_END),
+  'CLIENT-041': checkEach(
+    isEnd,
+    (exchange) =>
+      hasBody(exchange)
+        ? [
+            requestFinding(
+              exchange,
+              'no body',
+              `${exchange.request.headers['content-length'] ?? 'some'} bytes`,
+            ),
+          ]
+        : [],
+    NO_END,
+  ),
+  'CLIENT-042': checkEach(
+    (exchange, transcript) => {
+      const id = endedConversationOf(exchange);
+      const isDecided = isAccepted(exchange) || exchange.response?.status === 404;
+      return isEnd(exchange) && isDecided && sentConversationsOf(transcript).has(id ?? '');
+    },
+    findLateSpans,
+    unjudgedAs('not_observed', 'No end call names a conversation whose spans were sent.'),
+  ),
+  'CLIENT-043': {
+    evidence: (transcript) => {
+      const sent = [...sentConversationsOf(transcript).values()];
+      return [...new Set(sent.flatMap(({ requests }) => requests.slice(0, 1)))];
+    },
+    judge(_evidence, transcript) {
+      const ended = new Set(
+        transcript.exchanges
+          .filter((exchange) => isEnd(exchange) && isAccepted(exchange))
+          .map(endedConversationOf),
+      );
+      const open = [...sentConversationsOf(transcript)].filter(([id]) => !ended.has(id));
+      return open.flatMap(([id, { requests }]) => {
+        const last = requests.at(-1);
+        const received = `no accepted end call for ${formatValue(id)}`;
+        return last ? [requestFinding(last, 'an end call after the last span', received)] : [];
+      });
+    },
+    unjudged: unjudgedAs('not_observed', 'The client sent no spans of a conversation.'),
+  },
+};

@@ -1,0 +1,43 @@
+import { defineArea } from '../../engine/area.ts';
+import type { Check } from '../../engine/checks/check.ts';
+import type { BlockingCause } from '../../engine/preflight/blocking-cause.ts';
+import type { Transcript } from '../../engine/transcript/transcript.ts';
+import { closeChecks } from './close/checks.ts';
+import { clientNotices } from './notices.ts';
+import { observeClient } from './observed.ts';
+import { isMeant, requestChecks } from './requests/checks.ts';
+import { clientRequirements, type ClientRequirementId } from './requirements.ts';
+import { resultsChecks } from './results/checks.ts';
+import { retryChecks } from './retries/checks.ts';
+import { tracesChecks } from './traces/checks.ts';
+
+const checks: Readonly<Record<ClientRequirementId, Check>> = {
+  ...requestChecks,
+  ...tracesChecks,
+  ...retryChecks,
+  ...closeChecks,
+  ...resultsChecks,
+};
+
+/** A client of the service (spec area A). It is judged by what the service recorded. */
+export const client = defineArea({
+  name: 'client',
+  endpoints: ['traces', 'end', 'simulations', 'production', 'elsewhere'],
+  requirements: clientRequirements,
+  checks,
+  probes: [],
+  observe: observeClient,
+  notices: clientNotices,
+});
+
+/** A client that sent nothing can't be judged. */
+export function findSilence({ run, exchanges }: Transcript): BlockingCause | undefined {
+  if (exchanges.some(isMeant)) return undefined;
+  const [evidence] = exchanges;
+  return {
+    id: 'no_requests',
+    message: `The client sent no request to the service at ${run.target}.`,
+    cure: 'Read the URL from SANDBOX_KIT_SERVICE_URL or OTEL_EXPORTER_OTLP_ENDPOINT, and flush the exporter before the process ends.',
+    evidence,
+  };
+}

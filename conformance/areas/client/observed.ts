@@ -1,0 +1,85 @@
+import type { ObservedBehaviors } from '../../../src/contract/index.ts';
+import {
+  describeOutcome,
+  type Exchange,
+  toPrintable,
+  type Transcript,
+} from '../../engine/transcript/reading.ts';
+import { findNextAttempt, formatSeconds, isUnavailable, waitMsOf } from './attempts.ts';
+import { listSome } from './findings.ts';
+import { isRead } from './results/reads.ts';
+import { encodingOf, formatOf, isTraces } from './sent-traces.ts';
+
+/** The routes of area A, as people know them, by endpoint. */
+export const routes = [
+  ['traces', 'POST /v1/traces'],
+  ['end', 'POST /v1/sessions/{conversation_id}/end'],
+  ['simulations', 'GET /api/simulations/sessions/'],
+  ['production', 'GET /api/prod-evaluations/sessions/'],
+] as const;
+
+/** Returns what a client did that the specification leaves open, and how much of the rest. */
+export function observeClient(transcript: Transcript): ObservedBehaviors {
+  const { exchanges } = transcript;
+  const traces = exchanges.filter(isTraces);
+  const entries: [name: string, value: string][] = [
+    ...routes.map(([endpoint, route]): [string, string] => [
+      route,
+      countRequests(exchanges.filter((exchange) => exchange.endpoint === endpoint)),
+    ]),
+    ['other paths', listDistinct(exchanges.filter(isElsewhere).map(describeElsewhere))],
+    ['format of traces', listDistinct(traces.map(describeFormat))],
+    ['user agent', listDistinct(exchanges.map(describeAgent))],
+    ['pause after a 429', describePauses(transcript, ({ response }) => response?.status === 429)],
+    ['pause after a 502, 503 or 504', describePauses(transcript, isUnavailable)],
+    ['time between two reads of a list', describeReadIntervals(exchanges)],
+  ];
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}
+
+const countRequests = ({ length }: readonly Exchange[]): string =>
+  length === 0 ? '' : `${length} ${length === 1 ? 'request' : 'requests'}`;
+
+const isElsewhere = ({ endpoint }: Exchange): boolean => endpoint === 'elsewhere';
+
+const describeElsewhere = (exchange: Exchange): string =>
+  `${exchange.request.method} ${toPrintable(exchange.request.path.replace(/\?.*$/s, ''), 60)} ${describeOutcome(exchange)}`;
+
+const describeFormat = (exchange: Exchange): string => {
+  const encoding = encodingOf(exchange);
+  const format = formatOf(exchange) ?? 'another type';
+  return encoding === 'identity' ? format : `${format} with ${toPrintable(encoding, 20)}`;
+};
+
+const describeAgent = ({ request }: Exchange): string =>
+  toPrintable(request.headers['user-agent'] ?? '', 60);
+
+const LISTED_MAX = 4;
+
+const listDistinct = (values: readonly string[]): string => {
+  const distinct = [...new Set(values)].filter((value) => value !== '');
+  return distinct.length === 0 ? '' : listSome(distinct, LISTED_MAX);
+};
+
+function describePauses(
+  transcript: Transcript,
+  isRefused: (exchange: Exchange) => boolean,
+): string {
+  const pauses = transcript.exchanges.filter(isRefused).flatMap((exchange) => {
+    const next = findNextAttempt(exchange, transcript)?.exchange;
+    if (!next) return [];
+    const asked = waitMsOf(exchange);
+    const pause = formatSeconds(next.startedMs - exchange.endedMs);
+    return [asked === undefined ? pause : `${pause} (Retry-After ${formatSeconds(asked)})`];
+  });
+  return listDistinct(pauses);
+}
+
+/** Describes how fast a client polls; the specification says only "typically within seconds". */
+function describeReadIntervals(exchanges: readonly Exchange[]): string {
+  const byPath = Map.groupBy(exchanges.filter(isRead), ({ request }) => request.path);
+  const intervals = [...byPath.values()].flatMap((reads) =>
+    reads.slice(1).map((read, index) => read.startedMs - (reads[index]?.endedMs ?? 0)),
+  );
+  return intervals.length === 0 ? '' : `${formatSeconds(Math.min(...intervals))} or more`;
+}

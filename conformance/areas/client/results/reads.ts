@@ -1,0 +1,86 @@
+import { isObject } from '../../../../src/platform/json.ts';
+import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
+
+/** The endpoints that return lists of sessions. */
+export type ResultsEndpoint = 'simulations' | 'production';
+
+/** Returns whether an exchange reads results. */
+export const isRead = ({ endpoint }: Exchange): boolean =>
+  endpoint === 'simulations' || endpoint === 'production';
+
+/** Returns the query of a request, with repeated names. */
+export function queryOf({ request }: Exchange): URLSearchParams {
+  const mark = request.path.indexOf('?');
+  return new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
+}
+
+/** A page that the service returned. */
+export interface Page {
+  exchange: Exchange;
+  skip: number;
+  items: number;
+  total: number;
+  /** Whether the client asked for a number of sessions. */
+  hasLimit: boolean;
+  /** The endpoint and the filters, which all pages of a list share. */
+  list: string;
+}
+
+/** Returns the page that an exchange read; undefined unless the response is one. */
+export function pageOf(exchange: Exchange): Page | undefined {
+  const { endpoint, json } = exchange;
+  if (!isRead(exchange) || !isAccepted(exchange) || !isObject(json)) return undefined;
+  const { items, total, skip } = json;
+  if (!Array.isArray(items) || typeof total !== 'number' || typeof skip !== 'number') {
+    return undefined;
+  }
+  const query = queryOf(exchange);
+  const filters = [...query]
+    .filter(([name, value]) => name !== 'skip' && name !== 'limit' && value !== '')
+    .map(([name, value]) => `${name}=${value}`)
+    .sort();
+  return {
+    ...{ exchange, skip, items: items.length, total },
+    hasLimit: query.has('limit'),
+    list: [endpoint, ...filters].join(' '),
+  };
+}
+
+/** The pages of one list from its first page on, in the order of arrival. */
+export type Reading = readonly [Page, ...Page[]];
+
+const readingCache = new WeakMap<Transcript, readonly Reading[]>();
+
+/** Returns every reading of a list. A reading starts with a page at the beginning of the list. */
+export function readingsOf(transcript: Transcript): readonly Reading[] {
+  const known = readingCache.get(transcript);
+  if (known) return known;
+  const readings: [Page, ...Page[]][] = [];
+  const current = new Map<string, [Page, ...Page[]]>();
+  for (const page of transcript.exchanges.flatMap((exchange) => pageOf(exchange) ?? [])) {
+    const reading = current.get(page.list);
+    if (reading && page.skip > 0) reading.push(page);
+    else if (page.skip === 0) {
+      const started: [Page, ...Page[]] = [page];
+      readings.push(started);
+      current.set(page.list, started);
+    }
+  }
+  readingCache.set(transcript, readings);
+  return readings;
+}
+
+/** Returns whether a reading is one that goes through the list, not only a look at its start. */
+export const isPaged = ([first, ...others]: Reading): boolean =>
+  others.length > 0 || (!first.hasLimit && first.total > first.items);
+
+/** Returns up to where the pages cover the list without a gap, and the first page after a gap. */
+export function coverageOf(reading: Reading): { end: number; afterGap: Page | undefined } {
+  let end = 0;
+  const pages = [...reading].sort((left, right) => left.skip - right.skip);
+  for (const page of pages) {
+    if (page.skip > end) return { end, afterGap: page };
+    end = Math.max(end, page.skip + page.items);
+  }
+  return { end, afterGap: undefined };
+}

@@ -1,0 +1,175 @@
+import { INGEST_REQUESTS_PER_MINUTE_MAX } from '../../../../src/contract/index.ts';
+import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
+import {
+  type Exchange,
+  isRateLimited,
+  type Transcript,
+} from '../../../engine/transcript/reading.ts';
+import {
+  findNextAttempt,
+  formatSeconds,
+  isInjected,
+  isUnavailable,
+  matters,
+  waitMsOf,
+} from '../attempts.ts';
+import { requestFinding } from '../findings.ts';
+import { isTraces } from '../sent-traces.ts';
+import type { retryRequirements } from './requirements.ts';
+
+const INJECT = 'sandbox-kit exec --judge-client --inject-faults shows it.';
+
+const NO_429 = unjudgedAs(
+  'not_observed',
+  `No request with spans and no end call got a 429. ${INJECT}`,
+);
+const NO_503 = unjudgedAs(
+  'not_observed',
+  `No request with spans and no end call got a 502, 503 or 504. ${INJECT}`,
+);
+
+const isRetried = (exchange: Exchange, transcript: Transcript): boolean =>
+  findNextAttempt(exchange, transcript) !== undefined;
+
+/** Explains why there is no attempt to judge: nothing was refused, or nothing was sent again. */
+const noRetryOf =
+  (isRefused: (exchange: Exchange) => boolean, otherwise: Check['unjudged']): Check['unjudged'] =>
+  (transcript) =>
+    transcript.exchanges.some(isRefused)
+      ? { verdict: 'not_observed', reason: 'No refused request was sent again.' }
+      : otherwise(transcript);
+
+/** The times of a response and of the next request are measured at the service, so little is lost. */
+const TOLERANCE_MS = 100;
+
+/** A retry within this time after an unavailable service is immediate. */
+const PAUSE_MS_MIN = 100;
+
+/** Creates a check that the next attempt comes after the wait that a response asks for. */
+function checkWait(
+  isRefused: (exchange: Exchange) => boolean,
+  unjudged: Check['unjudged'],
+  waitMsDefault?: number,
+): Check {
+  const waitOf = (exchange: Exchange): number | undefined => waitMsOf(exchange) ?? waitMsDefault;
+  return checkEach(
+    (exchange, transcript) =>
+      isRefused(exchange) && waitOf(exchange) !== undefined && isRetried(exchange, transcript),
+    (exchange, transcript) => {
+      const next = findNextAttempt(exchange, transcript)?.exchange;
+      const waitMs = waitOf(exchange) ?? 0;
+      const pauseMs = (next?.startedMs ?? Infinity) - exchange.endedMs;
+      const toleranceMs = Math.min(TOLERANCE_MS, waitMs / 10);
+      if (!next || pauseMs >= waitMs - toleranceMs) return [];
+      return [
+        requestFinding(
+          next,
+          `at least ${formatSeconds(waitMs)} after exchange ${exchange.id} (${exchange.response?.status ?? ''})`,
+          `${formatSeconds(pauseMs)} after it`,
+          'Read Retry-After, in seconds, and wait that long before you send the request again.',
+        ),
+      ];
+    },
+    noRetryOf(isRefused, unjudged),
+  );
+}
+
+/** Creates a check that what was refused is sent again. */
+function checkRetried(
+  isRefused: (exchange: Exchange) => boolean,
+  unjudged: Check['unjudged'],
+): Check {
+  return checkEach(
+    isRefused,
+    (exchange, transcript) =>
+      isRetried(exchange, transcript)
+        ? []
+        : [
+            requestFinding(
+              exchange,
+              'the same request again',
+              `nothing after the ${exchange.response?.status ?? 'failure'}`,
+            ),
+          ],
+    unjudged,
+  );
+}
+
+const isRefusedFor429 = (exchange: Exchange): boolean =>
+  isRateLimited(exchange) && matters(exchange);
+const isRefusedForLoad = (exchange: Exchange): boolean =>
+  isUnavailable(exchange) && matters(exchange);
+
+/** Returns whether a trace request may have to be sent again: refused for a while, or cut off. */
+const isRepeatable = (exchange: Exchange): boolean =>
+  isTraces(exchange) &&
+  (isRateLimited(exchange) ||
+    (exchange.response?.status ?? 0) >= 500 ||
+    exchange.failure !== undefined);
+
+const FINAL_STATUSES = [400, 401, 403, 413, 415];
+
+const isFinal = ({ endpoint, response }: Exchange): boolean =>
+  (endpoint === 'traces' || endpoint === 'end') && FINAL_STATUSES.includes(response?.status ?? 0);
+
+/** A request that was corrected gets another response, even if it carries the same spans. */
+function findUnchangedRetry(exchange: Exchange, transcript: Transcript): Finding[] {
+  const next = findNextAttempt(exchange, transcript);
+  const status = exchange.response?.status;
+  if (!next || next.hasNewIds || next.exchange.response?.status !== status) return [];
+  return [
+    requestFinding(
+      next.exchange,
+      `no repetition of exchange ${exchange.id}`,
+      `the same request again, and ${status ?? 'no response'} again`,
+      'Only 429, 502, 503 and 504 are worth a retry.',
+    ),
+  ];
+}
+
+/** The checks of retries and rates. */
+export const retryChecks: Readonly<Record<keyof typeof retryRequirements, Check>> = {
+  'CLIENT-030': checkWait(
+    isRateLimited,
+    unjudgedAs('not_observed', `No request got a 429. ${INJECT}`),
+  ),
+  'CLIENT-031': checkRetried(isRefusedFor429, NO_429),
+  'CLIENT-032': checkRetried(isRefusedForLoad, NO_503),
+  'CLIENT-033': checkWait(isRefusedForLoad, NO_503, PAUSE_MS_MIN),
+  'CLIENT-034': checkEach(
+    (exchange, transcript) => isRepeatable(exchange) && isRetried(exchange, transcript),
+    (exchange, transcript) => {
+      const next = findNextAttempt(exchange, transcript);
+      return next?.hasNewIds
+        ? [
+            requestFinding(
+              next.exchange,
+              `the span ids of exchange ${exchange.id}`,
+              'the same spans with other ids',
+              'Generate ids when a span starts, not when a request is built.',
+            ),
+          ]
+        : [];
+    },
+    noRetryOf(isRepeatable, unjudgedAs('not_observed', `No trace request was refused. ${INJECT}`)),
+  ),
+  'CLIENT-035': checkEach(
+    isFinal,
+    findUnchangedRetry,
+    unjudgedAs('not_observed', 'No trace request and no end call got a 400, 401, 403, 413 or 415.'),
+  ),
+  'CLIENT-036': {
+    evidence: ({ exchanges }) => exchanges.filter(isTraces),
+    judge(evidence) {
+      const refused = evidence.filter(
+        (exchange) => isRateLimited(exchange) && !isInjected(exchange),
+      );
+      const [first] = refused;
+      const expected = `at most ${INGEST_REQUESTS_PER_MINUTE_MAX} trace requests per minute`;
+      const received = `more; the service refused ${refused.length} with 429`;
+      const hint = 'Export in batches: a BatchSpanProcessor instead of a SimpleSpanProcessor.';
+      return first ? [requestFinding(first, expected, received, hint)] : [];
+    },
+    unjudged: unjudgedAs('not_observed', 'The client sent no traces.'),
+  },
+};

@@ -1,0 +1,181 @@
+import { gunzipSync } from 'node:zlib';
+import {
+  decodeTraceRequest,
+  OtlpError,
+  readTraceRequest,
+  type TraceRequest,
+  type TraceSpan,
+} from '../../../src/contract/index.ts';
+import { parseJson } from '../../../src/platform/json.ts';
+import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
+
+/** The attributes that decide what becomes of a span (spec 2.1). */
+export const OPERATION = 'gen_ai.operation.name';
+export const CONVERSATION = 'gen_ai.conversation.id';
+
+/** The two formats of a trace request (spec 4.1). */
+export type TraceFormat = 'application/json' | 'application/x-protobuf';
+
+/** What a trace request contains. */
+export type SentTraces =
+  | {
+      kind: 'read';
+      format: TraceFormat;
+      spans: readonly TraceSpan[];
+      ignoredKeys: readonly string[];
+    }
+  /** `problem` never quotes the body. */
+  | { kind: 'unreadable'; problem: string }
+  /** The body is not recorded, or the headers do not say how to read it. */
+  | { kind: 'unknown' };
+
+const cache = new WeakMap<Exchange, SentTraces>();
+
+/** Decodes the body of a trace request as its headers say. */
+export function readTraces(exchange: Exchange): SentTraces {
+  const known = cache.get(exchange);
+  if (known) return known;
+  const traces = decode(exchange);
+  cache.set(exchange, traces);
+  return traces;
+}
+
+/** Returns the spans of a trace request; an empty list if it can't be read. */
+export function spansOf(exchange: Exchange): readonly TraceSpan[] {
+  const traces = readTraces(exchange);
+  return traces.kind === 'read' ? traces.spans : [];
+}
+
+/** Returns the spans of a conversation: those with an operation. The service ignores others. */
+export function conversationSpansOf(exchange: Exchange): TraceSpan[] {
+  return spansOf(exchange).filter(hasOperation);
+}
+
+/** Returns whether a span counts as part of a conversation. */
+export function hasOperation({ attributes }: TraceSpan): boolean {
+  const operation = attributes[OPERATION];
+  return typeof operation === 'string' && operation.trim() !== '';
+}
+
+/** Returns whether an exchange is a trace request. */
+export const isTraces = ({ endpoint }: Exchange): boolean => endpoint === 'traces';
+
+/** Returns the format that the Content-Type of a request names; undefined if it is neither. */
+export function formatOf({ request }: Exchange): TraceFormat | undefined {
+  const [type] = (request.headers['content-type'] ?? '').split(';');
+  const name = type?.trim().toLowerCase();
+  return name === 'application/json' || name === 'application/x-protobuf' ? name : undefined;
+}
+
+/** Returns the Content-Encoding of a request in lower case; `identity` without one. */
+export function encodingOf({ request }: Exchange): string {
+  const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  return encoding === '' ? 'identity' : encoding;
+}
+
+/** Returns the body of a request as it was sent; undefined if it is not recorded. */
+function bytesOf({ request }: Exchange): Uint8Array | undefined {
+  const { body = '', bodyBase64, bodyBytes } = request;
+  if (bodyBytes !== undefined) return undefined;
+  return bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64');
+}
+
+/** A request is limited to 10 MB; a larger one is judged by its size alone. */
+const INFLATED_BYTES_MAX = 20_000_000;
+
+function decode(exchange: Exchange): SentTraces {
+  const format = formatOf(exchange);
+  const encoding = encodingOf(exchange);
+  const bytes = bytesOf(exchange);
+  if (!bytes || !format || !['gzip', 'x-gzip', 'identity'].includes(encoding)) {
+    return { kind: 'unknown' };
+  }
+  try {
+    const plain = encoding === 'identity' ? bytes : inflate(bytes);
+    const { spans, ignoredKeys } =
+      format === 'application/json' ? readJson(plain) : decodeTraceRequest(plain);
+    return { kind: 'read', format, spans, ignoredKeys };
+  } catch (error) {
+    if (error instanceof TooLargeError) return { kind: 'unknown' };
+    if (error instanceof OtlpError) return { kind: 'unreadable', problem: error.message };
+    throw error;
+  }
+}
+
+class TooLargeError extends Error {}
+
+function inflate(bytes: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(bytes, { maxOutputLength: INFLATED_BYTES_MAX });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
+    throw new OtlpError('The body is not gzip, although Content-Encoding says so.');
+  }
+}
+
+function readJson(bytes: Uint8Array): TraceRequest {
+  const json = parseJson(Buffer.from(bytes).toString('utf8'));
+  if (json !== undefined) return readTraceRequest(json);
+  throw new OtlpError(bytes.length === 0 ? 'The body is empty.' : 'The body is not JSON.');
+}
+
+/** Returns the JSON of an OTLP/JSON request as sent; undefined for other requests. */
+export function rawJsonOf(exchange: Exchange): unknown {
+  const bytes = formatOf(exchange) === 'application/json' ? bytesOf(exchange) : undefined;
+  if (!bytes) return undefined;
+  try {
+    const plain = encodingOf(exchange) === 'identity' ? bytes : inflate(bytes);
+    return parseJson(Buffer.from(plain).toString('utf8'));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Names a span in a finding, without any content: `chat span 00f067aa0ba902b7`. */
+export function nameSpan({ attributes, spanId }: TraceSpan): string {
+  const operation = attributes[OPERATION];
+  // Other operations might be text of the conversation.
+  const kind = typeof operation === 'string' && /^\w{1,40}$/.test(operation) ? operation : '';
+  const id = /^[\da-f]{1,16}$/.test(spanId) ? ` ${spanId}` : '';
+  return `${kind} span${id}`.trim();
+}
+
+/** Returns the conversation id of a span's own attribute; undefined unless it is a non-empty string. */
+export function ownConversationOf({ attributes }: TraceSpan): string | undefined {
+  const id = attributes[CONVERSATION];
+  return typeof id === 'string' && id.trim() !== '' ? id : undefined;
+}
+
+/** Returns the conversation that the header of a request names. */
+export function headerConversationOf({ request }: Exchange): string | undefined {
+  const id = request.headers['x-conversation-id']?.trim();
+  return id === '' ? undefined : id;
+}
+
+const conversationCache = new WeakMap<Transcript, ReadonlyMap<TraceSpan, string>>();
+
+/**
+ * Returns the conversation of each span that belongs to one: its own attribute, the header of its
+ * request, or the id of another span of its trace.
+ */
+export function conversationsOf(transcript: Transcript): ReadonlyMap<TraceSpan, string> {
+  const known = conversationCache.get(transcript);
+  if (known) return known;
+  const byTrace = new Map<string, string>();
+  const requests = transcript.exchanges.filter(isTraces);
+  for (const span of requests.flatMap(spansOf)) {
+    const id = ownConversationOf(span);
+    if (id !== undefined && !byTrace.has(span.traceId)) byTrace.set(span.traceId, id);
+  }
+  const conversations = new Map<TraceSpan, string>();
+  for (const exchange of requests) {
+    const header = headerConversationOf(exchange);
+    for (const span of conversationSpansOf(exchange)) {
+      const id = ownConversationOf(span) ?? header ?? byTrace.get(span.traceId);
+      if (id !== undefined) conversations.set(span, id);
+    }
+  }
+  conversationCache.set(transcript, conversations);
+  return conversations;
+}

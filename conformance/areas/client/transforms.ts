@@ -1,0 +1,186 @@
+import { resolvePointer } from '../../../src/contract/index.ts';
+import { isObject } from '../../../src/platform/json.ts';
+import { to, type When } from '../../engine/mutants/combinators.ts';
+import {
+  createMutantFactory,
+  createVariantFactory,
+  type Forward,
+  type ProxyRequest,
+  type ProxyResponse,
+  type TransformFactory,
+} from '../../engine/mutants/mutant.ts';
+import type { Attribute, Span } from '../service/spans.ts';
+import { traceIds } from './reference.ts';
+
+/** Creates a faulty client: the reference client behind a proxy that changes one thing it does. */
+export const mutant = createMutantFactory('client');
+
+/** Creates an unusual but legal client. */
+export const variant = createVariantFactory('client');
+
+/** Changes the selected requests. */
+export function changeRequest(
+  when: When,
+  change: (request: ProxyRequest) => ProxyRequest,
+): TransformFactory {
+  return () => (request, forward) => forward(when(request) ? change(request) : request);
+}
+
+/** Returns a request with another body. */
+export function withBody(
+  request: ProxyRequest,
+  body: string,
+  headers: Record<string, string> = {},
+): ProxyRequest {
+  const { bytes, ...rest } = request;
+  return { ...rest, body, json: undefined, headers: { ...rest.headers, ...headers } };
+}
+
+/** Returns a request with other headers. */
+export const withHeaders = (
+  request: ProxyRequest,
+  headers: Record<string, string>,
+): ProxyRequest => ({ ...request, headers: { ...request.headers, ...headers } });
+
+/** Returns a request without a header. */
+export function withoutHeader(request: ProxyRequest, name: string): ProxyRequest {
+  const { [name]: removed, ...headers } = request.headers;
+  return { ...request, headers };
+}
+
+/** Returns a request whose query is edited. */
+export function withQuery(
+  request: ProxyRequest,
+  edit: (query: URLSearchParams) => void,
+): ProxyRequest {
+  const [path = '', text = ''] = request.path.split('?');
+  const query = new URLSearchParams(text);
+  edit(query);
+  return { ...request, path: query.size === 0 ? path : `${path}?${query.toString()}` };
+}
+
+/** The batch that most distortions change: nothing is refused when it is sent. */
+export const secondBatch: When = to('traces', ({ json }) => isBatch(json, traceIds.second));
+
+/** The batch that is refused with 429 and then with 503. */
+export const firstBatch: When = to('traces', ({ json }) => isBatch(json, traceIds.first));
+
+function isBatch(json: unknown, id: string): boolean {
+  return resolvePointer(json, '/resourceSpans/0/scopeSpans/0/spans/0/traceId') === id;
+}
+
+/** Changes the spans of the second batch. */
+export function editSpans(edit: (spans: Span[]) => void): TransformFactory {
+  return changeRequest(secondBatch, (request) => {
+    const json = structuredClone(request.json);
+    const spans = resolvePointer(json, '/resourceSpans/0/scopeSpans/0/spans');
+    edit(spans as Span[]);
+    return withBody(request, JSON.stringify(json));
+  });
+}
+
+/** Changes the attributes of every span of the second batch. */
+export function editAttributes(
+  edit: (attributes: Attribute[], span: Span) => Attribute[],
+): TransformFactory {
+  return editSpans((spans) => {
+    for (const span of spans) span.attributes = edit(span.attributes, span);
+  });
+}
+
+/** Replaces the value of an attribute in the second batch. */
+export const setAttribute = (key: string, value: unknown): TransformFactory =>
+  editAttributes((attributes) =>
+    attributes.map((attribute) =>
+      attribute.key === key ? { key, value: value as Attribute['value'] } : attribute,
+    ),
+  );
+
+/** Removes an attribute from the spans of the second batch that a function selects. */
+export const dropAttribute = (
+  key: string,
+  when: (span: Span) => boolean = () => true,
+): TransformFactory =>
+  editAttributes((attributes, span) =>
+    when(span) ? attributes.filter((attribute) => attribute.key !== key) : attributes,
+  );
+
+/** Returns whether a span has an operation. */
+export const isOperation =
+  (name: string) =>
+  ({ attributes }: Span): boolean =>
+    attributes.some(
+      ({ key, value }) =>
+        key === 'gen_ai.operation.name' && 'stringValue' in value && value.stringValue === name,
+    );
+
+/** The response to a trace request whose spans are stored. */
+export const storedResponse: ProxyResponse = {
+  status: 200,
+  headers: { 'content-type': 'application/json' },
+  body: '{}',
+};
+
+/** Sends a request again immediately if it gets a status. */
+export const retryImmediately = (when: When, status: number): TransformFactory => {
+  return () => async (request, forward) => {
+    const response = await forward(request);
+    return when(request) && response.status === status ? forward(request) : response;
+  };
+};
+
+/** Keeps the client from sending a request again after a status. */
+export const giveUp = (when: When, status: number): TransformFactory => {
+  return () => async (request, forward) => {
+    const response = await forward(request);
+    return when(request) && response.status === status ? storedResponse : response;
+  };
+};
+
+/** Sends more requests before the first selected one. */
+export function sendBefore(
+  when: When,
+  more: (request: ProxyRequest, forward: Forward) => Promise<void>,
+): TransformFactory {
+  return () => {
+    let isDone = false;
+    return async (request, forward) => {
+      if (!isDone && when(request)) {
+        isDone = true;
+        await more(request, forward);
+      }
+      return forward(request);
+    };
+  };
+}
+
+/** Changes the page that the client reads, so that it reads on differently. */
+export function editPage(
+  when: When,
+  edit: (page: Record<string, unknown>, request: ProxyRequest) => void,
+): TransformFactory {
+  return () => async (request, forward) => {
+    const response = await forward(request);
+    const page: unknown = when(request) ? JSON.parse(response.body) : undefined;
+    if (!isObject(page)) return response;
+    edit(page, request);
+    return { ...response, body: JSON.stringify(page) };
+  };
+}
+
+/** Returns the value of a query parameter. */
+export function queryValue({ path }: ProxyRequest, name: string): string | undefined {
+  return new URLSearchParams(path.split('?')[1] ?? '').get(name) ?? undefined;
+}
+
+/** Reads of the list that the client reads with filters and a limit. */
+export const pagedRead: When = to(
+  'simulations',
+  (request) => queryValue(request, 'limit') === '25',
+);
+
+/** Reads of the list that the client reads without any parameter but `skip`. */
+export const plainRead: When = to(
+  'simulations',
+  (request) => queryValue(request, 'limit') === undefined,
+);

@@ -1,0 +1,56 @@
+import type { ExchangeRecord, RunRecord } from '../src/contract/index.ts';
+import { clientSuite } from './areas/index.ts';
+import { clientArea, type CheckResult } from './check.ts';
+import { SUITE } from './engine/drive/run.ts';
+import type { JudgeOptions } from './engine/judge/judge.ts';
+import { toExchange, type Transcript } from './engine/transcript/transcript.ts';
+import { createReport } from './reports/report.ts';
+
+/** What a service recorded of its callers, in the order of arrival. */
+export interface ClientRecording {
+  /** ISO 8601 time at which the recording started. */
+  startedAt: string;
+  /** Lower-case name of the header that carries the API key. */
+  apiKeyHeader: string;
+  exchanges: readonly ExchangeRecord[];
+  /** Number of requests that came after the recording was full. */
+  droppedRequests: number;
+}
+
+/** How to judge a client. */
+export interface JudgeClientOptions extends JudgeOptions {
+  recording: ClientRecording;
+  /** The base URL of the service that recorded the client. */
+  target: string;
+  kitVersion: string;
+  /** ISO 8601 time of the judgment. */
+  endedAt: string;
+  /** Whether the client was stopped before it was done. */
+  isInterrupted?: boolean;
+}
+
+/**
+ * Judges a client of the service by the exchanges that the service recorded. The same recording
+ * always gets the same judgment. A client that sent nothing is not judged.
+ */
+export function judgeClient(options: JudgeClientOptions): CheckResult {
+  const transcript = toTranscript(options);
+  const { strict = false, endedAt } = options;
+  return { transcript, report: createReport(clientSuite, transcript, endedAt, { strict }) };
+}
+
+function toTranscript(options: JudgeClientOptions): Transcript {
+  const { recording, target, kitVersion, isInterrupted = false } = options;
+  const { startedAt, apiKeyHeader, exchanges, droppedRequests } = recording;
+  const run: RunRecord = {
+    ...{ record: 'run', kitVersion, suite: SUITE, target, seed: 'none', startedAt },
+    areas: [...clientArea],
+    allowHttp: true,
+    keyGiven: exchanges.some(({ request }) => (request.headers[apiKeyHeader] ?? '') !== ''),
+    concurrency: 1,
+    apiKeyHeader,
+    ...(droppedRequests > 0 && { droppedRequests }),
+    ...(isInterrupted && { interrupted: true }),
+  };
+  return { run, exchanges: exchanges.map(toExchange) };
+}

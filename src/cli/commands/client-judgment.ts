@@ -1,0 +1,125 @@
+/** `exec --judge-client`: judges what a command sent to the service. */
+import type * as conformanceModule from '../../../conformance/index.ts';
+import type { ServiceFault } from '../../contract/index.ts';
+import type { RunningService } from '../../service/index.ts';
+import { isoTime, systemClock } from '../../platform/clock.ts';
+import type { ValuesOf } from '../command.ts';
+import { UsageError } from '../errors.ts';
+import { group, option, switchOption } from '../flags/option.ts';
+import * as common from '../flags/shared-options.ts';
+import * as values from '../flags/values.ts';
+import { writeTextFile } from '../input/files.ts';
+import { readKnownFailures } from '../input/report-files.ts';
+import { kitVersion } from '../../library/kit-version.ts';
+import { openOutputs } from '../output/outputs.ts';
+import { createTerminal } from '../output/terminal.ts';
+import { writeReports } from './check.ts';
+
+/** The options of `exec` that need --judge-client. */
+const judgmentOptions = {
+  'inject-faults': switchOption(
+    'Answer the first trace requests with 429 and 503, and the first end call with 503',
+  ),
+  ...common.conformanceReports,
+  ...group('Report', {
+    record: option(
+      values.filePath,
+      'FILE',
+      'Write all requests with their text, for sandbox-kit grade',
+    ),
+  }),
+};
+
+/** The options of `exec` that judge the command. */
+export const clientJudgmentOptions = {
+  'judge-client': switchOption('Judge the requests that the command sends to the service'),
+  ...judgmentOptions,
+};
+
+type JudgmentFlags = ValuesOf<typeof clientJudgmentOptions>;
+
+/** The judgment of a command that is about to run. */
+export interface ClientJudgment {
+  /** Makes the service answer some requests with an error, if the user asked for it. */
+  injectFaults(service: Pick<RunningService, 'adminUrl'>): Promise<void>;
+  /** Judges what the service recorded, writes the reports, and returns the exit code. */
+  conclude(
+    service: Pick<RunningService, 'url' | 'callerRecording'>,
+    options: { isInterrupted: boolean },
+  ): Promise<number>;
+}
+
+/** Enough to see every kind of retry. Reads are left alone: few clients retry them. */
+const faults: readonly ServiceFault[] = [
+  { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
+  { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },
+  { kind: 'unavailable', route: 'end', retry_after_s: 1, times: 1 },
+];
+
+/**
+ * Prepares a judgment; undefined without --judge-client.
+ *
+ * @throws {UsageError} if another option needs --judge-client, or a file can't be used.
+ */
+export async function prepareClientJudgment(
+  flags: JudgmentFlags,
+): Promise<ClientJudgment | undefined> {
+  if (!flags['judge-client']) {
+    rejectJudgmentOptions(flags);
+    return undefined;
+  }
+  const conformance = await import('../../../conformance/index.ts');
+  const { clientArea } = conformance;
+  const knownFailures = readKnownFailures(flags['known-failures'], clientArea, conformance);
+  openOutputs(flags);
+  return {
+    async injectFaults({ adminUrl }) {
+      if (flags['inject-faults']) await setFaults(adminUrl);
+    },
+    async conclude(service, { isInterrupted }) {
+      const { transcript, report } = await judge(conformance, service, flags.strict, isInterrupted);
+      if (flags.record !== undefined) {
+        writeTextFile(flags.record, conformance.writeTranscript(transcript), '--record');
+      }
+      const judged = conformance.applyKnownFailures(report, knownFailures);
+      writeReports(judged, {
+        ...{ conformance, transcript, verbose: flags.verbose, outputs: flags },
+        // stdout belongs to the command.
+        out: createTerminal(process.stderr),
+      });
+      return judged.exitCode;
+    },
+  };
+}
+
+function rejectJudgmentOptions(flags: JudgmentFlags): void {
+  for (const name of Object.keys(judgmentOptions)) {
+    const value = flags[name as keyof JudgmentFlags];
+    if (value !== undefined && value !== false) {
+      throw new UsageError(`--${name} needs --judge-client.`);
+    }
+  }
+}
+
+async function setFaults(adminUrl: string): Promise<void> {
+  const response = await fetch(`${adminUrl}/faults`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(faults),
+  });
+  if (!response.ok) throw new Error(`The service refused the faults with ${response.status}.`);
+}
+
+async function judge(
+  conformance: typeof conformanceModule,
+  { url, callerRecording }: Pick<RunningService, 'url' | 'callerRecording'>,
+  strict: boolean,
+  isInterrupted: boolean,
+): Promise<ReturnType<typeof conformance.judgeClient>> {
+  const recording = await callerRecording();
+  if (!recording) throw new Error('The service did not record its callers.');
+  return conformance.judgeClient({
+    ...{ recording, strict, isInterrupted, target: url, kitVersion: kitVersion() },
+    endedAt: isoTime(systemClock.nowMs()),
+  });
+}

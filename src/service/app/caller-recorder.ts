@@ -1,0 +1,229 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { INGEST_BODY_BYTES_MAX, type Endpoint, type ExchangeRecord } from '../../contract/index.ts';
+import { isoTime, type Clock } from '../../platform/clock.ts';
+import { FAULT_HEADER } from '../admin/faults.ts';
+import { createRedaction, type Redaction } from './caller-redaction.ts';
+
+/** What callers sent to a service, and what it responded. Keys are redacted. */
+export interface CallerRecording {
+  /** ISO 8601 time at which the recording started. */
+  startedAt: string;
+  /** Lower-case name of the header that carries the API key. */
+  apiKeyHeader: string;
+  /** In the order of arrival, with bodies. Requests to `/__admin` and to pages are not recorded. */
+  exchanges: ExchangeRecord[];
+  /** Number of requests that came after the recording was full. */
+  droppedRequests: number;
+}
+
+/** Records the requests to the interface. */
+export interface CallerRecorder {
+  /** Records all requests to a scope from now on. */
+  observe(scope: FastifyInstance): void;
+  /**
+   * Returns everything that got a response so far, or lost its connection. A client can read an error
+   * before its body has arrived, so this waits for the rest of such bodies, for 2 s at most.
+   */
+  recording(): Promise<CallerRecording>;
+}
+
+export interface CallerRecorderOptions {
+  /** The system clock: clients act in real time, and moving the service clock must not show here. */
+  clock: Clock;
+  apiKeyHeader: string;
+  /** Keys that no recording may contain. */
+  secrets: readonly string[];
+}
+
+/** How much is recorded. Beyond it, bodies and then requests are only counted. */
+const EXCHANGES_MAX = 10_000;
+const BODIES_BYTES_MAX = 134_217_728;
+const RESPONSE_BYTES_MAX = 4_194_304;
+
+/** A request whose recording may not be complete. */
+interface Pending {
+  request: FastifyRequest;
+  reply: FastifyReply;
+  startedMs: number;
+  endedMs: number | undefined;
+  chunks: Buffer[];
+  /** Bytes of the body that arrived, also those that are not stored. */
+  bodyBytes: number;
+  isBodyStored: boolean;
+  response: string;
+}
+
+/** Creates a recorder without exchanges. */
+export function createCallerRecorder(options: CallerRecorderOptions): CallerRecorder {
+  const { clock, apiKeyHeader, secrets } = options;
+  const originMs = clock.monotonicMs();
+  const startedAt = isoTime(clock.nowMs());
+  const redaction = createRedaction(apiKeyHeader, secrets);
+  const all: Pending[] = [];
+  const pending = new WeakMap<FastifyRequest, Pending>();
+  let droppedRequests = 0;
+  let bytesLeft = BODIES_BYTES_MAX;
+  const now = (): number => clock.monotonicMs() - originMs;
+
+  const start = (request: FastifyRequest, reply: FastifyReply): void => {
+    if (all.length >= EXCHANGES_MAX) {
+      droppedRequests += 1;
+      return;
+    }
+    redaction.learn(request.raw.headers);
+    const entry: Pending = {
+      ...{ request, reply, startedMs: now(), endedMs: undefined },
+      ...{ chunks: [], bodyBytes: 0, isBodyStored: true, response: '' },
+    };
+    all.push(entry);
+    pending.set(request, entry);
+    watchBody(request.raw, (chunk) => {
+      entry.bodyBytes += chunk.length;
+      entry.isBodyStored &&= entry.bodyBytes <= INGEST_BODY_BYTES_MAX && chunk.length <= bytesLeft;
+      if (entry.isBodyStored) {
+        entry.chunks.push(chunk);
+        bytesLeft -= chunk.length;
+      } else {
+        for (const { length } of entry.chunks.splice(0)) bytesLeft += length;
+      }
+    });
+    const end = (): void => {
+      entry.endedMs ??= now();
+    };
+    // The client can act on the response as soon as it is written.
+    reply.raw.once('finish', end).once('close', end);
+  };
+  const keepResponse = (request: FastifyRequest, payload: unknown): void => {
+    const entry = pending.get(request);
+    const text = typeof payload === 'string' || Buffer.isBuffer(payload) ? String(payload) : '';
+    const length = Math.min(text.length, RESPONSE_BYTES_MAX);
+    if (!entry || length > bytesLeft) return;
+    bytesLeft -= length;
+    entry.response = text.slice(0, length);
+  };
+  return {
+    observe(scope) {
+      scope.addHook('onRequest', (request, reply, done) => {
+        start(request, reply);
+        done();
+      });
+      scope.addHook('onSend', (request, _reply, payload, done) => {
+        keepResponse(request, payload);
+        done(null, payload);
+      });
+    },
+    async recording() {
+      const arriving = all.filter((entry) => entry.endedMs === undefined && hasResponse(entry));
+      await waitUntilClosed(arriving, clock);
+      return {
+        startedAt,
+        apiKeyHeader,
+        exchanges: all
+          .filter(hasResponse)
+          .map((entry, index) => toRecord(entry, index + 1, entry.endedMs ?? now(), redaction)),
+        droppedRequests,
+      };
+    },
+  };
+}
+
+const hasResponse = ({ endedMs, reply }: Pending): boolean =>
+  endedMs !== undefined || reply.raw.headersSent;
+
+const CLOSE_MS_MAX = 2_000;
+
+/** Waits until the responses are complete, which is after their requests. */
+async function waitUntilClosed(entries: readonly Pending[], clock: Clock): Promise<void> {
+  if (entries.length === 0) return;
+  using deadline = clock.deadline(CLOSE_MS_MAX);
+  const passed = new Promise<void>((resolve) => {
+    deadline.signal.addEventListener('abort', () => resolve());
+  });
+  const closed = entries.map(
+    ({ reply }) => new Promise<void>((resolve) => reply.raw.once('close', resolve)),
+  );
+  await Promise.race([Promise.all(closed), passed]);
+}
+
+/**
+ * Calls `onChunk` with each part of a body as it arrives. A listener for `data` would start the
+ * stream before the route reads it.
+ */
+function watchBody(request: IncomingMessage, onChunk: (chunk: Buffer) => void): void {
+  const push = request.push.bind(request);
+  request.push = (chunk: unknown, encoding) => {
+    if (Buffer.isBuffer(chunk)) onChunk(chunk);
+    return push(chunk, encoding);
+  };
+}
+
+function toRecord(
+  entry: Pending,
+  id: number,
+  endedMs: number,
+  { redactText, redactHeaders, redactPath }: Redaction,
+): ExchangeRecord {
+  const { request, reply, startedMs, response } = entry;
+  const { method = '', url = '', headers } = request.raw;
+  const fault = reply.getHeader(FAULT_HEADER);
+  const body = toRecordedBody(entry);
+  return {
+    ...{ record: 'exchange', id, probe: 'client', intent: 'open' },
+    step: fault === undefined ? 'request' : `injected ${String(fault)}`,
+    endpoint: findEndpoint(method, url),
+    request: {
+      method,
+      path: redactPath(url),
+      headers: redactHeaders(headers),
+      ...body,
+      ...(body.body !== undefined && { body: redactText(body.body) }),
+    },
+    ...(reply.raw.headersSent
+      ? {
+          response: {
+            status: reply.statusCode,
+            headers: redactHeaders(reply.getHeaders()),
+            body: redactText(response),
+          },
+        }
+      : { failure: { kind: 'reset', message: 'the client closed the connection' } }),
+    startedMs,
+    endedMs,
+  };
+}
+
+/** Returns a body as text, as base64 if it is not text, or only its size if it is not stored. */
+function toRecordedBody({
+  request,
+  chunks,
+  bodyBytes,
+  isBodyStored,
+}: Pending): Pick<ExchangeRecord['request'], 'body' | 'bodyBase64' | 'bodyBytes'> {
+  const { headers } = request.raw;
+  const declared = Number(headers['content-length'] ?? 0) || 0;
+  const size = Math.max(bodyBytes, declared);
+  if (size === 0) return {};
+  const type = headers['content-type'] ?? 'no type';
+  const encoding = headers['content-encoding'];
+  const summary = `${size} bytes of ${type}${encoding === undefined ? '' : `, ${encoding}`}`;
+  if (!isBodyStored || bodyBytes < size) return { body: summary, bodyBytes: size };
+  const bytes = Buffer.concat(chunks);
+  return encoding === undefined && !type.includes('protobuf') && isUtf8(bytes)
+    ? { body: bytes.toString('utf8') }
+    : { body: summary, bodyBase64: bytes.toString('base64') };
+}
+
+/** The routes of the interface (spec 4.1 to 4.4). A slash at the end may be missing. */
+const ROUTES: readonly [RegExp, Endpoint][] = [
+  [/^POST \/v1\/traces$/, 'traces'],
+  [/^POST \/v1\/sessions\/[^/]*\/end$/, 'end'],
+  [/^GET \/api\/simulations\/sessions\/?$/, 'simulations'],
+  [/^GET \/api\/prod-evaluations\/sessions\/?$/, 'production'],
+];
+
+function findEndpoint(method: string, url: string): Endpoint {
+  const route = `${method} ${url.replace(/\?.*$/s, '')}`;
+  return ROUTES.find(([pattern]) => pattern.test(route))?.[1] ?? 'elsewhere';
+}

@@ -1,0 +1,34 @@
+/** `service.judgeClient()`: judges what a test sent to the service. */
+import t from 'tap';
+import { startService } from '../../src/index.ts';
+import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
+
+void t.test('judges what was sent so far', async (t) => {
+  const service = await startService();
+  t.teardown(() => service.stop());
+  const silent = await service.judgeClient();
+  t.match(silent, { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'no_requests' } });
+
+  const headers = { 'x-service-api-key': service.apiKey, 'content-type': 'application/json' };
+  const body = JSON.stringify(makeTraceRequest([makeSpan()]));
+  await fetch(`${service.url}/v1/traces`, { method: 'POST', headers, body });
+  t.match(await service.judgeClient(), { verdict: 'conforming', exitCode: 0 });
+
+  await fetch(`${service.url}/v1/sessions/conv-1/end`, { method: 'POST', headers, body: '{}' });
+  const report = await service.judgeClient();
+  const failed = report.requirements.filter(({ verdict }) => verdict === 'fail');
+  t.same([report.verdict, failed.map(({ id }) => id)], ['not-conforming', ['CLIENT-041']]);
+
+  const knownFailures = [{ id: 'CLIENT-041', comment: 'until release 7' }];
+  t.match(await service.judgeClient({ knownFailures }), { verdict: 'conforming', exitCode: 0 });
+});
+
+void t.test('rejects options that do not fit, and a service that records nothing', async (t) => {
+  const service = await startService({ recordCallers: false });
+  t.teardown(() => service.stop());
+  await t.rejects(service.judgeClient({ strikt: true } as never), {
+    name: 'TypeError',
+    message: /^judgeClient: Unknown option "strikt"/,
+  });
+  await t.rejects(service.judgeClient(), { name: 'TypeError', message: /recordCallers: false/ });
+});

@@ -108,7 +108,7 @@ function describeMismatch(
 /**
  * Returns the requirement set of a release; undefined without a name.
  *
- * @throws {SelectionError} if there is no such set.
+ * @throws {SelectionError} if the name is unknown.
  */
 export function findRequirementSet(
   name: string | undefined,

@@ -39,7 +39,7 @@ const MAP_KEYWORDS = new Set('properties patternProperties'.split(' '));
 
 /**
  * Collects the schemas that a document refers to as its components. Every part of a message with a
- * title becomes a component of its own, so that generated clients have a named type for it.
+ * title becomes a separate component, so that generated clients have a named type for it.
  */
 export class SchemaComponents {
   readonly #components = new Map<string, JsonSchema>();

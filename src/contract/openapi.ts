@@ -73,7 +73,7 @@ const areas: Record<OpenApiArea, AreaText> = {
     title: 'Agent sandbox',
     description:
       'The HTTP endpoints that a customer hosts in a sandbox and that the evaluation service calls (area B of the ' +
-      'interface). The voice WebSocket at `/voice` has a document of its own, in AsyncAPI. ' +
+      'interface). The voice WebSocket at `/voice` has a separate document, in AsyncAPI. ' +
       EXTENSIONS,
     serverVariable: 'sandbox_url',
     serverUrl: 'http://127.0.0.1:8080',

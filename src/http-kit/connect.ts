@@ -12,8 +12,8 @@ export function keepTlsAlert(encrypted: Socket): void {
 }
 
 /**
- * Returns a connector for undici that goes through the proxy of an address, and connects as `direct`
- * does where there is none.
+ * Returns a connector for undici that goes through the proxy of an address. An address without a
+ * proxy is connected to by `direct`.
  */
 export function throughProxy(
   direct: buildConnector.connector,

@@ -105,7 +105,7 @@ void t.test(
     t.equal(ran.code, 1, ran.stderr);
     const source = readFileSync(page, 'utf8');
     t.match(source, '<code>choices[].message.content</code> is a string');
-    t.match(source, /seed \w+, sandbox-kit \S+,\s+[-\d]+ [:\d]+ UTC to\s+[-\d]+ [:\d]+ UTC\./);
+    t.match(source, /seed \w+,\s+sandbox-kit\s+\S+,\s+[-\d]+ [:\d]+ UTC to\s+[-\d]+ [:\d]+ UTC\./);
     t.match(ran.stdout, /FAIL {2}CHAT-024\n/);
     t.match(ran.stdout, /expected {2}a string\n +received {2}null\n/);
     t.match(ran.stdout, /\n +curl -i -X POST /);

@@ -9,7 +9,7 @@ import {
 import { parseJson } from '../../../src/platform/json.ts';
 import type { Exchange, Transcript } from '../../engine/transcript/reading.ts';
 
-/** The attributes that decide what becomes of a span (spec 2.1). */
+/** The attributes that decide how the service uses a span (spec 2.1). */
 export const OPERATION = 'gen_ai.operation.name';
 export const CONVERSATION = 'gen_ai.conversation.id';
 

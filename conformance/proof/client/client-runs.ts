@@ -27,7 +27,7 @@ const faults: readonly ServiceFault[] = [
   { kind: 'unavailable', route: 'end', retry_after_s: 1, times: 1 },
 ];
 
-/** Runs the reference client against a service of its own, through a proxy that changes what it does. */
+/** Starts a service, and runs the reference client through a proxy that changes its requests. */
 export async function judgeDistortedClient(
   { transform }: Pick<Variant, 'transform'>,
   startService: StartRecordingService,

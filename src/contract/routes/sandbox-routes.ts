@@ -219,7 +219,7 @@ export const sandboxRoutes = {
       404: extend({
         code: 'user_not_found',
         type: 'invalid_request_error',
-        description: 'There is no such user.',
+        description: 'The user does not exist.',
         message: 'User sim_user_k3v9 does not exist.',
       }),
     },

@@ -162,7 +162,7 @@ const hasConversation = (exchange: Exchange): boolean =>
   headerConversationOf(exchange) !== undefined ||
   conversationSpansOf(exchange).some((span) => ownConversationOf(span) !== undefined);
 
-/** Returns the spans that need an id of their own. CLIENT-014 judges requests without any id. */
+/** Returns the spans that must carry an id. CLIENT-014 judges requests without any id. */
 const spansThatNeedId = (exchange: Exchange): TraceSpan[] =>
   headerConversationOf(exchange) === undefined && hasConversation(exchange)
     ? conversationSpansOf(exchange)

@@ -185,7 +185,7 @@ void t.test('help: fits a terminal, and its examples run', async (t) => {
   const env = { SANDBOX_KIT_SERVICE_API_KEY: service.apiKey };
   const folder = t.testdir({ 'accepted.json': '{"accepted":[]}', 'sandbox-kit-ca.pem': '' });
   const hasOwnTest = (args: string[]): boolean =>
-    ['demo', 'agent', 'selftest'].includes(args[0] ?? '');
+    ['demo', 'agent', 'selftest'].includes(args[0] ?? '') || args.includes('--watch');
   const runExample = async (line: string): Promise<void> => {
     const sandbox = line.includes('--area voice') ? voiceAgent : agent;
     const args = splitArgs(line).map((word) =>
@@ -213,12 +213,12 @@ void t.test('help: fits a terminal, and its examples run', async (t) => {
 });
 
 /**
- * Splits a shell command into its arguments; an argument may be in double quotes. A redirection is left
+ * Splits a shell command into its arguments; an argument may be in quotes. A redirection is left
  * out.
  */
 const splitArgs = (line: string): string[] =>
-  [...line.replace(/ > [\w.]+$/, '').matchAll(/"([^"]*)"|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted ?? plain ?? '',
+  [...line.replace(/ > [\w.]+$/, '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, doubleQuoted, singleQuoted, plain]) => doubleQuoted ?? singleQuoted ?? plain ?? '',
   );
 
 /** Whether each line has at most 80 characters. Curl commands stay on one line, to be copied. */

@@ -94,7 +94,7 @@ export const check = defineCommand({
       note: 'Keep CI green when a later version adds requirements',
       command: 'sandbox-kit check URL --requirements 0.2',
     },
-    { command: "sandbox-kit check URL --only 'CHAT-024,USERS-*' --skip USERS-040" },
+    { command: "sandbox-kit check URL --only 'CHAT-024,USERS-*' --skip USERS-034" },
     { command: 'sandbox-kit check URL --prompt "Where is my order 17?" --prompt "Cancel it."' },
     {
       note: 'Accept {"accepted":[{"id":"CHAT-024","comment":"null until release 7"}]}',

@@ -2,6 +2,7 @@ import {
   describeViolations,
   isMessage,
   findViolations,
+  formatValue,
   type AgentFault,
 } from '../src/contract/index.ts';
 import {
@@ -180,11 +181,14 @@ function findMisplacement({ kind, route }: AgentFault): string | undefined {
  * Validates the faults that code passes as the option `faults`.
  * @throws {TypeError} about the first problem.
  */
-export function checkFaults(caller: string, values: readonly unknown[]): AgentFault[] {
+export function checkFaults(caller: string, values: unknown): AgentFault[] {
+  if (!Array.isArray(values)) {
+    throw new TypeError(`${caller}: faults must be an array, got ${formatValue(values)}.`);
+  }
   if (values.length > FAULTS_MAX) {
     throw new TypeError(`${caller}: faults must be an array of at most ${FAULTS_MAX} faults.`);
   }
-  return values.map((value, index) => {
+  return values.map((value: unknown, index) => {
     const problem = describeProblem(value, `faults[${index}]`);
     if (problem !== undefined) throw new TypeError(`${caller}: ${problem}.`);
     return value as AgentFault;

@@ -35,6 +35,12 @@ void t.test('agent: faults', async (t) => {
     message: /^setFaults: faults\[0\]\.times must be /,
   });
   t.throws(() => agent.setFaults([{ kind: 'slow' } as unknown as AgentFault]), TypeError);
+  for (const value of [{ kind: 'latency' }, 'latency', null]) {
+    t.throws(() => agent.setFaults(value as unknown as AgentFault[]), {
+      name: 'TypeError',
+      message: /^setFaults: faults must be an array, got /,
+    });
+  }
   const many = Array.from({ length: 100 }, (): AgentFault => ({ kind: 'unhealthy' }));
   agent.setFaults(many);
   t.throws(() => agent.addFault({ kind: 'unhealthy' }), {

@@ -147,7 +147,7 @@ const isIterableHeaders = (
 ): headers is Extract<ExchangeHeaders, { forEach(callback: never): void }> =>
   typeof headers['forEach' as keyof typeof headers] === 'function';
 
-/** Returns a body as it is recorded: text, and bytes that are not UTF-8 as base64, too. */
+/** Returns a body as it is recorded: UTF-8 as text, other bytes as base64. */
 function readBody(body: unknown): { body?: string; bodyBase64?: string } {
   if (body === undefined) return {};
   if (typeof body === 'string') return { body };

@@ -8,9 +8,9 @@ export const TRACEPARENT = 'traceparent';
 export type CreateTraceparent = (name: string) => string;
 
 /**
- * Creates the trace contexts of a run. Each request is a trace of its own: servers that continue a
- * trace would otherwise put all requests into one. They depend only on the seed, the name, and how
- * often the name was used before.
+ * Creates the trace contexts of a run. Each request starts a separate trace, because servers
+ * that continue a trace would otherwise put all requests into one. A trace context depends only on
+ * the seed, the name, and how often the name was used before.
  */
 export function createTraceparents(seed: string): CreateTraceparent {
   const counts = new Map<string, number>();
@@ -23,7 +23,7 @@ export function createTraceparents(seed: string): CreateTraceparent {
   };
 }
 
-/** Returns the trace id of a `traceparent`; undefined if there is none. */
+/** Returns the trace id of a `traceparent`; undefined for a missing or invalid one. */
 export function traceIdOf(traceparent: string | undefined): string | undefined {
   return /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(traceparent ?? '')?.[1];
 }

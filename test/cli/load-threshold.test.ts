@@ -9,7 +9,7 @@ import { callAfter, findTarget, runLoad, withTarget } from '../helpers/load.ts';
 import { runVoiceLoad } from '../helpers/voice-load.ts';
 import { withAgent } from '../helpers/agent.ts';
 
-void t.test('each threshold is a target of its own, in every report', async (t) => {
+void t.test('every report lists each threshold as a separate target', async (t) => {
   const { url } = await withTarget(t, ({ answer }) => callAfter(60, answer));
   const folder = t.testdir({});
   const at = (end: string): string => join(folder, `run.${end}`);

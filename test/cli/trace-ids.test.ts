@@ -9,13 +9,13 @@ import { withRecordingSandbox, type RecordingSandbox } from '../helpers/recordin
 
 const TRACEPARENT = /^00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-01$/;
 
-/** Asserts that every request has a `traceparent` of its own, and returns the trace ids. */
+/** Asserts that every request has a different `traceparent`, and returns the trace ids. */
 function assertTraced(t: Test, sandbox: RecordingSandbox): string[] {
   const values = sandbox.valuesOf('traceparent');
   t.ok(values.length > 0 && values.every((value) => TRACEPARENT.test(value)), 'all are valid');
   t.equal(values.length, sandbox.received.length, 'every request has one');
   const ids = values.map((value) => traceIdOf(value) ?? '');
-  t.equal(new Set(ids).size, ids.length, 'each request is a trace of its own');
+  t.equal(new Set(ids).size, ids.length, 'each request has a different trace id');
   return ids;
 }
 

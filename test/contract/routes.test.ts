@@ -26,7 +26,7 @@ const ownRoutes = [
   /^\w+ \/v1\/(logs|metrics)$/,
 ];
 
-/** Returns the routes with a handler of their own that a server registers while it starts. */
+/** Returns the routes that a server registers with a handler while it starts. */
 async function listRegistered(
   t: Test,
   start: () => Promise<{ stop: () => Promise<void> }>,

@@ -61,8 +61,8 @@ export const escapeKey = (key: string): string =>
 export type FindProblems = (pointer: string, value: unknown) => string[];
 
 /**
- * Returns a function that validates a value with the schema at a pointer of a document, as any
- * validator for OpenAPI 3.1 does: it knows nothing of the kit's own formats and keywords.
+ * Returns a function that validates a value with the schema at a pointer of a document, as a
+ * standard OpenAPI 3.1 validator does, without the formats and keywords that the kit adds.
  */
 export function createDocumentValidator(document: object): FindProblems {
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import type { Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ROOT } from '../helpers/repository.ts';
+import { readShellEnvironment } from '../helpers/shell-environment.ts';
 
 /** Installing and compiling take minutes on a busy machine. */
 const COMMAND_MS_MAX = 900_000;
@@ -29,7 +30,7 @@ function createTarball(): string {
   const output = execFileSync('npm', args, {
     cwd: ROOT,
     encoding: 'utf8',
-    env: packageEnvironment(),
+    env: readShellEnvironment(),
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: COMMAND_MS_MAX,
   });
@@ -112,18 +113,6 @@ export async function installNode(t: Test, major: number): Promise<string> {
   return join(project.directory, 'node_modules', name, 'bin', 'node');
 }
 
-/** The variables of a user's shell. What tap and npm set for their children would change results. */
-function packageEnvironment(): Record<string, string> {
-  const kept = ['PATH', 'HOME', 'TMPDIR', 'LANG'];
-  const proxies = Object.keys(process.env).filter((name) => /^(https?|no)_proxy$/i.test(name));
-  return Object.fromEntries(
-    [...kept, ...proxies].flatMap((name) => {
-      const value = process.env[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
-}
-
 async function runProgram(
   program: string,
   args: readonly string[],
@@ -131,7 +120,7 @@ async function runProgram(
 ): Promise<ProjectResult> {
   const child = spawn(program, args, {
     cwd,
-    env: { ...packageEnvironment(), ...env },
+    env: { ...readShellEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   using deadline = systemClock.deadline(COMMAND_MS_MAX);

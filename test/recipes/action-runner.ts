@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { systemClock } from '../../src/platform/clock.ts';
 import { ROOT } from '../helpers/repository.ts';
+import { readShellEnvironment } from '../helpers/shell-environment.ts';
 
 const STEP_MS_MAX = 600_000;
 
@@ -106,10 +107,10 @@ async function runStep(
   const stepEnv = Object.entries(step.env ?? {}).map(
     ([name, value]) => [name, evaluate(value, context)] as const,
   );
-  const { PATH = '', HOME = '' } = process.env;
+  const shell = readShellEnvironment();
   const env = {
-    PATH: [...(call.path ?? []), dirname(process.execPath), PATH].join(':'),
-    HOME,
+    ...shell,
+    PATH: [...(call.path ?? []), dirname(process.execPath), shell['PATH']].join(':'),
     CI: 'true',
     GITHUB_ACTIONS: 'true',
     GITHUB_ACTION_PATH: ROOT,

@@ -3,8 +3,8 @@ import { basename, resolve } from 'node:path';
 const NAME_LENGTH_MAX = 100;
 
 /**
- * Returns a valid npm package name for a directory. A package can't have the name of one of its own
- * dependencies, so `taken` names get an ending.
+ * Returns a valid npm package name for a directory. npm rejects a package that has the same name as
+ * one of its dependencies, so a name in `taken` gets an ending.
  */
 export function packageNameOf(directory: string, taken: readonly string[]): string {
   const name = basename(resolve(directory))

@@ -55,7 +55,7 @@ function appliesTo(fault: ServiceFault, route: FaultRoute): boolean {
   return fault.route === undefined || fault.route === route;
 }
 
-/** Response header that names the injected fault, for the recording and for whoever debugs a client. */
+/** Response header that names the injected fault, for the recording and for the developer of the client. */
 export const FAULT_HEADER = 'x-sandbox-kit-fault';
 
 const CODE_BY_KIND = {

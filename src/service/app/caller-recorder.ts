@@ -92,7 +92,7 @@ export function createCallerRecorder(options: CallerRecorderOptions): CallerReco
     const end = (): void => {
       entry.endedMs ??= now();
     };
-    // The client can act on the response as soon as it is written.
+    // From here on the client can act on the response, so its next request may start.
     reply.raw.once('finish', end).once('close', end);
   };
   const keepResponse = (request: FastifyRequest, payload: unknown): void => {

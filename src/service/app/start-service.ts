@@ -123,7 +123,7 @@ async function start(
   const callerRecorder =
     options.recordCallers === true
       ? createCallerRecorder({
-          // Clients act in real time, whatever the service clock shows.
+          // Clients act in real time, even when a test moves the service clock.
           clock: systemClock,
           apiKeyHeader,
           secrets: [apiKey, ...options.keys.map(({ key }) => key)],

@@ -100,7 +100,7 @@ void t.test('records compressed bodies as bytes, and of a large body its size', 
   t.match(second, { bodyBytes: 11_000_000, body: '11000000 bytes of application/json' });
 });
 
-void t.test('clients are recorded in real time, whatever the service clock shows', async (t) => {
+void t.test('the recording keeps real time when the service clock is moved', async (t) => {
   const bench = await withService(t, record);
   await bench.trace(makeSpan());
   bench.clock.advance(86_400_000);

@@ -1,4 +1,4 @@
-/** `sandbox-kit init`: what it writes, what it refuses, and what it prints. */
+/** `sandbox-kit init`: the files that it writes, its output, and its usage errors. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'))
   version: string;
 };
 
-/** What `--json` prints. */
+/** The output with `--json`. */
 interface Created {
   directory: string;
   name: string;
@@ -47,7 +47,7 @@ for (const [name = '', ...more] of variants) {
     t.equal(created.commands[0], 'cd my-sandbox');
     const read = (path: string): string => readFileSync(join(cwd, 'my-sandbox', path), 'utf8');
     for (const path of files) t.notMatch(read(path), /__[A-Z_]+__/, `${path} has no placeholder`);
-    t.ok(files.includes(created.agentFile), 'the place of the agent exists');
+    t.ok(files.includes(created.agentFile), 'the agent file exists');
     for (const path of ['.gitignore', 'README.md', '.github/workflows/check.yml']) {
       t.ok(files.includes(path), path);
     }
@@ -61,6 +61,7 @@ for (const [name = '', ...more] of variants) {
     for (const file of [...read('README.md').matchAll(/`((?:src|sandbox)\/[\w.-]+)`/g)]) {
       t.ok(files.includes(file[1] ?? ''), `README.md names ${file[1] ?? ''}`);
     }
+    t.match(read('README.md'), /^# my-sandbox\n/);
     t.match(parse(read('.github/workflows/check.yml')), { jobs: { check: {} } });
     const config = parse(read('sandbox-kit.config.yaml')) as { check: { area: string[] } };
     const areas = ['chat', 'health', 'users', ...(more.length > 0 ? ['voice'] : [])];
@@ -87,7 +88,7 @@ void t.test('git tracks every file of a new project', async (t) => {
   }
 });
 
-void t.test('prints where the agent goes and the next commands', async (t) => {
+void t.test('prints the agent file and the next commands', async (t) => {
   const named = await init(t, ['my-sandbox', '--template', 'express']);
   t.match(named.stdout, /^Created a sandbox with Express in my-sandbox: \d+ files\.\n/);
   t.match(named.stdout, /Your agent goes in my-sandbox\/src\/agent\.js\./);
@@ -103,7 +104,7 @@ void t.test('prints where the agent goes and the next commands', async (t) => {
   t.match(spaced.stdout, /pip install -r requirements\.txt && npm install\n {2}npm test\n$/);
 });
 
-void t.test('overwrites nothing, unless it is forced to', async (t) => {
+void t.test('existing files are kept without --force', async (t) => {
   const files = { sandbox: { 'package.json': '{}', src: { 'agent.js': '// mine' } } };
   const { cwd, ...refused } = await init(t, ['sandbox', '--template', 'hono'], files);
   assertUsageError(
@@ -117,13 +118,13 @@ void t.test('overwrites nothing, unless it is forced to', async (t) => {
   t.match(readFileSync(join(cwd, 'sandbox/src/agent.js'), 'utf8'), 'replyTo');
 });
 
-void t.test('files that are not part of the template stay', async (t) => {
+void t.test('files that are not part of the template are kept', async (t) => {
   const { cwd, code } = await init(t, ['--template', 'node'], { 'notes.txt': 'mine' });
   t.equal(code, 0);
   t.equal(readFileSync(join(cwd, 'notes.txt'), 'utf8'), 'mine');
 });
 
-void t.test('a link counts as a file that exists, even if it leads nowhere', async (t) => {
+void t.test('a symbolic link is an existing file, even if its target does not exist', async (t) => {
   const cwd = t.testdir({});
   symlinkSync(join(cwd, 'elsewhere'), join(cwd, 'README.md'));
   assertUsageError(
@@ -175,7 +176,7 @@ void t.test('the package gets a valid name from its directory', (t) => {
   t.end();
 });
 
-void t.test('a kit from a tarball is found again', (t) => {
+void t.test('a kit that was installed from a tarball is installed from it again', (t) => {
   const directory = t.testdir({
     'kit.tgz': '',
     project: { node_modules: { 'sandbox-kit': {} } },

@@ -1,6 +1,6 @@
 /**
  * The templates of `sandbox-kit init` whose packages this repository has: their own tests pass, and
- * their edges obey the interface. `test/package/init.test.ts` installs and tests all of them.
+ * their error responses and limits obey the interface. `test/package/init.test.ts` installs and tests all of them.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -60,7 +60,7 @@ async function runIn(
   return { code, output };
 }
 
-/** The words of the script `test` of a project, with this Node. */
+/** The script `test` of a project, with the Node that runs this test. */
 const nodeTest = [process.execPath, '--test'];
 
 function change(directory: string, path: string, from: string, to: string): void {
@@ -186,7 +186,7 @@ void t.test('a failed dependency makes the sandbox unhealthy', async (t) => {
   });
 });
 
-void t.test('a failed agent is an internal error without details', async (t) => {
+void t.test('an error of the agent is a 500 without details', async (t) => {
   const directory = await createProject(t, 'node');
   change(directory, 'src/agent.js', 'const question', "throw new Error('secret'); const question");
   const logged = t.capture(console, 'error');

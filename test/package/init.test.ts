@@ -1,6 +1,6 @@
 /**
- * Every template of `sandbox-kit init`, as a user meets it: created by the installed kit, its
- * packages installed from the registry, tested by `npm test`. Each is timed.
+ * Every template of `sandbox-kit init`, with the steps of a user: create it with the installed kit,
+ * install its packages from the registry, and run `npm test`. Each step is timed.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ async function runScript(
   }: { script: string; directory?: string; env?: Record<string, string> },
 ): Promise<ProjectResult> {
   const startedMs = systemClock.monotonicMs();
-  // The Node of the tests, in place of an older one of the machine.
+  // Uses the Node that runs the tests: the machine may have an older one.
   const path = `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`;
   const result = await project.run('bash', ['-ec', `cd '${directory}'\n${script}`], {
     PATH: path,
@@ -36,7 +36,7 @@ async function runScript(
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const TYPES = ['@types/node@26', '@types/ws@8', '@types/express@5'];
 
-void t.test('each template is created, installed, and conforming', async (t) => {
+void t.test('each template can be created and installed, and conforms', async (t) => {
   const project = await createProject(t);
   const variants = ['node', 'node --voice', 'express', 'fastify', 'hono'];
   for (const variant of variants) {
@@ -68,7 +68,7 @@ void t.test('each template is created, installed, and conforming', async (t) => 
 const hasFastApi = spawnSync('python3', ['-c', 'import fastapi, uvicorn']).status === 0;
 const skip = hasFastApi ? false : 'python3-fastapi and python3-uvicorn are not installed.';
 
-void t.test('fastapi is created, installed, and conforming', { skip }, async (t) => {
+void t.test('fastapi can be created and installed, and conforms', { skip }, async (t) => {
   const project = await createProject(t);
   const script = `npx sandbox-kit init my-sandbox --template fastapi
 cd my-sandbox

@@ -4,7 +4,7 @@ import { UsageError } from '../errors.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { createTerminal } from '../output/terminal.ts';
-import { kitDependency } from '../project/kit-dependency.ts';
+import { findKitDependency } from '../project/kit-dependency.ts';
 import { packageNameOf } from '../project/package-name.ts';
 import {
   describeTemplate,
@@ -27,15 +27,15 @@ const options = {
     schema: template,
   },
   voice: switchOption(`Add voice calls; ${VOICE_TEMPLATE} only`),
-  force: switchOption('Overwrite files that exist'),
-  json: switchOption('Print what was created as one line of JSON'),
+  force: switchOption('Overwrite existing files'),
+  json: switchOption('Print the result as one line of JSON'),
 };
 
 type InitFlags = ValuesOf<typeof positionals & typeof options>;
 
 export const init = defineCommand({
   description: [
-    'Writes a small sandbox with chat, health, and users, a test that checks it, a configuration file, and a CI workflow. Overwrites nothing without --force.',
+    'Writes a small sandbox with chat, health, and users, a test that checks it, a configuration file, and a CI workflow. If one of these files exists, writes nothing, unless --force is given.',
   ],
   arguments: positionals,
   options,
@@ -52,7 +52,7 @@ export const init = defineCommand({
     if (hasVoice && name !== VOICE_TEMPLATE) {
       throw new UsageError(`--voice needs --template ${VOICE_TEMPLATE}.`);
     }
-    const kit = kitDependency(directory);
+    const kit = findKitDependency(directory);
     const read = (projectName: string): ProjectFile[] =>
       readTemplate(name, {
         hasVoice,
@@ -80,7 +80,7 @@ function dependenciesOf(files: readonly ProjectFile[]): string[] {
 interface CreatedProject {
   directory: string;
   projectName: string;
-  kit: ReturnType<typeof kitDependency>;
+  kit: ReturnType<typeof findKitDependency>;
   files: readonly ProjectFile[];
 }
 
@@ -111,7 +111,7 @@ function introduce(
     `Your agent goes in ${join(directory, agentFile)}.`,
     ...(kit.tarball === undefined
       ? []
-      : [`It uses the kit from ${kit.tarball}, as this installation does.`]),
+      : [`It installs sandbox-kit from the same tarball as this installation: ${kit.tarball}.`]),
     '',
     'Next:',
     ...commands.map((command) => `  ${command}`),
@@ -119,7 +119,7 @@ function introduce(
   write(`${lines.join('\n')}\n`);
 }
 
-/** Quotes a path for a shell, if it needs quotes. */
+/** Returns a path for a shell, in quotes if necessary. */
 function quote(path: string): string {
   return /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

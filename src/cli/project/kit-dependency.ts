@@ -1,12 +1,12 @@
-/** How a new project depends on the kit. */
+/** Determines how a new project depends on the kit. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
 import { kitVersion } from '../../library/kit-version.ts';
 
-/** The dependency as package.json of the project states it. */
+/** The dependency on the kit in package.json of a new project. */
 export interface KitDependency {
-  /** A version range, or `file:` with the path of a tarball. */
+  /** Version range, or `file:` and the path of a tarball. */
   spec: string;
   /** The tarball from which this kit was installed. */
   tarball?: string;
@@ -16,7 +16,7 @@ export interface KitDependency {
  * Returns the dependency that installs this kit again. A kit from a tarball may have a version that
  * no registry has, so its project refers to the same tarball, as `npm install FILE` would.
  */
-export function kitDependency(projectDirectory: string): KitDependency {
+export function findKitDependency(projectDirectory: string): KitDependency {
   const tarball = findTarball(
     dirname(createRequire(import.meta.url).resolve('sandbox-kit/package.json')),
   );
@@ -36,7 +36,7 @@ export function findTarball(packageDirectory: string): string | undefined {
   return existsSync(tarball) ? tarball : undefined;
 }
 
-/** Returns where npm found the kit. Other package managers write no such file. */
+/** Returns the source of the installed kit from the lock file, which only npm writes. */
 function readSource(lockFile: string): string | undefined {
   try {
     const { packages } = JSON.parse(readFileSync(lockFile, 'utf8')) as {

@@ -1,16 +1,16 @@
-/** The templates of `sandbox-kit init`: directories of `templates/` that are laid over each other. */
+/** The templates of `sandbox-kit init`, each a combination of directories of `templates/`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, sep } from 'node:path';
 
 interface Template {
-  /** What the template is made with, for the help and the report. */
+  /** Name of the framework, as `init` prints it. */
   framework: string;
-  /** Directories of `templates/`. A file replaces the one of an earlier directory. */
+  /** Directories of `templates/`. A file replaces the file of an earlier directory. */
   layers: readonly string[];
-  /** The file where the user's own agent goes. */
+  /** The file that users replace with their own agent. */
   agentFile: string;
-  /** How to install what the project needs. */
+  /** Shell command that installs the packages of the project. */
   installCommand: string;
 }
 
@@ -35,23 +35,23 @@ export type TemplateName = keyof typeof TEMPLATES;
 
 export const templateNames = Object.keys(TEMPLATES) as [TemplateName, ...TemplateName[]];
 
-/** The only template that supports `--voice`, and the layer that adds it. */
+/** The only template that supports `--voice`, and the directory that adds voice calls. */
 export const VOICE_TEMPLATE: TemplateName = 'node';
 const VOICE_LAYER = 'voice';
 
-/** Returns what there is to know about a template. */
+/** Returns the framework, the agent file, and the install command of a template. */
 export function describeTemplate(name: TemplateName): Omit<Template, 'layers'> {
   return TEMPLATES[name];
 }
 
 /** A file of a project. */
 export interface ProjectFile {
-  /** Relative to the project, with slashes. */
+  /** Path relative to the project, separated by slashes. */
   path: string;
   text: string;
 }
 
-/** npm leaves `.gitignore` files out of packages, so the templates have them under another name. */
+/** npm omits `.gitignore` files from packages, so the templates store them under another name. */
 const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 
 /**
@@ -75,7 +75,7 @@ export function readTemplate(
     .sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** Python compiles its files to this directory when a template runs in place. */
+/** Returns whether Python compiled a file, as it does when a template runs from this directory. */
 const isGenerated = (path: string): boolean => path.split('/').includes('__pycache__');
 
 function listFiles(directory: string): string[] {

@@ -7,7 +7,7 @@ import type { ProjectFile } from './templates.ts';
 /**
  * Writes the files of a project. Without `overwrite`, writes nothing if one of them exists.
  *
- * @throws {UsageError} that lists the files that exist, or says why a file can't be written.
+ * @throws {UsageError} if a file exists or can't be written; the message names the files.
  */
 export function writeProject(
   directory: string,
@@ -30,7 +30,7 @@ export function writeProject(
   }
 }
 
-/** Rejects a file in place of a directory, and a directory in place of a file. */
+/** Throws if a file exists where a directory is needed, or a directory where a file is needed. */
 function rejectBlocked(directory: string, files: readonly ProjectFile[]): void {
   for (const { path } of files) {
     const parts = path.split('/');
@@ -40,14 +40,18 @@ function rejectBlocked(directory: string, files: readonly ProjectFile[]): void {
       const isLast = index === parts.length - 1;
       if (!stats || stats.isSymbolicLink()) continue;
       if (isLast && stats.isDirectory()) {
-        throw new UsageError(`${place} is a directory, but the template has a file there.`);
+        throw new UsageError(
+          `${place} is a directory, but the template has a file at this path. Remove it, or choose another directory.`,
+        );
       }
       if (!isLast && !stats.isDirectory()) {
-        throw new UsageError(`${place} is a file, but the template has a directory there.`);
+        throw new UsageError(
+          `${place} is a file, but the template has a directory at this path. Remove it, or choose another directory.`,
+        );
       }
     }
   }
 }
 
-/** Also true for a link that leads nowhere. */
+/** Returns whether a path exists; a symbolic link exists even if its target does not. */
 const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;

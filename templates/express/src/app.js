@@ -16,7 +16,7 @@ export function createApp(apiKey) {
   const app = express();
   app.disable('x-powered-by');
 
-  // Before the key is checked: the service asks before it knows whether its key works (spec 4.6).
+  // Needs no key: the service asks for health before it knows whether its key works (spec 4.6).
   app.get('/health', async (_request, response) => {
     const health = await readHealth();
     response.status(health.status === 'unhealthy' ? 503 : 200).json(health);
@@ -26,7 +26,7 @@ export function createApp(apiKey) {
     checkKey(request.get('authorization'), apiKey);
     next();
   });
-  // The interface sets no limit; a conversation with long messages exceeds Express's 100 kB.
+  // The interface sets no limit; a conversation with long messages can exceed Express's 100 kB.
   app.use(express.json({ limit: '8mb' }));
 
   app.post('/v1/chat/completions', async (request, response) => {

@@ -1,1 +1,1 @@
-"""A sandbox that hosts an agent for the evaluation service."""
+"""A sandbox that hosts an agent for an evaluation service."""

@@ -33,11 +33,11 @@ async def reply_to(
 ) -> Reply:
     """Replies to a conversation.
 
-    `messages` is the whole conversation so far, so the sandbox needs no memory of its own. Usually
-    the last message is the user's, but any order is legal, and `content` may be empty (spec 2.7).
+    `messages` is the whole conversation so far, so the sandbox need not store it. The last message
+    is usually the user's, but any order is legal, and `content` may be empty (spec 2.7).
     """
-    # With a model, pass it `messages` and your tools, run the tools yourself, and return the text
-    # and everything that you ran. The service sends no tools and runs none.
+    # With a model: send it `messages` and your tools, run the tools that it calls, and return its
+    # text and these calls with their results. The service neither offers tools nor runs them.
     texts = [message["content"] for message in messages if message["role"] == "user"]
     order = re.search(r"\b[A-Z]-\d{4}\b", texts[-1] if texts else "", re.ASCII)
     if order is None:
@@ -55,7 +55,7 @@ async def reply_to(
 
 ORDERS = {
     "A-1001": {"item": "blue mug", "status": "on its way"},
-    "A-1002": {"item": "tea pot", "status": "being packed"},
+    "A-1002": {"item": "teapot", "status": "being packed"},
 }
 
 

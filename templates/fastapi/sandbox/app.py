@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from .agent import Reply, reply_to
 from .health import read_health
 
-# Deleting users is optional, so the oldest users make room for new ones (spec 3.2).
+# The service need not delete its users (spec 3.2), so the oldest one makes room at this limit.
 USERS_MAX = 10_000
 
 
@@ -27,7 +27,7 @@ class Message(BaseModel):
 
 
 class ChatRequest(BaseModel):
-    """Only `messages` is required (spec 2.7); `metadata` has any keys."""
+    """Only `messages` is required (spec 2.7). `metadata` may have any keys."""
 
     messages: List[Message]
     user_id: Optional[StrictStr] = None
@@ -69,12 +69,12 @@ def create_app(api_key: Optional[str] = None) -> FastAPI:
         expected = f"Bearer {api_key}".encode()
         if api_key is not None and not secrets.compare_digest(authorization.encode(), expected):
             # The interface defines no response to a wrong key.
-            message = "The API key is wrong."
+            message = "Missing or wrong API key."
             raise SandboxError(401, "authentication_error", "unauthorized", message)
 
     @app.get("/health")
     async def health() -> JSONResponse:
-        # No key: the service asks before it knows whether its key works (spec 4.6).
+        # Needs no key: the service asks before it knows whether its key works (spec 4.6).
         body = await read_health()
         return JSONResponse(body, 503 if body["status"] == "unhealthy" else 200)
 
@@ -92,7 +92,7 @@ def create_app(api_key: Optional[str] = None) -> FastAPI:
         if not re.fullmatch(r"[A-Za-z0-9_]{1,64}", request.user_id):
             raise bad_request("user_id must be 1 to 64 letters, digits, and underscores.")
         if request.user_id in profiles:
-            # The type and the code are fixed, the status is not (spec 7).
+            # The interface defines the type and the code, but not the status (spec 7).
             message = "This user already exists."
             raise SandboxError(409, "duplicate_user_error", "user_exists", message)
         if len(profiles) >= USERS_MAX:
@@ -103,7 +103,7 @@ def create_app(api_key: Optional[str] = None) -> FastAPI:
     @app.delete("/users/{user_id}", dependencies=[Depends(check_key)])
     async def delete_user(user_id: str) -> Dict[str, Any]:
         if profiles.pop(user_id, None) is None:
-            message = "There is no such user."
+            message = "This user does not exist."
             raise SandboxError(404, "invalid_request_error", "not_found", message)
         # The body confirms the deletion, so the status is not 204 (spec 2.9).
         return {"user_id": user_id, "deleted_at": now(), "status": "deleted"}
@@ -138,8 +138,8 @@ def completion(session_id: Optional[str], reply: Reply, duration_ms: int) -> Dic
             "tools_used": sorted({use.name for use in reply.tool_uses}),
         },
     }
-    # The service tells parallel simulations apart by this id. Without one in the request, leave it
-    # out: null is not a string.
+    # The service tells parallel simulations apart by this id. If the request has no id, the
+    # response omits it, because null is not a string.
     if session_id is not None:
         response["session_id"] = session_id
     return response
@@ -170,6 +170,6 @@ def add_error_handlers(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def handle_failure(_: Request, error: Exception) -> JSONResponse:
-        # The details are only in the log, which Uvicorn writes.
-        message = "The sandbox failed to respond."
+        # Uvicorn writes the details to the log.
+        message = "Internal error; see the log."
         return respond(SandboxError(500, "internal_error", "server_error", message))

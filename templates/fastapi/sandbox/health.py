@@ -1,7 +1,7 @@
-"""Whether your agent can work.
+"""Reports whether your agent can work.
 
-The service asks before each simulation and starts none while the sandbox is unhealthy. Replace the
-checks with your own.
+The service asks before each simulation, and starts no simulation while the sandbox is unhealthy.
+Replace the checks with your own.
 """
 
 import asyncio
@@ -17,11 +17,11 @@ CHECK_SECONDS_MAX = 1.5
 
 
 async def is_model_up() -> bool:
-    """Asks the model behind your agent, for example."""
+    """Returns whether a dependency works, for example the model behind your agent."""
     return True
 
 
-# What your agent depends on: database, llm_service, and external_apis (spec 2.10).
+# The dependencies of your agent: database, llm_service, and external_apis (spec 2.10).
 DEPENDENCIES: Dict[str, Callable[[], Awaitable[bool]]] = {"llm_service": is_model_up}
 
 

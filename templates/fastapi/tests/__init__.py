@@ -1,1 +1,1 @@
-"""The tests of the sandbox."""
+"""Tests of the sandbox."""

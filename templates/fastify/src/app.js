@@ -16,7 +16,7 @@ export function createApp(apiKey) {
   const app = Fastify({
     // The interface sets no limit; a conversation with long messages can exceed Fastify's 1 MiB.
     bodyLimit: 8 * 1024 * 1024,
-    // By default, Fastify would turn 42 into "42" and accept it; a wrong type gets a 400 (spec 7).
+    // By default, Fastify would turn 42 into "42" and accept it. A wrong type gets a 400 (spec 7).
     ajv: { customOptions: { coerceTypes: false } },
   });
 
@@ -28,7 +28,7 @@ export function createApp(apiKey) {
     return reply.code(status).send(body);
   });
 
-  // Not in the scope with the key: the service asks before it knows whether its key works (spec 4.6).
+  // Needs no key: the service asks for health before it knows whether its key works (spec 4.6).
   app.get('/health', async (_request, reply) => {
     const health = await readHealth();
     return reply.code(health.status === 'unhealthy' ? 503 : 200).send(health);
@@ -43,8 +43,8 @@ export function createApp(apiKey) {
 }
 
 /**
- * The routes have no response schemas: Fastify leaves out what a schema does not name, and the
- * results of tools have any form.
+ * Adds the endpoints that need the key. They have no response schemas, because Fastify drops fields
+ * that a schema does not name, and the results of tools can have any fields.
  *
  * @param {FastifyInstance} api
  */

@@ -26,7 +26,7 @@ export const chatRequest = {
   },
 };
 
-/** Only `user_id` is required (spec 2.9). Hyphens are not allowed, so a UUID is no user id. */
+/** Only `user_id` is required (spec 2.9). Hyphens are not allowed, so a UUID is not a user id. */
 export const userCreateRequest = {
   type: 'object',
   required: ['user_id'],

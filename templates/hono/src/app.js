@@ -8,7 +8,7 @@ import { readHealth } from './health.js';
 import { chatRequest, parse, userCreateRequest } from './requests.js';
 import { createUsers } from './users.js';
 
-/** The interface sets no limit; a conversation with long messages exceeds 100 kB. */
+/** The interface sets no limit; a conversation with long messages can exceed 100 kB. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
 /** @param {string | undefined} apiKey */
@@ -26,7 +26,7 @@ export function createApp(apiKey) {
     return c.json(body, status);
   });
 
-  // Before the key is checked: the service asks before it knows whether its key works (spec 4.6).
+  // Needs no key: the service asks for health before it knows whether its key works (spec 4.6).
   app.get('/health', async (c) => {
     const health = await readHealth();
     return c.json(health, health.status === 'unhealthy' ? 503 : 200);
@@ -66,7 +66,7 @@ async function readJson(request) {
   try {
     return await request.json();
   } catch (error) {
-    if (error instanceof SyntaxError) throw badRequest('The body is not JSON.');
+    if (error instanceof SyntaxError) throw badRequest('The request body is not valid JSON.');
     throw error;
   }
 }

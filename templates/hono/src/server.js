@@ -1,4 +1,4 @@
-/** Starts the sandbox; tests do it on a free port. */
+/** Starts the sandbox; tests use port 0, which selects a free port. */
 import { createAdaptorServer } from '@hono/node-server';
 import { once } from 'node:events';
 import { createApp } from './app.js';
@@ -11,7 +11,7 @@ export async function startSandbox({ port, host = '127.0.0.1', apiKey }) {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     url: `http://${host}:${address.port}`,
-    /** Finishes the open requests. */
+    /** Stops listening, and resolves when the open requests are finished. */
     async stop() {
       server.close();
       await once(server, 'close');

@@ -12,27 +12,27 @@
  * @property {Record<string, unknown>} result
  *
  * @typedef {object} Reply
- * @property {string} content What the agent says; a string even if it only called tools.
+ * @property {string} content Text of the reply; a string even if the agent only called tools.
  * @property {ToolUse[]} toolUses All tool calls of this reply, in order.
  * @property {number} confidence From 0 to 1.
  *
- * @typedef {object} Context What is known about the conversation besides its messages.
- * @property {UserProfile | undefined} profile Of the simulated user, if one was created.
- * @property {ScenarioMetadata | undefined} metadata Free-form, for example `time_of_day`.
+ * @typedef {object} Context Facts about the conversation that its messages do not contain.
+ * @property {UserProfile | undefined} profile The simulated user, if the service created one.
+ * @property {ScenarioMetadata | undefined} metadata Any fields, for example `time_of_day`.
  */
 
 /**
- * Replies to a conversation. `messages` is the whole conversation so far, so the sandbox needs no
- * memory of its own. Usually the last message is the user's, but any order is legal, and `content`
- * may be empty (spec 2.7).
+ * Replies to a conversation. `messages` is the whole conversation so far, so the sandbox need not
+ * store it. The last message is usually the user's, but any order is legal, and `content` may be
+ * empty (spec 2.7).
  *
  * @param {ChatMessage[]} messages
  * @param {Context} context
  * @returns {Promise<Reply>}
  */
 export async function replyTo(messages, { profile }) {
-  // With a model, pass it `messages` and your tools, run the tools yourself, and return the text
-  // and everything that you ran. The service sends no tools and runs none.
+  // With a model: send it `messages` and your tools, run the tools that it calls, and return its
+  // text and these calls with their results. The service neither offers tools nor runs them.
   const question = messages.findLast(({ role }) => role === 'user')?.content ?? '';
   const orderId = /\b[A-Z]-\d{4}\b/.exec(question)?.[0];
   if (orderId === undefined) {
@@ -51,7 +51,7 @@ export async function replyTo(messages, { profile }) {
 
 const orders = new Map([
   ['A-1001', { item: 'blue mug', status: 'on its way' }],
-  ['A-1002', { item: 'tea pot', status: 'being packed' }],
+  ['A-1002', { item: 'teapot', status: 'being packed' }],
 ]);
 
 /** @param {string} orderId */

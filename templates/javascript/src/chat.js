@@ -8,7 +8,7 @@ import { replyTo } from './agent.js';
 
 /**
  * @param {ChatRequest} request
- * @param {UserProfile | undefined} profile Of the user that the request names, if it exists.
+ * @param {UserProfile | undefined} profile The user that the request names, if it exists.
  * @returns {Promise<ChatResponse>}
  */
 export async function complete({ messages, session_id, metadata }, profile) {
@@ -34,8 +34,8 @@ export async function complete({ messages, session_id, metadata }, profile) {
         },
       },
     ],
-    // The service tells parallel simulations apart by this id. Without one in the request, leave it
-    // out: null is not a string.
+    // The service tells parallel simulations apart by this id. If the request has no id, the
+    // response omits it, because null is not a string.
     ...(session_id !== undefined && { session_id }),
     chat_id: `chat_${session_id ?? randomUUID()}`,
     metadata: {

@@ -20,15 +20,15 @@ export class SandboxError extends Error {
 export const badRequest = (message) =>
   new SandboxError(400, 'invalid_request_error', 'bad_request', message);
 
-export const notFound = (message = 'There is no such endpoint.') =>
+export const notFound = (message = 'This endpoint does not exist.') =>
   new SandboxError(404, 'invalid_request_error', 'not_found', message);
 
 export const tooLarge = () =>
-  new SandboxError(413, 'invalid_request_error', 'body_too_large', 'The body is too large.');
+  new SandboxError(413, 'invalid_request_error', 'body_too_large', 'The request is too large.');
 
 /**
- * Returns the response to any error. Frameworks throw errors of their own with a status, for
- * example for malformed JSON. The details of all other errors stay in the log.
+ * Returns the response to any error. An error of the framework has a status, for example 400 for
+ * malformed JSON. Any other error gets a 500, and only the log has its details.
  *
  * @param {unknown} error
  */
@@ -44,23 +44,28 @@ export function toSandboxError(error) {
     }
   }
   console.error(error);
-  return new SandboxError(500, 'internal_error', 'server_error', 'The sandbox failed to respond.');
+  return new SandboxError(500, 'internal_error', 'server_error', 'Internal error; see the log.');
 }
 
 /**
  * Verifies the key that the service sends as `Authorization: Bearer KEY` (spec 5).
  *
  * @param {string | undefined} authorization
- * @param {string | undefined} apiKey Without a key, everyone may call.
- * @throws {SandboxError} 401; the interface defines no response to a wrong key.
+ * @param {string | undefined} apiKey The expected key. If undefined, every request is allowed.
+ * @throws {SandboxError} 401. The interface defines no response to a wrong key.
  */
 export function checkKey(authorization = '', apiKey) {
   if (apiKey === undefined) return;
-  // Digests have one length, and comparing them takes the same time for every key.
+  // `timingSafeEqual` needs inputs of equal length, which digests always have.
   const [actual, expected] = [authorization, `Bearer ${apiKey}`].map((text) =>
     hash('sha256', text, 'buffer'),
   );
   if (!timingSafeEqual(actual, expected)) {
-    throw new SandboxError(401, 'authentication_error', 'unauthorized', 'The API key is wrong.');
+    throw new SandboxError(
+      401,
+      'authentication_error',
+      'unauthorized',
+      'Missing or wrong API key.',
+    );
   }
 }

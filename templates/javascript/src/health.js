@@ -1,6 +1,6 @@
 /**
- * Whether your agent can work. The service asks before each simulation and starts none while the
- * sandbox is unhealthy. Replace the checks with your own.
+ * Reports whether your agent can work. The service asks before each simulation, and starts no
+ * simulation while the sandbox is unhealthy. Replace the checks with your own.
  *
  * @import { Health } from 'sandbox-kit'
  */
@@ -11,7 +11,7 @@ const VERSION = '1.0.0';
 const CHECK_MS_MAX = 1_500;
 
 /**
- * What your agent depends on: `database`, `llm_service`, and `external_apis` (spec 2.10).
+ * The dependencies of your agent: `database`, `llm_service`, and `external_apis` (spec 2.10).
  *
  * @type {Record<string, (signal: AbortSignal) => Promise<boolean>>}
  */

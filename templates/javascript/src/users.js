@@ -6,7 +6,7 @@
  */
 import { notFound, SandboxError } from './errors.js';
 
-/** Deletion is optional, so the oldest users make room for new ones. */
+/** The service need not delete its users (spec 3.2), so the oldest one makes room at this limit. */
 const USERS_MAX = 10_000;
 
 export function createUsers() {
@@ -19,7 +19,7 @@ export function createUsers() {
      */
     create({ user_id, profile = {} }) {
       if (profiles.has(user_id)) {
-        // The type and the code are fixed, the status is not (spec 7).
+        // The interface defines the type and the code, but not the status (spec 7).
         const message = 'This user already exists.';
         throw new SandboxError(409, 'duplicate_user_error', 'user_exists', message);
       }
@@ -34,12 +34,12 @@ export function createUsers() {
      * @returns {UserDeleted}
      */
     delete(userId) {
-      if (!profiles.delete(userId)) throw notFound('There is no such user.');
+      if (!profiles.delete(userId)) throw notFound('This user does not exist.');
       return { user_id: userId, deleted_at: new Date().toISOString(), status: 'deleted' };
     },
 
     /**
-     * Returns undefined for an unknown user: chat requests may name any user, or none.
+     * Returns undefined for an unknown user: a chat request may name any user, or no user.
      *
      * @param {string | undefined} userId
      */

@@ -1,5 +1,5 @@
 /**
- * The endpoints of the sandbox, with Node alone (spec 4.5 to 4.8).
+ * The endpoints of the sandbox, with the HTTP server of Node (spec 4.5 to 4.8).
  *
  * @import { IncomingMessage, RequestListener } from 'node:http'
  * @import { Health } from 'sandbox-kit'
@@ -10,7 +10,7 @@ import { readHealth } from './health.js';
 import { readChatRequest, readUserRequest } from './requests.js';
 import { createUsers } from './users.js';
 
-/** The interface sets no limit; a conversation with long messages exceeds 100 kB. */
+/** The interface sets no limit; a conversation with long messages can exceed 100 kB. */
 const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
@@ -21,7 +21,7 @@ const BODY_BYTES_MAX = 8 * 1024 * 1024;
 
 /**
  * @param {string | undefined} apiKey
- * @param {Partial<Health>} healthDetails More fields of the health response.
+ * @param {Partial<Health>} healthDetails Additional fields of the health response.
  * @returns {RequestListener}
  */
 export function createApp(apiKey, healthDetails = {}) {
@@ -35,7 +35,7 @@ export function createApp(apiKey, healthDetails = {}) {
     const { method, headers, url = '/' } = request;
     const [path = '/'] = url.split('?');
     if (method === 'GET' && path === '/health') {
-      // No key: the service asks before it knows whether its key works (spec 4.6).
+      // Needs no key: the service asks before it knows whether its key works (spec 4.6).
       const health = await readHealth();
       const status = health.status === 'unhealthy' ? 503 : 200;
       return { status, body: { ...health, ...healthDetails } };
@@ -68,7 +68,7 @@ async function readJson(request) {
   const chunks = [];
   let bytes = 0;
   for await (const chunk of request) {
-    // Reads a body to its end even if it is too large, so that the client gets the response.
+    // Reads even a large body to its end: a client may ignore responses until it has sent all.
     bytes += chunk.length;
     if (bytes <= BODY_BYTES_MAX) chunks.push(chunk);
   }
@@ -76,6 +76,6 @@ async function readJson(request) {
   try {
     return JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
-    throw badRequest('The body is not JSON.');
+    throw badRequest('The request body is not valid JSON.');
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The audio of a call: decodes what the caller says and finds the end of each turn, and sends what
- * the agent says as one Opus packet every 20 ms. Samples are mono at 48 kHz.
+ * The audio of a call: decodes the speech of the caller, finds the end of each turn, and sends
+ * the speech of the agent as one Opus packet every 20 ms. Samples are mono at 48 kHz.
  *
  * @import { OpusDecoderHandle, OpusEncoderHandle } from 'libopus-wasm'
  */
@@ -12,11 +12,9 @@ const FRAME_SAMPLES = 960;
 
 /** Samples louder than this are speech. Real calls need a voice activity detector. */
 const SPEECH_LEVEL = 500;
-/**
- * Silence that ends a turn. It is this short because the target is a response within 200 ms (spec 8).
- */
+/** Silence that ends a turn; short, because the target is a response within 200 ms (spec 8). */
 const END_OF_TURN_MS = 140;
-/** A shorter sound is a click. */
+/** A shorter sound is not a turn but, for example, a click. */
 const TURN_MS_MIN = 100;
 const TURN_SAMPLES_MAX = 60 * 48_000;
 
@@ -30,7 +28,7 @@ export class AudioLine {
   #options;
   #decoder;
   #encoder;
-  /** @type {Int16Array} What the agent has yet to say. */
+  /** @type {Int16Array} Speech of the agent that is not sent yet. */
   #speech = new Int16Array();
   /** @type {Int16Array[]} Frames of the caller's turn. */
   #turn = [];
@@ -60,14 +58,14 @@ export class AudioLine {
     return new AudioLine(options, decoder, await createEncoder({ ...format, bitrate: 32_000 }));
   }
 
-  /** Starts to send: silence until the agent says something. */
+  /** Starts to send packets, which contain silence until the agent speaks. */
   start() {
     this.#startedMs = performance.now();
     this.#tick();
   }
 
   /**
-   * Says samples, instead of what the agent is saying.
+   * Plays speech, and discards earlier speech that is not sent yet.
    *
    * @param {Int16Array} samples
    */
@@ -76,7 +74,7 @@ export class AudioLine {
   }
 
   /**
-   * Takes an RTP payload of the caller.
+   * Receives an RTP payload of the caller.
    *
    * @param {Uint8Array} payload
    */
@@ -107,7 +105,7 @@ export class AudioLine {
     try {
       return this.#decoder.decode(payload);
     } catch {
-      return undefined; // Not Opus: a packet that a network or a caller spoiled.
+      return undefined; // The packet is damaged or not Opus.
     }
   }
 

@@ -18,11 +18,11 @@ import { replyTo } from './agent.js';
 import { AudioLine } from './audio-line.js';
 import { recognize, synthesize } from './speech.js';
 
-/** How long a call may take until audio flows, and how long it may last. */
+/** Time limits of the setup, until audio flows, and of the whole call. */
 const SETUP_MS_MAX = 10_000;
 const CALL_MS_MAX = 30 * 60_000;
 
-/** Set it if the service reaches this machine at another address than its own, as behind NAT. */
+/** The public address of this machine; set it if the machine is behind NAT. */
 const { MEDIA_ADDRESS } = process.env;
 
 export class Call {
@@ -43,7 +43,7 @@ export class Call {
 
   /**
    * @param {WebSocket} socket
-   * @param {string} address of this machine, for media
+   * @param {string} address The local address for media.
    */
   constructor(socket, address) {
     this.#socket = socket;
@@ -53,11 +53,11 @@ export class Call {
       SETUP_MS_MAX,
     );
     socket.on('message', (data, isBinary) => {
-      this.#receive(String(data), isBinary).catch((error) => this.#break(error));
+      this.#receive(String(data), isBinary).catch((error) => this.#handleError(error));
     });
-    // The interface has no message that ends a call: the closed WebSocket is the only sign.
+    // The interface has no message that ends a call: a call ends when its WebSocket closes.
     socket.on('close', () => this.#release());
-    socket.on('error', () => {}); // A violation of the protocol; ws closes the socket.
+    socket.on('error', () => {}); // ws closes the socket after a protocol error.
   }
 
   /**
@@ -65,7 +65,7 @@ export class Call {
    *
    * @param {'connection_failed' | 'audio_error'} code
    * @param {string} message
-   * @param {number} closeCode The interface defines none.
+   * @param {number} closeCode The interface defines no close codes.
    */
   fail(code, message, closeCode) {
     this.#send({ type: 'error', error: { code, message, details: '' } });
@@ -80,7 +80,7 @@ export class Call {
   async #receive(text, isBinary) {
     const message = isBinary ? undefined : parseMessage(text);
     if (message === undefined) {
-      return this.fail('connection_failed', 'Messages are JSON objects with a type.', 1007);
+      return this.fail('connection_failed', 'A message must be a JSON object with a type.', 1007);
     }
     switch (message.type) {
       case 'start_call':
@@ -92,16 +92,16 @@ export class Call {
       case 'end_call':
         return this.#socket.close(1000);
     }
-    // Other types may come with a later version of the interface.
+    // Ignores other types: a later version of the interface may add some.
   }
 
   /** @param {StartCall} start */
   async #start({ session_id, metadata, audio_config }) {
-    if (this.#peer) return this.fail('connection_failed', 'The call has started already.', 1002);
+    if (this.#peer) return this.fail('connection_failed', 'The call has already started.', 1002);
     // The minimal form has the audio configuration at the top level, the full form in `metadata`.
     const { codec = 'opus' } = audio_config ?? metadata?.audio_config ?? {};
     if (codec.toLowerCase() !== 'opus') {
-      return this.fail('audio_error', 'The only codec is opus.', 4406);
+      return this.fail('audio_error', 'The codec must be opus.', 4406);
     }
     this.#sessionId = session_id;
     this.#metadata = metadata;
@@ -114,14 +114,14 @@ export class Call {
         track.writeRtp(new RtpPacket(header, Buffer.from(payload)));
       },
       onTurn: (samples, endedMs) => {
-        this.#takeTurn(samples, endedMs).catch((error) => this.#break(error));
+        this.#replyToTurn(samples, endedMs).catch((error) => this.#handleError(error));
       },
     });
     // The caller may have hung up while the call was prepared.
     if (this.#socket.readyState !== this.#socket.OPEN) return this.#release();
     this.#send({
       type: 'call_ready',
-      // The offer contains all ICE candidates: no message is defined for separate ones.
+      // Contains all ICE candidates, because the interface has no message for separate ones.
       webrtc_offer: { type: 'offer', sdp: peer.localDescription?.sdp ?? '' },
       metadata: { agent_ready: true, audio_codec: 'opus' },
     });
@@ -140,7 +140,7 @@ export class Call {
     const peer = new RTCPeerConnection({
       codecs: { audio: [useOPUS()], video: [] },
       bundlePolicy: 'max-bundle',
-      // A server that the caller can reach needs no STUN server: ICE-lite only answers checks.
+      // Callers can reach this server directly, so it needs no STUN server and only answers checks.
       iceLite: true,
       iceUseIpv4: false,
       iceUseIpv6: false,
@@ -149,11 +149,11 @@ export class Call {
     });
     const track = new MediaStreamTrack({ kind: 'audio' });
     peer.addTransceiver(track, { direction: 'sendrecv' });
-    // The transport has the packets of every sender; a remote track has only those of senders that
-    // the answer announces, which is optional.
+    // A remote track only has packets of senders that the answer announces, and an answer need not
+    // announce any. The transport has all packets.
     peer.dtlsTransports[0]?.onRtp.subscribe(({ payload }) => this.#line?.hear(payload));
     peer.connectionStateChange.subscribe((state) => {
-      if (state === 'connected') this.#greet().catch((error) => this.#break(error));
+      if (state === 'connected') this.#greet().catch((error) => this.#handleError(error));
       if (state === 'failed') this.fail('connection_failed', 'The media connection failed.', 1011);
     });
     return { peer, track };
@@ -169,10 +169,10 @@ export class Call {
   /**
    * Replies to a turn of the caller.
    *
-   * @param {Int16Array} samples What the caller said.
-   * @param {number} endedMs When the caller stopped speaking.
+   * @param {Int16Array} samples Speech of the caller.
+   * @param {number} endedMs Time at which the caller stopped speaking.
    */
-  async #takeTurn(samples, endedMs) {
+  async #replyToTurn(samples, endedMs) {
     const user = await recognize(samples);
     this.#messages.push({ role: 'user', content: user });
     const { content, confidence } = await replyTo(this.#messages, {
@@ -200,8 +200,8 @@ export class Call {
     this.#socket.send(JSON.stringify({ type, ...ids, ...fields }));
   }
 
-  /** @param {unknown} error An error of the agent or of the media; the details stay in the log. */
-  #break(error) {
+  /** @param {unknown} error An error of the agent or of the media. Only the log has its details. */
+  #handleError(error) {
     console.error(error);
     this.fail('connection_failed', 'The call failed.', 1011);
   }
@@ -216,7 +216,7 @@ export class Call {
 
 /**
  * @param {string} text
- * @returns {any} undefined if it is not a message
+ * @returns {any} The message, or undefined if the text is not a JSON object with a type.
  */
 function parseMessage(text) {
   try {

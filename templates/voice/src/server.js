@@ -1,4 +1,4 @@
-/** Starts the sandbox with its voice endpoint; tests do it on a free port. */
+/** Starts the sandbox with its voice endpoint; tests use port 0, which selects a free port. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createApp } from './app.js';
@@ -13,7 +13,7 @@ export async function startSandbox({ port, host = '127.0.0.1', apiKey }) {
   const address = /** @type {import('node:net').AddressInfo} */ (server.address());
   return {
     url: `http://${host}:${address.port}`,
-    /** Ends the calls, and finishes the open requests. */
+    /** Ends the calls, and resolves when the open requests are finished. */
     async stop() {
       voice.stop();
       server.close();

@@ -1,13 +1,13 @@
 /**
- * Your speech services go here. Samples are mono at 48 kHz, 16 bits. The example understands no
- * words, and speaks in tones: one for each word.
+ * Your speech services go here. Samples are mono at 48 kHz, 16 bits. The example does not
+ * recognize words, and speaks one tone for each word.
  */
 const SAMPLE_RATE = 48_000;
 const TONE_MS = 150;
 const PAUSE_MS = 60;
 
 /**
- * Returns what the caller said. Replace it with your speech recognition.
+ * Returns the words of the caller. Replace it with your speech recognition.
  *
  * @param {Int16Array} samples
  */
@@ -16,7 +16,7 @@ export async function recognize(samples) {
 }
 
 /**
- * Speaks a text. Replace it with your speech synthesis.
+ * Returns a text as speech. Replace it with your speech synthesis.
  *
  * @param {string} text
  */

@@ -1,6 +1,6 @@
 /**
  * The voice endpoint: a WebSocket at `/voice` for signaling (spec 4.9). Each WebSocket is one call.
- * In production, put TLS in front of it: the service connects with `wss://` only.
+ * In production, put a TLS proxy in front of it: the service connects with `wss://` only.
  *
  * @import { Server } from 'node:http'
  */
@@ -35,7 +35,7 @@ export function attachVoice(server, apiKey) {
     } catch (error) {
       const { status, body } = toSandboxError(error);
       const text = JSON.stringify(body);
-      socket.on('error', () => {}); // The caller may be gone already.
+      socket.on('error', () => {}); // The caller may have disconnected.
       socket.end(
         `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n` +
           `Content-Type: application/json\r\nContent-Length: ${text.length}\r\n\r\n${text}`,
@@ -47,7 +47,7 @@ export function attachVoice(server, apiKey) {
     const isFull = sockets.clients.size >= CALLS_MAX;
     sockets.handleUpgrade(request, socket, head, (webSocket) => {
       const call = new Call(webSocket, localAddress.replace(/^::ffff:/, ''));
-      if (isFull) call.fail('connection_failed', 'There are too many calls.', 4429);
+      if (isFull) call.fail('connection_failed', 'Too many concurrent calls.', 4429);
     });
   });
 

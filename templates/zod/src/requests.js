@@ -19,7 +19,7 @@ export const chatRequest = z.looseObject({
 
 const text = z.string().optional();
 
-/** Only `user_id` is required (spec 2.9). Hyphens are not allowed, so a UUID is no user id. */
+/** Only `user_id` is required (spec 2.9). Hyphens are not allowed, so a UUID is not a user id. */
 export const userCreateRequest = z.looseObject({
   user_id: z.string().regex(/^[A-Za-z0-9_]{1,64}$/),
   metadata: freeForm.optional(),

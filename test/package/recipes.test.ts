@@ -102,7 +102,7 @@ void t.test('the shell script starts, checks, and stops a sandbox', async (t) =>
   await t.rejects(fetch(url), 'the sandbox was stopped');
   const ended = await run({ START: 'node --eval 0' });
   t.equal(ended.code, 3);
-  t.match(ended.stderr, /The sandbox ended before it responded at http/);
+  t.match(ended.stderr, /The sandbox exited before it responded at http/);
   const silent = await run({ START: 'sleep 30', WAIT_SECONDS: '1' });
   t.equal(silent.code, 3);
   t.match(silent.stderr, /did not respond at http.* within 1 s/);

@@ -1,4 +1,4 @@
-// Registers the matchers of sandbox-kit with Jest: import it in a test or in `setupFilesAfterEnv`.
+// Registers the matchers with Jest. Import this file in a test or in `setupFilesAfterEnv`.
 import { expect } from '@jest/globals';
 import { toBeValidMessage, toConform, toHavePassedEval } from 'sandbox-kit/matchers';
 

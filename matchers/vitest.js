@@ -1,4 +1,4 @@
-// Registers the matchers of sandbox-kit with Vitest: import it in a test or in `setupFiles`.
+// Registers the matchers with Vitest. Import this file in a test or in `setupFiles`.
 import { expect } from 'vitest';
 import { toBeValidMessage, toConform, toHavePassedEval } from 'sandbox-kit/matchers';
 

@@ -1,7 +1,7 @@
 /**
- * The last step of `npm run build`, after the compiler: puts the bundled packages into
- * `dist/vendor/` with their licenses, lets the compiled files import them from there, and removes
- * type declarations that no entry point needs.
+ * The last step of `npm run build`, after the compiler: writes the bundled packages and their
+ * licenses to `dist/vendor/`, makes the compiled files import them from there, and removes type
+ * declarations that no entry point needs.
  */
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync, mkdirSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -15,12 +15,12 @@ const ROOT = join(import.meta.dirname, '..');
 const DIST = join(ROOT, 'dist');
 const VENDOR = join(DIST, 'vendor');
 
-/** Node's `require` for CommonJS packages in an ES module. */
+/** Defines `require` for CommonJS packages in an ES module. */
 const REQUIRE_BANNER =
   "import { createRequire as createNodeRequire } from 'node:module';\n" +
   'const require = createNodeRequire(import.meta.url);';
 
-/** A library as one file, with the names that the kit imports. */
+/** A library in one file, with the names that the kit imports. */
 interface Bundle {
   specifier: string;
   kind: Import['kind'];
@@ -35,7 +35,7 @@ const fileNameOf = ({ specifier, kind }: Pick<Bundle, 'specifier' | 'kind'>): st
   return `${name}.${kind === 'require' ? 'cjs' : 'mjs'}`;
 };
 
-/** Collects what the compiled files import of the bundled packages, and rewrites their imports. */
+/** Rewrites the imports of bundled packages in the compiled files, and returns the bundles. */
 function rewriteImports(): Bundle[] {
   const bundles = new Map<string, Bundle>();
   for (const file of listFiles(DIST).filter((path) => path.endsWith('.js'))) {
@@ -57,7 +57,7 @@ function rewriteImports(): Bundle[] {
   return [...bundles.values()];
 }
 
-/** Writes a bundle, and returns what it consists of. */
+/** Writes a bundle, and returns the list of its source files. */
 async function writeBundle(bundle: Bundle): Promise<Metafile> {
   const { specifier, kind, names } = bundle;
   const contents =
@@ -72,7 +72,7 @@ async function writeBundle(bundle: Bundle): Promise<Metafile> {
     target: 'node22',
     format: kind === 'require' ? 'cjs' : 'esm',
     ...(kind === 'import' && { banner: { js: REQUIRE_BANNER } }),
-    // Names in stack traces stay readable.
+    // Identifiers are kept, so that stack traces are readable.
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'none',
@@ -92,7 +92,7 @@ function listFiles(directory: string): string[] {
     .filter((path) => statSync(path).isFile());
 }
 
-/** Shortens the generated validators, by far the largest file, to a third. */
+/** Minifies the generated validators, by far the largest file, to a third of their size. */
 async function shortenValidators(): Promise<void> {
   const file = join(DIST, 'src/contract/generated/validators.js');
   const { code } = await transform(readFileSync(file, 'utf8'), { minify: true, target: 'node22' });

@@ -1,7 +1,7 @@
 /**
- * Libraries that the published kit contains in `dist/vendor/`, so that installing it doesn't install
- * them and everything that they depend on, and so that commands start faster (docs/decisions). A run
- * from the sources imports the installed packages.
+ * Libraries that the published kit contains in `dist/vendor/`, so that an install contains neither
+ * them nor their dependencies, and so that commands start faster (docs/decisions). A run from the
+ * sources imports the installed packages.
  */
 export const bundledPackages = [
   'autocannon',
@@ -18,5 +18,5 @@ export const bundledPackages = [
   'zod',
 ] as const;
 
-/** Bundled packages that stay dependencies, because published type declarations refer to them. */
+/** Bundled packages that are also dependencies: published type declarations refer to them. */
 export const typePackages: readonly string[] = ['zod'];

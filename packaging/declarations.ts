@@ -1,6 +1,7 @@
 /**
- * Keeps only the type declarations that the entry points of package.json need, and makes the types of
- * libraries that users don't have opaque. So the declarations compile without `skipLibCheck`.
+ * Removes the type declarations that no entry point of package.json needs, and replaces types of
+ * libraries that users don't have with `any`, so that the declarations compile without
+ * `skipLibCheck`.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -8,7 +9,7 @@ import { dirname, join, relative } from 'node:path';
 /** Entry points of a package: a file, or files by condition. */
 type Exports = string | { [condition: string]: Exports };
 
-/** Removes the declarations that no entry point imports, and replaces types of absent packages. */
+/** Removes unused declarations, and replaces the types of absent packages with `any`. */
 export function reduceDeclarations(root: string, absentPackages: readonly string[]): void {
   const dist = join(root, 'dist');
   const kept = findDeclarations(root);
@@ -28,7 +29,8 @@ export function reduceDeclarations(root: string, absentPackages: readonly string
       const names = opaque.get(specifier) ?? new Set<string>();
       for (const name of findTypeNames(text, specifier)) names.add(name);
       opaque.set(specifier, names);
-      const path = relative(dirname(file), opaqueFile(dist, specifier)).replace(/\.d\.ts$/, '.js');
+      const declaration = opaqueFileOf(dist, specifier);
+      const path = relative(dirname(file), declaration).replace(/\.d\.ts$/, '.js');
       const target = path.startsWith('.') ? path : `./${path}`;
       replaced = replaced.replaceAll(
         new RegExp(`(['"])${escapePattern(specifier)}\\1`, 'g'),
@@ -37,10 +39,10 @@ export function reduceDeclarations(root: string, absentPackages: readonly string
     }
     writeFileSync(file, replaced);
   }
-  for (const [specifier, names] of opaque) writeOpaqueTypes(opaqueFile(dist, specifier), names);
+  for (const [specifier, names] of opaque) writeOpaqueTypes(opaqueFileOf(dist, specifier), names);
 }
 
-/** Returns the declarations that the entry points import, directly or not. */
+/** Returns the declarations that the entry points import, directly or indirectly. */
 function findDeclarations(root: string): Set<string> {
   const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     exports: Exports;
@@ -96,7 +98,7 @@ function findTypeNames(text: string, specifier: string): string[] {
   ].filter((name) => name !== '');
 }
 
-const opaqueFile = (dist: string, specifier: string): string =>
+const opaqueFileOf = (dist: string, specifier: string): string =>
   join(dist, 'vendor/types', `${specifier.replace(/\.js$/, '').replaceAll('/', '-')}.d.ts`);
 
 function writeOpaqueTypes(file: string, names: ReadonlySet<string>): void {

@@ -37,7 +37,11 @@ export function findImports(text: string): Import[] {
   return [...statics, ...dynamics, ...required];
 }
 
-/** Returns the text with other specifiers in these imports. @throws if it has imports in other forms. */
+/**
+ * Returns the text with new specifiers in these imports.
+ *
+ * @throws if the text imports one of the packages in another form.
+ */
 export function replaceImports(
   text: string,
   imports: readonly Import[],
@@ -49,7 +53,9 @@ export function replaceImports(
     const [first] = found;
     const places = prefixes.flatMap((prefix) => replaced.split(`${prefix}'${specifier}'`).slice(1));
     if (!first || places.length !== found.length) {
-      throw new Error(`Import ${specifier} in one of the forms of packaging/imports.ts.`);
+      throw new Error(
+        `An import of ${specifier} has an unknown form. Use a form that packaging/imports.ts knows.`,
+      );
     }
     for (const prefix of prefixes) {
       replaced = replaced.replaceAll(`${prefix}'${specifier}'`, `${prefix}'${target(first)}'`);
@@ -58,7 +64,7 @@ export function replaceImports(
   return replaced;
 }
 
-/** What comes before a specifier. */
+/** Text that precedes a specifier. */
 const prefixes = [' from ', 'import(', 'import ', '(import.meta.url)('];
 
 /** Splits `a, b as c` into `a` and `b`. */

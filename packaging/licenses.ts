@@ -1,8 +1,12 @@
-/** The licenses of everything in the bundles, which must go with every copy. */
+/** Collects the licenses of the bundled packages, which must be part of every copy. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Returns a page with the licenses of the packages that these files belong to. @throws for a package without one. */
+/**
+ * Returns a page with the licenses of the packages that contain these files.
+ *
+ * @throws if a package has no license.
+ */
 export function collectLicenses(root: string, files: Iterable<string>): string {
   const directories = new Set(
     [...files].flatMap((file) => /^.*node_modules\/(@[^/]+\/)?[^/]+/.exec(file)?.[0] ?? []),
@@ -23,7 +27,7 @@ function describe(directory: string): string {
   const file = readdirSync(directory).find((each) => /^(licen[cs]e|copying)/i.test(each));
   const text = file === undefined ? undefined : readFileSync(join(directory, file), 'utf8').trim();
   if (license === undefined && text === undefined) {
-    throw new Error(`${name} states no license. Don't bundle it.`);
+    throw new Error(`${name} has no license. Remove it from packaging/bundled-packages.ts.`);
   }
   const holder = typeof author === 'string' ? author : author?.name;
   const stated = `${license ?? 'See below'}${holder === undefined ? '' : `. Author: ${holder}`}`;

@@ -1,4 +1,4 @@
-/** The judgment of clients of the service: real ones that are correct, and faulty ones. */
+/** The judgment of clients of the service: correct ones and faulty ones. */
 import t, { type Test } from 'tap';
 import { clientSuite } from '../../conformance/areas/index.ts';
 import { judgeTranscript } from '../../conformance/engine/judge/judge.ts';
@@ -99,7 +99,7 @@ void t.test(
     const { report, failed, warned } = await judgeRun(t, client, { faults: retryFaults, seed });
     t.same([report.verdict, report.exitCode, failed, warned], ['conforming', 0, [], []]);
     const open = report.requirements.filter(({ verdict }) => verdict === 'not_observed');
-    // A request that is refused for good would itself break a rule.
+    // A correct client never gets such a refusal.
     t.same(
       open.map(({ id }) => id),
       ['CLIENT-035'],
@@ -108,12 +108,12 @@ void t.test(
   },
 );
 
-void t.test('a client that sends nothing is not judged', async (t) => {
+void t.test('a client that sends no request is not judged', async (t) => {
   const { report } = await judgeRun(t, () => Promise.resolve());
   t.match(report, { verdict: 'not-judged', exitCode: 3, blockedBy: { id: 'no_requests' } });
   t.match(report.blockedBy?.message, /^The client sent no request to the service at http/);
   const onlyMetrics = await judgeRun(t, (target) => send(target, 'POST', '/v1/metrics', {}));
-  t.equal(onlyMetrics.report.exitCode, 3, 'another signal is no request to the interface');
+  t.equal(onlyMetrics.report.exitCode, 3, 'metrics are not a request to the interface');
 });
 
 interface FaultyClient {
@@ -234,7 +234,7 @@ for (const [name, { run, setup, fails = [], warns = [] }] of Object.entries(faul
     t.equal(report.verdict, fails.length > 0 ? 'not-conforming' : 'conforming');
     for (const { expected, received, curl } of report.requirements.filter(isBroken)) {
       t.ok(expected && received, 'the finding says what was expected and received');
-      t.equal(curl, undefined, 'a request of the client is not offered for repetition');
+      t.equal(curl, undefined, 'there is no curl command for a request of the client');
     }
   });
 }
@@ -245,13 +245,13 @@ void t.test('a finding says what the client sent, and what to do', async (t) => 
   const { report } = await judgeRun(t, faultyClients['an end call with another id']?.run as never);
   const row = report.requirements.find(({ id }) => id === 'CLIENT-040');
   t.match(row, {
-    received: '"conv-2", of which no span was sent',
-    hint: 'Spans were sent of "conv-1".',
+    received: '"conv-2", which no span has',
+    hint: 'The client sent spans of "conv-1".',
     evidence: [{ exchange: 2, request: 'POST /v1/sessions/conv-2/end', outcome: '404' }],
   });
 });
 
-/** A run that breaks many requirements, so that the reports have much to show. */
+/** A run that breaks many requirements. */
 let faultyRun: Promise<Transcript> | undefined;
 const recordFaultyRun = (t: Test): Promise<Transcript> => (faultyRun ??= runFaultyClient(t));
 
@@ -270,7 +270,7 @@ async function runFaultyClient(t: Test): Promise<Transcript> {
   return transcript;
 }
 
-void t.test('reports have no text of a conversation; a recording has', async (t) => {
+void t.test('reports contain no text of a conversation, but a recording does', async (t) => {
   const transcript = await recordFaultyRun(t);
   const report = reportOf(transcript, transcript.run.startedAt);
   const layout = { style: plainStyle, width: 100, verbose: true };
@@ -289,7 +289,7 @@ void t.test('reports have no text of a conversation; a recording has', async (t)
   t.match(writeTranscript(transcript), /SECRET QUESTION/);
 });
 
-void t.test('a recording gets the same report as the run', async (t) => {
+void t.test('a recording gives the same report as the run', async (t) => {
   const transcript = await recordFaultyRun(t);
   const again = readTranscript(writeTranscript(transcript));
   const { startedAt } = transcript.run;

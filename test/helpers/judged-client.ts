@@ -5,10 +5,10 @@ import { judgeClient, type CheckResult } from '../../conformance/index.ts';
 import type { SeedDocument, ServiceFault } from '../../src/contract/index.ts';
 import { startService, type RunningService } from '../../src/service/index.ts';
 
-/** What a client needs to know. */
+/** The addresses and the key that a client needs. */
 export type Target = Pick<RunningService, 'url' | 'apiKey' | 'adminUrl'>;
 
-/** How the service that records a client is set up. */
+/** The setup of the service that records a client. */
 export interface ClientSetup {
   seed?: SeedDocument;
   faults?: readonly ServiceFault[];
@@ -22,7 +22,7 @@ export interface JudgedClient extends CheckResult {
   warned: string[];
 }
 
-/** Faults that show every kind of retry. */
+/** Faults that provoke each kind of retry. */
 export const retryFaults: readonly ServiceFault[] = [
   { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
   { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },

@@ -5,11 +5,11 @@ import { isTraces, readTraces, spansOf } from './sent-traces.ts';
 /** A later request with the content of an earlier one. */
 export interface Attempt {
   exchange: Exchange;
-  /** Whether its spans have other ids, although everything else is the same. */
+  /** Whether only the ids of its spans differ. */
   hasNewIds: boolean;
 }
 
-/** Finds requests by their content. */
+/** Requests by their spans and by their content. */
 interface AttemptIndex {
   bySpan: ReadonlyMap<string, readonly Exchange[]>;
   byContent: ReadonlyMap<string, readonly Exchange[]>;
@@ -29,8 +29,8 @@ function indexOf(transcript: Transcript): AttemptIndex {
   };
   for (const exchange of transcript.exchanges) {
     const spans = spansOf(exchange);
-    for (const key of new Set(spans.map(spanKey))) add(bySpan, key, exchange);
-    const content = contentKey(exchange);
+    for (const key of new Set(spans.map(spanKeyOf))) add(bySpan, key, exchange);
+    const content = contentKeyOf(exchange);
     if (content !== undefined) add(byContent, content, exchange);
   }
   const index = { bySpan, byContent };
@@ -38,10 +38,10 @@ function indexOf(transcript: Transcript): AttemptIndex {
   return index;
 }
 
-const spanKey = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
+const spanKeyOf = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
 
-/** Returns what two requests with the same content have in common, apart from the ids of spans. */
-function contentKey(exchange: Exchange): string | undefined {
+/** Returns a key that is equal for requests with the same content, except for the ids of spans. */
+function contentKeyOf(exchange: Exchange): string | undefined {
   const { endpoint, request } = exchange;
   if (!isTraces(exchange)) return `${endpoint} ${request.method} ${request.path}`;
   const traces = readTraces(exchange);
@@ -63,9 +63,9 @@ export function findNextAttempt(exchange: Exchange, transcript: Transcript): Att
   const isLater = ({ id, startedMs }: Exchange): boolean =>
     id > exchange.id && startedMs >= exchange.endedMs;
   const [sameSpans] = spansOf(exchange)
-    .flatMap((span) => bySpan.get(spanKey(span))?.find(isLater) ?? [])
+    .flatMap((span) => bySpan.get(spanKeyOf(span))?.find(isLater) ?? [])
     .sort((left, right) => left.id - right.id);
-  const content = contentKey(exchange);
+  const content = contentKeyOf(exchange);
   const sameContent = content === undefined ? undefined : byContent.get(content)?.find(isLater);
   if (sameSpans && (!sameContent || sameSpans.id <= sameContent.id)) {
     return { exchange: sameSpans, hasNewIds: false };
@@ -75,21 +75,21 @@ export function findNextAttempt(exchange: Exchange, transcript: Transcript): Att
   );
 }
 
-/** Returns whether a request carries spans, which are lost unless it is accepted. */
+/** Returns whether a request contains spans. */
 export const hasSpans = (exchange: Exchange): boolean => spansOf(exchange).length > 0;
 
-/** Returns whether something is lost if a request is never accepted: spans, or the end of a conversation. */
-export const matters = (exchange: Exchange): boolean =>
+/** Returns whether the client must repeat a refused request, because it has spans or ends a conversation. */
+export const isEssential = (exchange: Exchange): boolean =>
   exchange.endpoint === 'end' || hasSpans(exchange);
 
-/** Returns whether the service responded with an error on request. */
+/** Returns whether the response is an injected error. */
 export const isInjected = ({ step }: Exchange): boolean => step.startsWith('injected ');
 
 /** The statuses of an overloaded or restarting server, after which OTLP exporters retry. */
 export const isUnavailable = ({ response }: Exchange): boolean =>
   [502, 503, 504].includes(response?.status ?? 0);
 
-/** Returns the milliseconds for which a response asks to wait. */
+/** Returns the wait that a response asks for, in milliseconds. */
 export function waitMsOf(exchange: Exchange): number | undefined {
   return retryAfterMsOf(exchange, 0);
 }

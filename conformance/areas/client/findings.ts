@@ -1,7 +1,7 @@
 import type { Finding } from '../../engine/checks/check.ts';
 import type { Exchange } from '../../engine/transcript/reading.ts';
 
-/** Creates a finding about a request. It never quotes a key or text of a conversation. */
+/** Creates a finding about a request. Callers never pass a key or text of a conversation. */
 export function requestFinding(
   { id }: Exchange,
   expected: string,
@@ -22,7 +22,7 @@ export function describeType(value: unknown): string {
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
-/** Lists a few of many items: "a, b, and 3 more". */
+/** Lists the first items and the number of the others: "a, b, and 3 more". */
 export function listSome(items: readonly string[], itemsMax = 3): string {
   const shown = items.slice(0, itemsMax);
   const left = items.length - shown.length;

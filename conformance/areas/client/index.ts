@@ -5,7 +5,7 @@ import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { closeChecks } from './close/checks.ts';
 import { clientNotices } from './notices.ts';
 import { observeClient } from './observed.ts';
-import { isMeant, requestChecks } from './requests/checks.ts';
+import { isForInterface, requestChecks } from './requests/checks.ts';
 import { clientRequirements, type ClientRequirementId } from './requirements.ts';
 import { resultsChecks } from './results/checks.ts';
 import { retryChecks } from './retries/checks.ts';
@@ -19,7 +19,7 @@ const checks: Readonly<Record<ClientRequirementId, Check>> = {
   ...resultsChecks,
 };
 
-/** A client of the service (spec area A). It is judged by what the service recorded. */
+/** A client of the service (spec area A). The evidence is the recording of the service. */
 export const client = defineArea({
   name: 'client',
   endpoints: ['traces', 'end', 'simulations', 'production', 'elsewhere'],
@@ -30,9 +30,9 @@ export const client = defineArea({
   notices: clientNotices,
 });
 
-/** A client that sent nothing can't be judged. */
+/** Returns the cause that blocks the judgment of a client that sent no request. */
 export function findSilence({ run, exchanges }: Transcript): BlockingCause | undefined {
-  if (exchanges.some(isMeant)) return undefined;
+  if (exchanges.some(isForInterface)) return undefined;
   const [evidence] = exchanges;
   return {
     id: 'no_requests',

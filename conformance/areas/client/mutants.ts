@@ -14,7 +14,7 @@ import {
   mutant,
   pagedRead,
   plainRead,
-  queryValue,
+  queryValueOf,
   retryImmediately,
   secondBatch,
   sendBefore,
@@ -90,13 +90,13 @@ const traceMutants: readonly Mutant[] = [
   ),
   mutant(
     'brotli',
-    'declares a content encoding that the service does not accept',
+    'declares a content encoding that the service does not support',
     'CLIENT-011',
     changeRequest(secondBatch, (request) => withHeaders(request, { 'content-encoding': 'br' })),
   ),
   mutant(
     'not-otlp',
-    'sends JSON that is no trace export request',
+    'sends JSON that is not a trace export request',
     'CLIENT-012',
     changeRequest(secondBatch, (request) => withBody(request, '{"resourceSpans":{"spans":[]}}')),
   ),
@@ -240,7 +240,7 @@ const traceMutants: readonly Mutant[] = [
   ),
 ];
 
-/** Gives the spans of the first batch other ids each time it is sent. */
+/** Gives the spans of the first batch new ids each time the client sends it. */
 const renewIds: TransformFactory = () => {
   let count = 0;
   return (request, forward) => {
@@ -301,18 +301,18 @@ const retryMutants: readonly Mutant[] = [
   ),
 ];
 
-/** Holds the second batch back until the conversation has ended. */
+/** Delays the second batch until the conversation has ended. */
 const endsTooEarly: TransformFactory = () => {
-  let held: ProxyRequest | undefined;
+  let delayed: ProxyRequest | undefined;
   return async (request, forward) => {
     if (secondBatch(request)) {
-      held = request;
+      delayed = request;
       return storedResponse;
     }
     const response = await forward(request);
-    if (held && endOfSpans(request) && response.status === 200) {
-      await forward(held);
-      held = undefined;
+    if (delayed && endOfSpans(request) && response.status === 200) {
+      await forward(delayed);
+      delayed = undefined;
     }
     return response;
   };
@@ -321,7 +321,7 @@ const endsTooEarly: TransformFactory = () => {
 const closeMutants: readonly Mutant[] = [
   mutant(
     'ends-unknown',
-    'ends a conversation by an id that no span has',
+    'ends a conversation with an id that no span has',
     'CLIENT-040',
     changeRequest(end, (request) => ({
       ...request,
@@ -347,7 +347,7 @@ const closeMutants: readonly Mutant[] = [
 const setSkip = (skip: string) => (query: URLSearchParams) => query.set('skip', skip);
 
 const isSecondPage = (request: ProxyRequest): boolean =>
-  pagedRead(request) && queryValue(request, 'skip') === '25';
+  pagedRead(request) && queryValueOf(request, 'skip') === '25';
 
 const resultsMutants: readonly Mutant[] = [
   mutant(
@@ -395,7 +395,7 @@ const resultsMutants: readonly Mutant[] = [
   ),
   mutant(
     'large-limit',
-    'asks for pages of 1000 sessions',
+    'requests pages of 1000 sessions',
     'CLIENT-053',
     changeRequest(pagedRead, (request) =>
       withQuery(request, (query) => query.set('limit', '1000')),
@@ -428,13 +428,13 @@ const resultsMutants: readonly Mutant[] = [
     'drops a filter after the first page',
     'CLIENT-056',
     changeRequest(
-      (request) => pagedRead(request) && queryValue(request, 'skip') !== undefined,
+      (request) => pagedRead(request) && queryValueOf(request, 'skip') !== undefined,
       (request) => withQuery(request, (query) => query.delete('agent')),
     ),
   ),
 ];
 
-/** Faulty clients: each changes one thing that the reference client does. */
+/** Faulty clients. Each is the reference client with one fault. */
 export const clientMutants: readonly Mutant[] = [
   ...requestMutants,
   ...traceMutants,

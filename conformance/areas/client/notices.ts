@@ -3,7 +3,7 @@ import { isInjected, isUnavailable } from './attempts.ts';
 import { listSome } from './findings.ts';
 import { routes } from './observed.ts';
 
-/** Returns what the run did not show: routes, retries, and requests that are not recorded. */
+/** Returns notices about unused routes, missing retries, and requests that were not recorded. */
 export function clientNotices(
   { run, exchanges }: Transcript,
   { isBlocked }: { isBlocked: boolean },
@@ -24,13 +24,13 @@ export function clientNotices(
     ...(isRefused
       ? []
       : [
-          'Retries were not observed. Add --inject-faults to answer some requests with 429 and 503.',
+          'Retries were not observed. Add --inject-faults, so that some requests get a 429 or a 503.',
         ]),
     ...(unrecorded === 0
       ? []
-      : [`Too large to record, so not judged: the bodies of ${unrecorded} requests.`]),
+      : [`Request bodies that were too large to record, and are not judged: ${unrecorded}.`]),
     ...(droppedRequests === 0
       ? []
-      : [`The recording was full, so ${droppedRequests} later requests are not judged.`]),
+      : [`Requests after the recording was full, which are not judged: ${droppedRequests}.`]),
   ];
 }

@@ -10,7 +10,7 @@ import { listSome } from './findings.ts';
 import { isRead } from './results/reads.ts';
 import { encodingOf, formatOf, isTraces } from './sent-traces.ts';
 
-/** The routes of area A, as people know them, by endpoint. */
+/** The routes of area A by endpoint, as reports show them. */
 export const routes = [
   ['traces', 'POST /v1/traces'],
   ['end', 'POST /v1/sessions/{conversation_id}/end'],
@@ -18,7 +18,7 @@ export const routes = [
   ['production', 'GET /api/prod-evaluations/sessions/'],
 ] as const;
 
-/** Returns what a client did that the specification leaves open, and how much of the rest. */
+/** Returns the number of requests per route, and behavior that the specification leaves open. */
 export function observeClient(transcript: Transcript): ObservedBehaviors {
   const { exchanges } = transcript;
   const traces = exchanges.filter(isTraces);
@@ -31,7 +31,7 @@ export function observeClient(transcript: Transcript): ObservedBehaviors {
     ['format of traces', listDistinct(traces.map(describeFormat))],
     ['user agent', listDistinct(exchanges.map(describeAgent))],
     ['pause after a 429', describePauses(transcript, ({ response }) => response?.status === 429)],
-    ['pause after a 502, 503 or 504', describePauses(transcript, isUnavailable)],
+    ['pause after a 502, 503, or 504', describePauses(transcript, isUnavailable)],
     ['time between two reads of a list', describeReadIntervals(exchanges)],
   ];
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
@@ -75,7 +75,7 @@ function describePauses(
   return listDistinct(pauses);
 }
 
-/** Describes how fast a client polls; the specification says only "typically within seconds". */
+/** Describes how often a client reads a list. The specification sets no limit. */
 function describeReadIntervals(exchanges: readonly Exchange[]): string {
   const byPath = Map.groupBy(exchanges.filter(isRead), ({ request }) => request.path);
   const intervals = [...byPath.values()].flatMap((reads) =>

@@ -1,6 +1,6 @@
-/** What the mutants know of the reference client, which they change. */
+/** Facts about the reference client that the mutants depend on. */
 
-/** A conversation whose spans carry its id. */
+/** A conversation whose id is an attribute of its spans. */
 export const SPAN_CONVERSATION = 'client/of spans';
 
 /** A conversation whose id is in the header of the request. */
@@ -8,7 +8,7 @@ export const HEADER_CONVERSATION = 'client-of-header';
 
 const traceId = (start: string): string => start.padEnd(32, '0');
 
-/** The trace ids of the four batches. The first two are plain JSON, the first one is refused twice. */
+/** The trace ids of the four batches. The first two are plain JSON; the first is refused twice. */
 export const traceIds = {
   first: traceId('a1'),
   second: traceId('b2'),
@@ -16,5 +16,5 @@ export const traceIds = {
   fourth: traceId('d4'),
 } as const;
 
-/** The agent whose sessions the client reads page by page. */
+/** The agent whose sessions the client reads in pages. */
 export const AGENT = 'Reference shop';

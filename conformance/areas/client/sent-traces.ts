@@ -31,7 +31,7 @@ export type SentTraces =
 
 const cache = new WeakMap<Exchange, SentTraces>();
 
-/** Decodes the body of a trace request as its headers say. */
+/** Decodes the body of a trace request according to its headers. */
 export function readTraces(exchange: Exchange): SentTraces {
   const known = cache.get(exchange);
   if (known) return known;
@@ -51,7 +51,7 @@ export function conversationSpansOf(exchange: Exchange): TraceSpan[] {
   return spansOf(exchange).filter(hasOperation);
 }
 
-/** Returns whether a span counts as part of a conversation. */
+/** Returns whether a span is part of a conversation. */
 export function hasOperation({ attributes }: TraceSpan): boolean {
   const operation = attributes[OPERATION];
   return typeof operation === 'string' && operation.trim() !== '';
@@ -60,7 +60,7 @@ export function hasOperation({ attributes }: TraceSpan): boolean {
 /** Returns whether an exchange is a trace request. */
 export const isTraces = ({ endpoint }: Exchange): boolean => endpoint === 'traces';
 
-/** Returns the format that the Content-Type of a request names; undefined if it is neither. */
+/** Returns the format in the Content-Type of a request; undefined if it is another type. */
 export function formatOf({ request }: Exchange): TraceFormat | undefined {
   const [type] = (request.headers['content-type'] ?? '').split(';');
   const name = type?.trim().toLowerCase();
@@ -80,7 +80,7 @@ function bytesOf({ request }: Exchange): Uint8Array | undefined {
   return bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64');
 }
 
-/** A request is limited to 10 MB; a larger one is judged by its size alone. */
+/** Larger than the limit of a request, 10 MB. Of a larger body, only the size is judged. */
 const INFLATED_BYTES_MAX = 20_000_000;
 
 function decode(exchange: Exchange): SentTraces {
@@ -110,7 +110,7 @@ function inflate(bytes: Uint8Array): Uint8Array {
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ERR_BUFFER_TOO_LARGE') throw new TooLargeError();
-    throw new OtlpError('The body is not gzip, although Content-Encoding says so.');
+    throw new OtlpError('Content-Encoding is gzip, but the body is not gzip data.');
   }
 }
 
@@ -132,22 +132,22 @@ export function rawJsonOf(exchange: Exchange): unknown {
   }
 }
 
-/** Names a span in a finding, without any content: `chat span 00f067aa0ba902b7`. */
+/** Returns the name of a span in findings, without any content: `chat span 00f067aa0ba902b7`. */
 export function nameSpan({ attributes, spanId }: TraceSpan): string {
   const operation = attributes[OPERATION];
-  // Other operations might be text of the conversation.
+  // A value of another form might contain text of the conversation.
   const kind = typeof operation === 'string' && /^\w{1,40}$/.test(operation) ? operation : '';
   const id = /^[\da-f]{1,16}$/.test(spanId) ? ` ${spanId}` : '';
   return `${kind} span${id}`.trim();
 }
 
-/** Returns the conversation id of a span's own attribute; undefined unless it is a non-empty string. */
+/** Returns the conversation id in the attribute of a span; undefined unless it is a non-empty string. */
 export function ownConversationOf({ attributes }: TraceSpan): string | undefined {
   const id = attributes[CONVERSATION];
   return typeof id === 'string' && id.trim() !== '' ? id : undefined;
 }
 
-/** Returns the conversation that the header of a request names. */
+/** Returns the conversation id in the header of a request. */
 export function headerConversationOf({ request }: Exchange): string | undefined {
   const id = request.headers['x-conversation-id']?.trim();
   return id === '' ? undefined : id;
@@ -156,8 +156,8 @@ export function headerConversationOf({ request }: Exchange): string | undefined 
 const conversationCache = new WeakMap<Transcript, ReadonlyMap<TraceSpan, string>>();
 
 /**
- * Returns the conversation of each span that belongs to one: its own attribute, the header of its
- * request, or the id of another span of its trace.
+ * Returns the conversation id of each span that has one: from its attribute, from the header of its
+ * request, or from another span of its trace.
  */
 export function conversationsOf(transcript: Transcript): ReadonlyMap<TraceSpan, string> {
   const known = conversationCache.get(transcript);

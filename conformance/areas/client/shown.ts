@@ -8,8 +8,8 @@ import { isTraces, nameSpan, readTraces } from './sent-traces.ts';
 const SPANS_MAX = 20;
 
 /**
- * Replaces the bodies that may contain conversation text by what they are. Pages and reports show
- * this; only a recording that the user asks for has the bodies.
+ * Replaces bodies that may contain text of a conversation with a description. Reports contain only
+ * the description; the recording that `--record` writes contains the bodies.
  */
 export function hideText(exchange: Exchange): Exchange {
   const { request, response, json } = exchange;

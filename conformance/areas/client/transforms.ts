@@ -12,7 +12,7 @@ import {
 import type { Attribute, Span } from '../service/spans.ts';
 import { traceIds } from './reference.ts';
 
-/** Creates a faulty client: the reference client behind a proxy that changes one thing it does. */
+/** Creates a faulty client: the reference client behind a proxy that adds one fault. */
 export const mutant = createMutantFactory('client');
 
 /** Creates an unusual but legal client. */
@@ -59,10 +59,10 @@ export function withQuery(
   return { ...request, path: query.size === 0 ? path : `${path}?${query.toString()}` };
 }
 
-/** The batch that most distortions change: nothing is refused when it is sent. */
+/** Selects the batch that most transforms change. The service accepts it the first time. */
 export const secondBatch: When = to('traces', ({ json }) => isBatch(json, traceIds.second));
 
-/** The batch that is refused with 429 and then with 503. */
+/** Selects the batch that the service refuses with 429 and then with 503. */
 export const firstBatch: When = to('traces', ({ json }) => isBatch(json, traceIds.first));
 
 function isBatch(json: unknown, id: string): boolean {
@@ -105,7 +105,7 @@ export const dropAttribute = (
     when(span) ? attributes.filter((attribute) => attribute.key !== key) : attributes,
   );
 
-/** Returns whether a span has an operation. */
+/** Returns a function that tells whether a span has this operation. */
 export const isOperation =
   (name: string) =>
   ({ attributes }: Span): boolean =>
@@ -114,14 +114,14 @@ export const isOperation =
         key === 'gen_ai.operation.name' && 'stringValue' in value && value.stringValue === name,
     );
 
-/** The response to a trace request whose spans are stored. */
+/** The response of the service when it has stored the spans. */
 export const storedResponse: ProxyResponse = {
   status: 200,
   headers: { 'content-type': 'application/json' },
   body: '{}',
 };
 
-/** Sends a request again immediately if it gets a status. */
+/** Sends a request again immediately after this status. */
 export const retryImmediately = (when: When, status: number): TransformFactory => {
   return () => async (request, forward) => {
     const response = await forward(request);
@@ -129,7 +129,7 @@ export const retryImmediately = (when: When, status: number): TransformFactory =
   };
 };
 
-/** Keeps the client from sending a request again after a status. */
+/** Prevents a retry after this status. */
 export const giveUp = (when: When, status: number): TransformFactory => {
   return () => async (request, forward) => {
     const response = await forward(request);
@@ -137,7 +137,7 @@ export const giveUp = (when: When, status: number): TransformFactory => {
   };
 };
 
-/** Sends more requests before the first selected one. */
+/** Sends additional requests before the first selected one. */
 export function sendBefore(
   when: When,
   more: (request: ProxyRequest, forward: Forward) => Promise<void>,
@@ -154,7 +154,7 @@ export function sendBefore(
   };
 }
 
-/** Changes the page that the client reads, so that it reads on differently. */
+/** Changes a page before the client reads it, so that the client requests other pages. */
 export function editPage(
   when: When,
   edit: (page: Record<string, unknown>, request: ProxyRequest) => void,
@@ -169,18 +169,18 @@ export function editPage(
 }
 
 /** Returns the value of a query parameter. */
-export function queryValue({ path }: ProxyRequest, name: string): string | undefined {
+export function queryValueOf({ path }: ProxyRequest, name: string): string | undefined {
   return new URLSearchParams(path.split('?')[1] ?? '').get(name) ?? undefined;
 }
 
-/** Reads of the list that the client reads with filters and a limit. */
+/** Selects reads of the list that the client reads with filters and a limit. */
 export const pagedRead: When = to(
   'simulations',
-  (request) => queryValue(request, 'limit') === '25',
+  (request) => queryValueOf(request, 'limit') === '25',
 );
 
-/** Reads of the list that the client reads without any parameter but `skip`. */
+/** Selects reads of the list that the client reads with no parameter except `skip`. */
 export const plainRead: When = to(
   'simulations',
-  (request) => queryValue(request, 'limit') === undefined,
+  (request) => queryValueOf(request, 'limit') === undefined,
 );

@@ -32,7 +32,7 @@ const twice =
     return when(request) && response.status === 200 ? forward(request) : response;
   };
 
-/** Doesn't send the selected requests at all. */
+/** Suppresses the selected requests. */
 const never =
   (when: (request: ProxyRequest) => boolean): TransformFactory =>
   () =>
@@ -50,7 +50,7 @@ const resendAfterEnd: TransformFactory = () => {
   };
 };
 
-/** A wait of a client that backs off more than it must, in milliseconds. */
+/** A wait longer than Retry-After, in milliseconds. */
 const LONG_WAIT_MS = 3_000;
 
 /** Unusual but legal clients: no requirement may fail or warn. */
@@ -101,7 +101,11 @@ export const clientVariants: readonly Variant[] = [
   variant('sends-twice', 'sends a batch twice, although it was accepted', twice(secondBatch)),
   variant('resends-after-end', 'sends a stored batch again after the end call', resendAfterEnd),
   variant('ends-twice', 'ends every conversation twice', twice(end)),
-  variant('never-ends', 'leaves conversations open for the idle close', never(end)),
+  variant(
+    'never-ends',
+    'never ends a conversation, so that the service closes it after 24 hours',
+    never(end),
+  ),
   variant(
     'reads-nothing',
     'never reads results',
@@ -119,7 +123,7 @@ export const clientVariants: readonly Variant[] = [
   variant('polls', 'reads results several times in a row', twice(production)),
   variant(
     'reads-empty-page',
-    'reads on until a page is empty',
+    'continues to read until a page is empty',
     editPage(plainRead, (page) => {
       page['total'] = 61;
     }),
@@ -147,7 +151,7 @@ export const clientVariants: readonly Variant[] = [
   ),
   variant(
     'python-boolean',
-    'spells booleans as Python does, and omits the zone of a time',
+    'spells booleans as Python does, and sends a time without an offset',
     changeRequest(production, (request) =>
       withQuery(request, (query) => {
         query.set('failed_only', 'True');
@@ -157,7 +161,7 @@ export const clientVariants: readonly Variant[] = [
   ),
   variant(
     'cache-buster',
-    'adds a parameter that no filter resembles',
+    'adds a parameter that resembles no filter',
     changeRequest(simulations, (request) => withQuery(request, (query) => query.set('_', '17'))),
   ),
   variant(

@@ -12,7 +12,7 @@ const NO_END = unjudgedAs(
   'The client never sent POST /v1/sessions/{conversation_id}/end.',
 );
 
-/** Returns the conversation that an end call names; undefined if its encoding is invalid. */
+/** Returns the conversation id in an end call; undefined if its encoding is invalid. */
 export function endedConversationOf({ request }: Exchange): string | undefined {
   const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
   try {
@@ -55,10 +55,10 @@ function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fi
     requestFinding(
       exchange,
       'the gen_ai.conversation.id of spans that were sent',
-      `${formatValue(id)}, of which no span was sent`,
+      `${formatValue(id)}, which no span has`,
       known.length === 0
-        ? 'No span of any conversation was sent. Flush the exporter before the end call.'
-        : `Spans were sent of ${formatValue(known.at(-1))}.`,
+        ? 'The client sent no span of a conversation. Flush the exporter before the end call.'
+        : `The client sent spans of ${formatValue(known.at(-1))}.`,
     ),
   ];
 }
@@ -80,8 +80,7 @@ function findLateSpans(end: Exchange, transcript: Transcript): Finding[] {
       .map(keyOf);
   const isBefore = ({ id: nth, startedMs }: Exchange): boolean =>
     nth < end.id && startedMs < end.startedMs;
-  // Spans that are sent again insert nothing, so only new ones are late. A request that was refused
-  // has stored nothing.
+  // Only new spans are late: the service ignores repeated spans. A refused request stores no spans.
   const isStored = (exchange: Exchange): boolean =>
     isBefore(exchange) && (isAccepted(exchange) || exchange.failure !== undefined);
   const sent = new Set(requests.filter(isStored).flatMap(keysOf));
@@ -94,7 +93,7 @@ function findLateSpans(end: Exchange, transcript: Transcript): Finding[] {
       late,
       `no new spans of ${formatValue(id)} after its end call (exchange ${end.id})`,
       `${keysOf(late).filter((key) => !sent.has(key)).length} new spans`,
-      'Flush the exporter, and then end the conversation.',
+      'Flush the exporter before you end the conversation.',
     ),
   ];
 }
@@ -110,7 +109,7 @@ export const closeChecks: Readonly<Record<keyof typeof closeRequirements, Check>
             requestFinding(
               exchange,
               'no body',
-              `${exchange.request.headers['content-length'] ?? 'some'} bytes`,
+              `a body of ${exchange.request.headers['content-length'] ?? 'unknown'} bytes`,
             ),
           ]
         : [],
@@ -123,7 +122,7 @@ export const closeChecks: Readonly<Record<keyof typeof closeRequirements, Check>
       return isEnd(exchange) && isDecided && sentConversationsOf(transcript).has(id ?? '');
     },
     findLateSpans,
-    unjudgedAs('not_observed', 'No end call names a conversation whose spans were sent.'),
+    unjudgedAs('not_observed', 'No end call has the id of a conversation whose spans were sent.'),
   ),
   'CLIENT-043': {
     evidence: (transcript) => {

@@ -7,16 +7,16 @@ import type { requestRequirements } from './requirements.ts';
 
 const NO_REQUEST = unjudgedAs('not_observed', 'The client sent no request to the interface.');
 
-/** The other signals of OpenTelemetry, whose exporters use the same base URL. */
+/** Returns whether a request has logs or metrics, whose exporters use the same base URL. */
 const isOtherSignal = ({ request }: Exchange): boolean =>
   /^\/v1\/(logs|metrics)(\?|$)/.test(request.path);
 
-/** Requests that browsers and HTTP clients send by themselves. */
+/** Returns whether a request is one that browsers and HTTP clients send on their own initiative. */
 const isIncidental = ({ request }: Exchange): boolean =>
   ['HEAD', 'OPTIONS'].includes(request.method) || request.path === '/favicon.ico';
 
-/** Returns whether a request is one to the interface, or was meant to be. */
-export const isMeant = (exchange: Exchange): boolean =>
+/** Returns whether a request is, or was probably meant to be, a request to the interface. */
+export const isForInterface = (exchange: Exchange): boolean =>
   !isOtherSignal(exchange) && !isIncidental(exchange);
 
 const isKnown = ({ endpoint }: Exchange): boolean => endpoint !== 'elsewhere';
@@ -28,10 +28,10 @@ const sendsKey = ({ request }: Exchange, transcript: Transcript): boolean =>
 
 const pathOf = ({ request }: Exchange): string => request.path.replace(/\?.*$/s, '');
 
-/** Suggests the route that a path was probably meant to be. */
+/** Suggests the route that the client probably meant. */
 function suggestRoute(exchange: Exchange): string | undefined {
   const path = pathOf(exchange).toLowerCase();
-  if (/\/v1\/v1\//.test(path)) return 'Remove /v1 from the base URL: the path already has it.';
+  if (/\/v1\/v1\//.test(path)) return 'Remove /v1 from the base URL: the path already contains it.';
   if (path.startsWith('/v1/traces')) return 'Traces go to POST /v1/traces.';
   if (path.includes('trace')) return 'Traces go to POST /v1/traces. Check the base URL.';
   if (/\/(end|close)\/?$/.test(path) || path.includes('/sessions/')) {
@@ -44,7 +44,7 @@ function suggestRoute(exchange: Exchange): string | undefined {
   return undefined;
 }
 
-/** The checks of every request. */
+/** The checks of all requests. */
 export const requestChecks: Readonly<Record<keyof typeof requestRequirements, Check>> = {
   'CLIENT-001': checkEach(
     isKnown,
@@ -56,9 +56,9 @@ export const requestChecks: Readonly<Record<keyof typeof requestRequirements, Ch
         requestFinding(
           exchange,
           `the header ${header} with the key`,
-          isBearer ? 'Authorization, but not this header' : 'no such header',
+          isBearer ? 'only an Authorization header' : 'no such header',
           isBearer
-            ? `The service reads the key from ${header} only.`
+            ? `The service reads the key only from ${header}.`
             : `Set the header, for example with OTEL_EXPORTER_OTLP_HEADERS=${header}=KEY.`,
         ),
       ];
@@ -81,7 +81,7 @@ export const requestChecks: Readonly<Record<keyof typeof requestRequirements, Ch
     unjudgedAs('not_observed', 'No request has the API key header.'),
   ),
   'CLIENT-003': checkEach(
-    isMeant,
+    isForInterface,
     (exchange) =>
       isKnown(exchange)
         ? []

@@ -31,7 +31,8 @@ export const requestRequirements = {
     section: '4.3',
     statements: ['4.3.1', '4.4.1'],
     rule: 'The path of a results request ends with a slash.',
-    reason: 'Other implementations of the service redirect or refuse the path without the slash.',
+    reason:
+      'Other implementations of the service may redirect or refuse the path without the slash.',
     seen: 'black-box',
   },
 } as const satisfies Ledger;

@@ -26,7 +26,7 @@ const parametersOf = ({ endpoint }: Exchange): string[] => [
   ...PAGING,
 ];
 
-/** Names that clients use for a parameter that is called differently. */
+/** Wrong names that clients use for a parameter, and its right name. */
 const SYNONYMS: Readonly<Record<string, string>> = {
   ...{ offset: 'skip', page: 'skip', cursor: 'skip', count: 'limit', size: 'limit' },
   ...{ page_size: 'limit', per_page: 'limit', from: 'started_after', since: 'started_after' },
@@ -42,13 +42,13 @@ const toSnakeCase = (name: string): string =>
     .replaceAll('-', '_')
     .toLowerCase();
 
-/** Returns the parameter that an unknown name was probably meant to be. */
-function findMeant(name: string, exchange: Exchange): string | undefined {
+/** Returns the parameter that a client probably meant by an unknown name. */
+function findIntendedName(name: string, exchange: Exchange): string | undefined {
   const known = parametersOf(exchange);
   const snake = toSnakeCase(name);
   const synonym = SYNONYMS[snake];
   if (synonym !== undefined && known.includes(synonym)) return synonym;
-  // `agent` and `run` belong to one endpoint each.
+  // Each of `agent` and `run` is a parameter of only one endpoint.
   if (name === 'run') return 'agent';
   if (name === 'agent') return 'run';
   return known.includes(snake) ? snake : findClosest(snake, known);
@@ -61,10 +61,17 @@ const unknownNames = (exchange: Exchange): string[] => {
 
 function findMisspelling(exchange: Exchange): Finding[] {
   return unknownNames(exchange).flatMap((name) => {
-    const meant = findMeant(name, exchange);
-    return meant === undefined
+    const intended = findIntendedName(name, exchange);
+    return intended === undefined
       ? []
-      : [requestFinding(exchange, meant, toPrintable(name), 'The service ignores the parameter.')];
+      : [
+          requestFinding(
+            exchange,
+            intended,
+            toPrintable(name),
+            'The service ignores a parameter with this name.',
+          ),
+        ];
   });
 }
 
@@ -76,7 +83,7 @@ function isTime(value: string): boolean {
 const isBoolean = (value: string): boolean => /^(true|false|0|1)$/i.test(value);
 const isCount = (value: string): boolean => /^\d+$/.test(value);
 
-/** What the value of each typed parameter must be. */
+/** The types of parameters that are not plain text. */
 const TYPES: Readonly<Record<string, [description: string, isValid: (value: string) => boolean]>> =
   {
     started_after: ['an ISO 8601 time', isTime],
@@ -98,7 +105,7 @@ function findValueFaults(exchange: Exchange): Finding[] {
     }
     if (values.length === 0 || isValid(value)) return [];
     const hint = isTime(value.replaceAll(' ', '+'))
-      ? 'Percent-encode + as %2B: in a query, it is a space.'
+      ? 'Percent-encode + as %2B: in a query, + means a space.'
       : undefined;
     return [requestFinding(exchange, `${name} is ${expected}`, toPrintable(value, 40), hint)];
   });
@@ -107,10 +114,10 @@ function findValueFaults(exchange: Exchange): Finding[] {
 const NO_READ = unjudgedAs('not_observed', 'The client read no results.');
 const NO_PAGES = unjudgedAs(
   'not_observed',
-  'The client read no list that has more than one page. Seed data with more sessions shows it.',
+  'The client read no list that has more than one page. Use seed data with more sessions.',
 );
 
-/** Creates a check of every reading that goes through a list. */
+/** Creates a check of every reading that continues after the first page. */
 function checkReadings(
   findFault: (reading: Reading, transcript: Transcript) => Finding | undefined,
 ): Check {
@@ -124,7 +131,7 @@ function checkReadings(
   };
 }
 
-/** Finds a page that continues the list of the read before it, but with other filters. */
+/** Finds pages that continue the previous page, but with other filters. */
 function findChangedFilters({ exchanges }: Transcript): Finding[] {
   const pages = exchanges.flatMap((exchange) => pageOf(exchange) ?? []);
   return pages.flatMap((page, index) => {
@@ -136,7 +143,14 @@ function findChangedFilters({ exchanges }: Transcript): Finding[] {
     if (isRead || before.skip + before.items !== page.skip) return [];
     const expected = `the filters of exchange ${before.exchange.id}`;
     const received = 'other filters';
-    return [requestFinding(page.exchange, expected, received, 'Start a changed list with skip=0.')];
+    return [
+      requestFinding(
+        page.exchange,
+        expected,
+        received,
+        'After a change of the filters, start with skip=0 again.',
+      ),
+    ];
   });
 }
 
@@ -146,7 +160,7 @@ export const resultsChecks: Readonly<Record<keyof typeof resultsRequirements, Ch
   'CLIENT-051': checkEach(
     isRead,
     (exchange) => {
-      const others = unknownNames(exchange).filter((name) => !findMeant(name, exchange));
+      const others = unknownNames(exchange).filter((name) => !findIntendedName(name, exchange));
       const received = listSome(others.map((name) => toPrintable(name, 40)));
       return others.length === 0 ? [] : [requestFinding(exchange, 'no other parameters', received)];
     },
@@ -166,11 +180,11 @@ export const resultsChecks: Readonly<Record<keyof typeof resultsRequirements, Ch
   'CLIENT-054': checkReadings((reading) => {
     const { end, afterGap } = coverageOf(reading);
     const last = reading.at(-1) ?? reading[0];
-    // A gap is the finding of CLIENT-055.
+    // CLIENT-055 reports a gap.
     if (afterGap || end >= last.total) return undefined;
     return requestFinding(
       last.exchange,
-      `pages up to ${last.total} sessions`,
+      `pages with all ${last.total} sessions`,
       `${end} sessions`,
       'Request the next page with skip = skip + len(items) until it reaches total.',
     );
@@ -183,7 +197,7 @@ export const resultsChecks: Readonly<Record<keyof typeof resultsRequirements, Ch
         afterGap.exchange,
         `skip=${end}`,
         `skip=${afterGap.skip}`,
-        'Add the number of received items to skip, not the limit that was asked for.',
+        'Increase skip by the number of received items, not by the limit.',
       )
     );
   }),

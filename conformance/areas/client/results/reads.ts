@@ -8,7 +8,7 @@ export type ResultsEndpoint = 'simulations' | 'production';
 export const isRead = ({ endpoint }: Exchange): boolean =>
   endpoint === 'simulations' || endpoint === 'production';
 
-/** Returns the query of a request, with repeated names. */
+/** Returns the query parameters of a request; a name can occur repeatedly. */
 export function queryOf({ request }: Exchange): URLSearchParams {
   const mark = request.path.indexOf('?');
   return new URLSearchParams(mark < 0 ? '' : request.path.slice(mark + 1));
@@ -20,13 +20,13 @@ export interface Page {
   skip: number;
   items: number;
   total: number;
-  /** Whether the client asked for a number of sessions. */
+  /** Whether the request has the parameter `limit`. */
   hasLimit: boolean;
   /** The endpoint and the filters, which all pages of a list share. */
   list: string;
 }
 
-/** Returns the page that an exchange read; undefined unless the response is one. */
+/** Returns the page in the response of an exchange; undefined if it has none. */
 export function pageOf(exchange: Exchange): Page | undefined {
   const { endpoint, json } = exchange;
   if (!isRead(exchange) || !isAccepted(exchange) || !isObject(json)) return undefined;
@@ -46,12 +46,12 @@ export function pageOf(exchange: Exchange): Page | undefined {
   };
 }
 
-/** The pages of one list from its first page on, in the order of arrival. */
+/** Pages of one list that a client read one after the other, starting with the first page. */
 export type Reading = readonly [Page, ...Page[]];
 
 const readingCache = new WeakMap<Transcript, readonly Reading[]>();
 
-/** Returns every reading of a list. A reading starts with a page at the beginning of the list. */
+/** Returns the readings of all lists. A request with `skip=0` starts a new reading. */
 export function readingsOf(transcript: Transcript): readonly Reading[] {
   const known = readingCache.get(transcript);
   if (known) return known;
@@ -70,11 +70,11 @@ export function readingsOf(transcript: Transcript): readonly Reading[] {
   return readings;
 }
 
-/** Returns whether a reading is one that goes through the list, not only a look at its start. */
+/** Returns whether a client meant to read the whole list, not only its first sessions. */
 export const isPaged = ([first, ...others]: Reading): boolean =>
   others.length > 0 || (!first.hasLimit && first.total > first.items);
 
-/** Returns up to where the pages cover the list without a gap, and the first page after a gap. */
+/** Returns the end of the pages that have no gap before them, and the first page after a gap. */
 export function coverageOf(reading: Reading): { end: number; afterGap: Page | undefined } {
   let end = 0;
   const pages = [...reading].sort((left, right) => left.skip - right.skip);

@@ -6,7 +6,7 @@ export const resultsRequirements = {
     level: 'must',
     section: '4.3',
     statements: ['4.3.2', '4.3.5', '4.3.9', '4.3.11', '4.3.13', '4.4.2', '4.4.3', '4.4.4', '4.4.5'],
-    rule: 'A query parameter has a name that the endpoint knows.',
+    rule: 'The names of query parameters are spelled as in the specification.',
     reason: 'The service ignores a misspelled filter and returns all sessions.',
     seen: 'black-box',
   },
@@ -14,8 +14,8 @@ export const resultsRequirements = {
     level: 'may',
     section: '4.3',
     statements: ['4.3.2', '4.4.2'],
-    rule: 'A results request has no other parameters than those of the endpoint.',
-    reason: 'The specification does not say what a service does with them.',
+    rule: 'A results request has only query parameters that the endpoint defines.',
+    reason: 'The specification does not say how a service handles other parameters.',
     seen: 'black-box',
   },
   'CLIENT-052': {
@@ -23,7 +23,7 @@ export const resultsRequirements = {
     section: '4.3',
     statements: ['4.3.7', '4.3.8', '4.3.11', '4.3.13', '4.3.14', '4.3.15', '4.4.5', '4.4.6'],
     rule: 'A query parameter occurs once, with a value of its type: ISO 8601 time, boolean, or integer of 0 or more.',
-    reason: 'The service refuses the request, or filters by something else.',
+    reason: 'The service refuses the request, or applies another filter.',
     seen: 'black-box',
   },
   'CLIENT-053': {
@@ -31,7 +31,7 @@ export const resultsRequirements = {
     section: '8',
     statements: ['4.3.16', '4.4.11', '8.a7'],
     rule: '`limit` is at most 500.',
-    reason: 'The service returns 500 sessions, and a client that counts on more skips sessions.',
+    reason: 'The service returns at most 500 sessions. A client that expects more misses sessions.',
     seen: 'black-box',
   },
   'CLIENT-054': {
@@ -39,15 +39,15 @@ export const resultsRequirements = {
     section: '4.3',
     statements: ['4.3.r3', '8.a6'],
     rule: 'A client that reads pages, or reads without `limit`, continues until `skip + len(items) >= total`.',
-    reason: 'The client misses every session after the first pages.',
+    reason: 'The client misses the sessions on the other pages.',
     seen: 'black-box',
   },
   'CLIENT-055': {
     level: 'must',
     section: '4.3',
     statements: ['4.3.14', '4.3.r3', '4.4.9'],
-    rule: 'The pages of a list leave no gap: `skip` is at most the end of the page before.',
-    reason: 'The client misses the sessions in between.',
+    rule: 'The pages of a list leave no gap: `skip` is at most the end of the previous page.',
+    reason: 'The client misses the sessions in the gap.',
     seen: 'black-box',
   },
   'CLIENT-056': {
@@ -55,7 +55,8 @@ export const resultsRequirements = {
     section: '4.3',
     statements: ['2.6.11', '4.3.r3'],
     rule: 'All pages of a list are read with the same filters.',
-    reason: '`skip` counts the sessions that match the filters, so the client gets other sessions.',
+    reason:
+      '`skip` counts the sessions that match the filters, so another filter selects other sessions.',
     seen: 'black-box',
   },
 } as const satisfies Ledger;

@@ -8,30 +8,30 @@ import {
 import {
   findNextAttempt,
   formatSeconds,
+  isEssential,
   isInjected,
   isUnavailable,
-  matters,
   waitMsOf,
 } from '../attempts.ts';
 import { requestFinding } from '../findings.ts';
 import { isTraces } from '../sent-traces.ts';
 import type { retryRequirements } from './requirements.ts';
 
-const INJECT = 'sandbox-kit exec --judge-client --inject-faults shows it.';
+const INJECT = 'Add --inject-faults to sandbox-kit exec --judge-client.';
 
 const NO_429 = unjudgedAs(
   'not_observed',
-  `No request with spans and no end call got a 429. ${INJECT}`,
+  `No trace request with spans and no end call got a 429. ${INJECT}`,
 );
 const NO_503 = unjudgedAs(
   'not_observed',
-  `No request with spans and no end call got a 502, 503 or 504. ${INJECT}`,
+  `No trace request with spans and no end call got a 502, 503, or 504. ${INJECT}`,
 );
 
 const isRetried = (exchange: Exchange, transcript: Transcript): boolean =>
   findNextAttempt(exchange, transcript) !== undefined;
 
-/** Explains why there is no attempt to judge: nothing was refused, or nothing was sent again. */
+/** Returns why there is no retry to judge: no request was refused, or none was sent again. */
 const noRetryOf =
   (isRefused: (exchange: Exchange) => boolean, otherwise: Check['unjudged']): Check['unjudged'] =>
   (transcript) =>
@@ -39,13 +39,13 @@ const noRetryOf =
       ? { verdict: 'not_observed', reason: 'No refused request was sent again.' }
       : otherwise(transcript);
 
-/** The times of a response and of the next request are measured at the service, so little is lost. */
+/** Covers the inaccuracy of times, which the service measures. */
 const TOLERANCE_MS = 100;
 
-/** A retry within this time after an unavailable service is immediate. */
+/** A retry within this time after a 502, 503, or 504 is immediate. */
 const PAUSE_MS_MIN = 100;
 
-/** Creates a check that the next attempt comes after the wait that a response asks for. */
+/** Creates a check that a client waits before a retry as long as the response asks. */
 function checkWait(
   isRefused: (exchange: Exchange) => boolean,
   unjudged: Check['unjudged'],
@@ -65,8 +65,8 @@ function checkWait(
         requestFinding(
           next,
           `at least ${formatSeconds(waitMs)} after exchange ${exchange.id} (${exchange.response?.status ?? ''})`,
-          `${formatSeconds(pauseMs)} after it`,
-          'Read Retry-After, in seconds, and wait that long before you send the request again.',
+          `${formatSeconds(pauseMs)} after exchange ${exchange.id}`,
+          'Read Retry-After, which is in seconds, and wait that long before you send the request again.',
         ),
       ];
     },
@@ -74,7 +74,7 @@ function checkWait(
   );
 }
 
-/** Creates a check that what was refused is sent again. */
+/** Creates a check that a client sends a refused request again. */
 function checkRetried(
   isRefused: (exchange: Exchange) => boolean,
   unjudged: Check['unjudged'],
@@ -88,7 +88,7 @@ function checkRetried(
             requestFinding(
               exchange,
               'the same request again',
-              `nothing after the ${exchange.response?.status ?? 'failure'}`,
+              `no further attempt after the ${exchange.response?.status ?? 'failure'}`,
             ),
           ],
     unjudged,
@@ -96,11 +96,11 @@ function checkRetried(
 }
 
 const isRefusedFor429 = (exchange: Exchange): boolean =>
-  isRateLimited(exchange) && matters(exchange);
+  isRateLimited(exchange) && isEssential(exchange);
 const isRefusedForLoad = (exchange: Exchange): boolean =>
-  isUnavailable(exchange) && matters(exchange);
+  isUnavailable(exchange) && isEssential(exchange);
 
-/** Returns whether a trace request may have to be sent again: refused for a while, or cut off. */
+/** Returns whether a trace request may be sent again: the refusal was temporary, or no response came. */
 const isRepeatable = (exchange: Exchange): boolean =>
   isTraces(exchange) &&
   (isRateLimited(exchange) ||
@@ -112,7 +112,7 @@ const FINAL_STATUSES = [400, 401, 403, 413, 415];
 const isFinal = ({ endpoint, response }: Exchange): boolean =>
   (endpoint === 'traces' || endpoint === 'end') && FINAL_STATUSES.includes(response?.status ?? 0);
 
-/** A request that was corrected gets another response, even if it carries the same spans. */
+/** Finds a retry that got the same refusal. A corrected request would get another response. */
 function findUnchangedRetry(exchange: Exchange, transcript: Transcript): Finding[] {
   const next = findNextAttempt(exchange, transcript);
   const status = exchange.response?.status;
@@ -121,8 +121,8 @@ function findUnchangedRetry(exchange: Exchange, transcript: Transcript): Finding
     requestFinding(
       next.exchange,
       `no repetition of exchange ${exchange.id}`,
-      `the same request again, and ${status ?? 'no response'} again`,
-      'Only 429, 502, 503 and 504 are worth a retry.',
+      `the same request, which got a ${status ?? 'failure'} again`,
+      'Retry only after 429, 502, 503, or 504.',
     ),
   ];
 }
@@ -146,7 +146,7 @@ export const retryChecks: Readonly<Record<keyof typeof retryRequirements, Check>
               next.exchange,
               `the span ids of exchange ${exchange.id}`,
               'the same spans with other ids',
-              'Generate ids when a span starts, not when a request is built.',
+              'Generate the id of a span when it starts, not when you send it.',
             ),
           ]
         : [];
@@ -156,7 +156,10 @@ export const retryChecks: Readonly<Record<keyof typeof retryRequirements, Check>
   'CLIENT-035': checkEach(
     isFinal,
     findUnchangedRetry,
-    unjudgedAs('not_observed', 'No trace request and no end call got a 400, 401, 403, 413 or 415.'),
+    unjudgedAs(
+      'not_observed',
+      'No trace request and no end call got a 400, 401, 403, 413, or 415.',
+    ),
   ),
   'CLIENT-036': {
     evidence: ({ exchanges }) => exchanges.filter(isTraces),
@@ -166,8 +169,9 @@ export const retryChecks: Readonly<Record<keyof typeof retryRequirements, Check>
       );
       const [first] = refused;
       const expected = `at most ${INGEST_REQUESTS_PER_MINUTE_MAX} trace requests per minute`;
-      const received = `more; the service refused ${refused.length} with 429`;
-      const hint = 'Export in batches: a BatchSpanProcessor instead of a SimpleSpanProcessor.';
+      const received = `more: ${refused.length} requests got a 429`;
+      const hint =
+        'Export in batches, for example with BatchSpanProcessor instead of SimpleSpanProcessor.';
       return first ? [requestFinding(first, expected, received, hint)] : [];
     },
     unjudged: unjudgedAs('not_observed', 'The client sent no traces.'),

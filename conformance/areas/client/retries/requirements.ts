@@ -1,6 +1,6 @@
 import type { Ledger } from '../../../engine/requirement.ts';
 
-/** Requirements of what a client does after an error (spec 3.1, 7, 8). */
+/** Requirements of a client after an error response (spec 3.1, 7, 8). */
 export const retryRequirements = {
   'CLIENT-030': {
     level: 'must',
@@ -14,23 +14,24 @@ export const retryRequirements = {
     level: 'should',
     section: '7',
     statements: ['7.a8', '7.a9'],
-    rule: 'A request with spans, or an end call, that got a 429 is sent again.',
-    reason: 'Its spans are lost, or the conversation stays open for 24 hours.',
+    rule: 'After a 429, the client sends a trace request with spans, or an end call, again.',
+    reason: 'Otherwise its spans are lost, or the conversation stays open for 24 hours.',
     seen: 'provoked',
   },
   'CLIENT-032': {
     level: 'should',
     section: '4.1',
     statements: ['4.1.7'],
-    rule: 'A request with spans, or an end call, that got a 502, 503 or 504 is sent again.',
-    reason: 'OTLP exporters retry these. Otherwise a restart of the service loses spans.',
+    rule: 'After a 502, 503, or 504, the client sends a trace request with spans, or an end call, again.',
+    reason:
+      'Otherwise a restart of the service loses spans. OTLP exporters retry after these statuses.',
     seen: 'provoked',
   },
   'CLIENT-033': {
     level: 'should',
     section: '4.1',
     statements: ['4.1.7'],
-    rule: 'After a 502, 503 or 504, the client waits for `Retry-After`, or at least 100 ms, before it sends the request again.',
+    rule: 'After a 502, 503, or 504, the client waits for `Retry-After`, or at least 100 ms, before it sends the request again.',
     reason: 'Clients that retry immediately keep an overloaded service from recovering.',
     seen: 'provoked',
   },
@@ -39,14 +40,14 @@ export const retryRequirements = {
     section: '3.1',
     statements: ['3.1.2', '3.1.3'],
     rule: 'Spans that are sent again keep their span ids.',
-    reason: 'The service recognizes repeated spans by their ids; with new ids they count twice.',
+    reason: 'The service recognizes repeated spans by their ids. With new ids, they count twice.',
     seen: 'provoked',
   },
   'CLIENT-035': {
     level: 'should',
     section: '7',
     statements: ['4.1.9', '7.a1', '7.a5', '7.a7'],
-    rule: 'A request that got a 400, 401, 403, 413 or 415 is not sent again unchanged.',
+    rule: 'After a 400, 401, 403, 413, or 415, the client does not send the same request again.',
     reason: 'The service refuses it every time, and the repetitions count against the rate limit.',
     seen: 'provoked',
   },
@@ -55,7 +56,7 @@ export const retryRequirements = {
     section: '8',
     statements: ['5.a4', '7.a8', '8.a2'],
     rule: 'The client sends at most 120 trace requests per minute.',
-    reason: 'The service refuses more of them with 429. Larger batches avoid it.',
+    reason: 'The service refuses further requests with 429. Larger batches need fewer requests.',
     seen: 'black-box',
   },
 } as const satisfies Ledger;

@@ -71,7 +71,7 @@ const firstFault =
 const MESSAGES = ['gen_ai.input.messages', 'gen_ai.output.messages'];
 const TOKENS = ['gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'];
 const MODELS = ['gen_ai.request.model', 'gen_ai.response.model'];
-/** A span with one of these attributes is meant to be part of a conversation. */
+/** Attributes that only spans of a conversation have. */
 const CONTENT = [...MESSAGES, 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'];
 const OPERATIONS: readonly unknown[] = ['chat', 'execute_tool', 'invoke_agent'];
 
@@ -86,10 +86,10 @@ function findIdFault({ traceId, spanId }: TraceSpan): string | undefined {
 function describeId(id: string, digits: number): string {
   if (id === '') return 'no value';
   if (/^0+$/.test(id)) return 'only zeros';
-  return id.length === digits ? 'other characters' : `${id.length} characters`;
+  return id.length === digits ? 'invalid characters' : `${id.length} characters`;
 }
 
-/** The year 2000 in nanoseconds: a smaller time is in another unit. */
+/** The year 2000 in nanoseconds. A smaller number is a time in another unit. */
 const NANOSECONDS_MIN = 946_684_800_000_000_000n;
 
 function findTimeFault({ startNs, endNs }: TraceSpan): string | undefined {
@@ -143,7 +143,7 @@ const operations = checkSpans(
   {
     expected: 'gen_ai.operation.name, such as chat',
     unjudged: NO_SPANS,
-    hint: 'Set gen_ai.operation.name to chat, execute_tool or invoke_agent.',
+    hint: 'Set gen_ai.operation.name to chat, execute_tool, or invoke_agent.',
   },
 );
 
@@ -162,7 +162,7 @@ const hasConversation = (exchange: Exchange): boolean =>
   headerConversationOf(exchange) !== undefined ||
   conversationSpansOf(exchange).some((span) => ownConversationOf(span) !== undefined);
 
-/** Returns the spans that must carry an id. CLIENT-014 judges requests without any id. */
+/** Returns the spans that need an id of a conversation. CLIENT-014 judges requests without any id. */
 const spansThatNeedId = (exchange: Exchange): TraceSpan[] =>
   headerConversationOf(exchange) === undefined && hasConversation(exchange)
     ? conversationSpansOf(exchange)
@@ -208,7 +208,7 @@ export const tracesChecks: Readonly<Record<keyof typeof tracesRequirements, Chec
           exchange,
           'keys in lowerCamelCase',
           listSome(traces.ignoredKeys),
-          'OTLP/JSON uses lowerCamelCase; other keys are ignored.',
+          'The service ignores these keys, because OTLP/JSON uses lowerCamelCase.',
         ),
       ];
     },
@@ -223,7 +223,7 @@ export const tracesChecks: Readonly<Record<keyof typeof tracesRequirements, Chec
         : [
             requestFinding(
               exchange,
-              'gen_ai.conversation.id on a span, or X-Conversation-Id',
+              'gen_ai.conversation.id on a span, or the header X-Conversation-Id',
               'neither',
               'Set the attribute on the spans, or add the header to the exporter.',
             ),
@@ -253,8 +253,10 @@ export const tracesChecks: Readonly<Record<keyof typeof tracesRequirements, Chec
       const [first] = evidence;
       if (findings.length > 0 || !first) return findings;
       if (evidence.some((exchange) => conversationSpansOf(exchange).length > 0)) return [];
-      const hint = 'Spans of a conversation need it, with a value such as chat.';
-      return [requestFinding(first, `a span with ${OPERATION}`, 'no such span in the run', hint)];
+      const hint = `Set ${OPERATION} on the spans of a conversation, for example to chat.`;
+      return [
+        requestFinding(first, `a span with ${OPERATION}`, 'no such span in the whole run', hint),
+      ];
     },
   },
   'CLIENT-018': checkSpans(
@@ -262,14 +264,14 @@ export const tracesChecks: Readonly<Record<keyof typeof tracesRequirements, Chec
     ({ attributes }) =>
       OPERATIONS.includes(attributes[OPERATION]) ? undefined : 'another operation',
     {
-      expected: 'chat, execute_tool or invoke_agent',
+      expected: 'chat, execute_tool, or invoke_agent',
       unjudged: notSent(OPERATION),
     },
   ),
   'CLIENT-019': checkSpans(spansOf, findIdFault, {
-    expected: '32 and 16 hexadecimal digits',
+    expected: 'a traceId of 32 and a spanId of 16 hexadecimal digits',
     unjudged: NO_SPANS,
-    hint: 'In OTLP/JSON, ids are hexadecimal, not base64.',
+    hint: 'In OTLP/JSON, write ids in hexadecimal, not in base64.',
   }),
   'CLIENT-020': {
     ...times,
@@ -279,12 +281,19 @@ export const tracesChecks: Readonly<Record<keyof typeof tracesRequirements, Chec
         const place = findTimeAsNumber(exchange);
         return place === undefined
           ? []
-          : [requestFinding(exchange, 'a string of digits', place, 'Quote the number.')];
+          : [
+              requestFinding(
+                exchange,
+                'a string of digits',
+                place,
+                'Write the number as a JSON string.',
+              ),
+            ];
       }),
     ],
   },
   'CLIENT-021': checkSpans(spansWith(...MESSAGES), firstFault(MESSAGES, findMessagesFault), {
-    expected: 'a string with a JSON array of messages',
+    expected: 'a string that contains a JSON array of messages',
     unjudged: notSent(MESSAGES.join(' or ')),
     hint: 'Example: [{"role":"user","parts":[{"type":"text","content":"Hello"}]}].',
   }),
@@ -309,7 +318,7 @@ export const tracesChecks: Readonly<Record<keyof typeof tracesRequirements, Chec
   },
 };
 
-/** Finds spans with the id of another span. A span that is sent again unchanged is no finding. */
+/** Finds spans with the id of another span. The same span may be sent more than once. */
 function findReusedIds(evidence: readonly Exchange[]): Finding[] {
   const first = new Map<string, TraceSpan>();
   return evidence.flatMap((exchange) => {
@@ -321,7 +330,13 @@ function findReusedIds(evidence: readonly Exchange[]): Finding[] {
     });
     if (reused.length === 0) return [];
     const expected = 'a new span id for each span';
-    return [requestFinding(exchange, expected, `${listSome(reused.map(nameSpan))} again`)];
+    return [
+      requestFinding(
+        exchange,
+        expected,
+        `the id of an earlier span: ${listSome(reused.map(nameSpan))}`,
+      ),
+    ];
   });
 }
 

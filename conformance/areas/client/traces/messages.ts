@@ -2,8 +2,8 @@ import { isObject, parseJson } from '../../../../src/platform/json.ts';
 import { describeType } from '../findings.ts';
 
 /**
- * Returns what is wrong with a `gen_ai.*.messages` attribute, without its content; undefined if it is
- * a JSON array of messages (spec 2.1). Parts of other types than text are not specified.
+ * Returns the fault of a `gen_ai.*.messages` attribute, without its content; undefined if it is a
+ * JSON array of messages (spec 2.1). The specification defines only parts of the type `text`.
  */
 export function findMessagesFault(value: unknown): string | undefined {
   if (typeof value !== 'string') return `${describeType(value)} instead of a string`;

@@ -6,18 +6,18 @@ import type { JudgeOptions } from './engine/judge/judge.ts';
 import { toExchange, type Transcript } from './engine/transcript/transcript.ts';
 import { createReport } from './reports/report.ts';
 
-/** What a service recorded of its callers, in the order of arrival. */
+/** The requests that a service recorded, in the order of arrival, with its responses. */
 export interface ClientRecording {
   /** ISO 8601 time at which the recording started. */
   startedAt: string;
-  /** Lower-case name of the header that carries the API key. */
+  /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;
   exchanges: readonly ExchangeRecord[];
-  /** Number of requests that came after the recording was full. */
+  /** Number of requests that arrived after the recording was full. */
   droppedRequests: number;
 }
 
-/** How to judge a client. */
+/** Options of `judgeClient`. */
 export interface JudgeClientOptions extends JudgeOptions {
   recording: ClientRecording;
   /** The base URL of the service that recorded the client. */
@@ -25,13 +25,13 @@ export interface JudgeClientOptions extends JudgeOptions {
   kitVersion: string;
   /** ISO 8601 time of the judgment. */
   endedAt: string;
-  /** Whether the client was stopped before it was done. */
+  /** Whether the client was stopped before it finished. */
   isInterrupted?: boolean;
 }
 
 /**
  * Judges a client of the service by the exchanges that the service recorded. The same recording
- * always gets the same judgment. A client that sent nothing is not judged.
+ * always gets the same judgment. A client that sent no request is not judged.
  */
 export function judgeClient(options: JudgeClientOptions): CheckResult {
   const transcript = toTranscript(options);

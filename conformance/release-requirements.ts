@@ -1,6 +1,6 @@
 /**
  * `npm run requirements`: adds new requirements to the set of the next release, and freezes the
- * sets that are released. With `--check` it writes nothing, and exits 1 if something is wrong.
+ * sets that are released. With `--check`, it writes nothing, and exits 1 if it finds a problem.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { compareReleases, type Release, type Releases } from './requirement-sets
 /** The current requirements and their levels. */
 export type Levels = Readonly<Record<string, string>>;
 
-/** What a breach of each level is: 0 for a note, 1 for a warning, 2 for a failure. */
+/** The result of breaking a requirement of each level: 0 is a note, 1 a warning, 2 a failure. */
 const strictness: Readonly<Record<string, number>> = {
   may: 0,
   should: 1,
@@ -34,7 +34,7 @@ export function digestOf({ requirements: rows }: Pick<Release, 'requirements'>):
 }
 
 /**
- * Returns what is wrong with the requirement sets, one sentence each: a requirement without a set, a
+ * Returns the problems of the requirement sets, one sentence each: a requirement without a set, a
  * released set that changed, or a requirement of a released set that is missing or became stricter.
  */
 export function findProblems(releases: Releases, levels: Levels, version: string): string[] {
@@ -73,7 +73,7 @@ function findReleaseProblems(
   const changes = Object.entries(rows).flatMap(([id, level]) => {
     const now = levels[id];
     if (now === undefined)
-      return [`${id} of the frozen set ${name} is gone. Make it a may instead.`];
+      return [`${id} of the frozen set ${name} does not exist. Restore it with the level may.`];
     return isStricter(now, level)
       ? [
           `${id} of the frozen set ${name} became stricter (${level} to ${now}). Add a new id instead.`,
@@ -88,7 +88,7 @@ function findReleaseProblems(
       ];
 }
 
-/** Returns the sets with everything that may be changed brought up to date. */
+/** Returns the sets after updating the one that is not released. */
 export function updateReleases(releases: Releases, levels: Levels, version: string): Releases {
   const frozenIds = new Set(
     Object.values(releases)

@@ -1,6 +1,6 @@
 /**
  * The requirement sets: for each release, the requirements that it added. A released set never
- * changes, so that an upgrade of the kit turns no passing run red (docs/check.md#requirement-sets).
+ * changes, so that an upgrade of the kit never fails a run that passed (docs/check.md#requirement-sets).
  */
 import releases from './requirement-sets.json' with { type: 'json' };
 import type { RequirementSet } from './engine/requirement.ts';

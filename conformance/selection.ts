@@ -4,39 +4,39 @@ import type { RequirementSet } from './engine/requirement.ts';
 import { requirementSets } from './requirement-sets.ts';
 import { suggestRequirement } from './suggest-requirement.ts';
 
-/** What a run judges. */
+/** The requirements that a run judges. */
 export interface Selection {
   /** The areas with a selected requirement. */
   areas: readonly Area[];
-  /** The selected requirements; absent if all requirements of the areas are. */
+  /** The selected requirements; absent if the run judges all requirements of the areas. */
   selected?: readonly RequirementId[];
 }
 
-/** What to select from, and how. */
+/** Options of `selectRequirements`. */
 export interface SelectionOptions {
   areas: readonly Area[];
   /** Ids, or patterns with `*`, of the requirements to judge (default: all). */
   only?: readonly string[] | undefined;
-  /** Ids, or patterns with `*`, of the requirements to leave out. */
+  /** Ids, or patterns with `*`, of the requirements to skip. */
   skip?: readonly string[] | undefined;
-  /** The requirements that count (default: all). */
+  /** The requirement set of a release; other requirements are only notes (default: all count). */
   requirementSet?: RequirementSet | undefined;
   /** Spells the options in messages (default: as on the command line). */
   spell?: ((option: 'only' | 'skip' | 'area') => string) | undefined;
-  /** The recording whose run is judged again, and the requirements that the run selected. */
+  /** For a recording: the requirements that the recorded run selected. */
   recording?: { selected: readonly string[] | undefined } | undefined;
 }
 
-/** A selection is wrong. The message says what to write instead. */
+/** A selection is invalid. The message says how to correct it. */
 export class SelectionError extends Error {
   override name = 'SelectionError';
 }
 
 /**
  * Selects requirements by id or by a pattern such as `CHAT-*`. Areas without a selected requirement
- * are left out, so that nothing is sent for them.
+ * are omitted, so that the run sends no requests for them.
  *
- * @throws {SelectionError} if an id matches no requirement of the areas, or nothing is left.
+ * @throws {SelectionError} if an id matches no requirement of the areas, or no requirement is left.
  */
 export function selectRequirements(options: SelectionOptions): Selection {
   const { areas, only, skip, requirementSet, recording } = options;
@@ -64,12 +64,12 @@ function findAll(
   candidates: readonly RequirementId[],
   options: SelectionOptions,
 ): Set<RequirementId> {
-  const found = patterns.flatMap((pattern) => {
+  const matching = patterns.flatMap((pattern) => {
     const matches = candidates.filter((id) => isMatch(pattern, id));
     if (matches.length === 0) throw new SelectionError(describeMismatch(option, pattern, options));
     return matches;
   });
-  return new Set(found);
+  return new Set(matching);
 }
 
 const isMatch = (pattern: string, id: string): boolean =>
@@ -95,7 +95,7 @@ function describeMismatch(
     return `Unknown requirement ${where}. ${hint}`;
   }
   if (matches.some((id) => areas.includes(areaOf(id)))) {
-    return `${where} was left out when the run was recorded. Remove it.`;
+    return `${where} was not selected when the run was recorded. Remove it.`;
   }
   const area = areaOf(other);
   const subject = `${where} is a requirement of ${area}, but`;

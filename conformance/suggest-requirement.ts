@@ -1,7 +1,7 @@
 import { findClosest } from '../src/platform/suggest.ts';
 
 /**
- * Returns what to do about an unknown requirement id. Ids of one area are too similar for a guess, so
+ * Returns a hint for an unknown requirement id. Ids within an area are too similar for a guess, so
  * the hint says how to list them.
  */
 export function suggestRequirement(id: string, known: readonly string[]): string {

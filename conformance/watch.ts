@@ -8,26 +8,26 @@ import { areas, type CheckOptions } from './check.ts';
 import { createHttpClient, type Outcome } from './engine/drive/http-client.ts';
 import { isUp } from './engine/transcript/crashes.ts';
 
-/** What `GET /health` shows of a peer. */
+/** The state of a peer according to `GET /health`. */
 export interface PeerState {
   isUp: boolean;
-  /** Everything that stays the same while one process is healthy; the status, version, and so on. */
+  /** Fields that do not change while a process is healthy, such as the status and the version. */
   health: Readonly<Record<string, unknown>>;
-  /** Seconds since the process started, if the peer says so. */
+  /** Seconds since the process started, if the peer reports them. */
   uptime: number | undefined;
 }
 
-/** How to watch a peer. */
+/** Options of `waitForChange`. */
 export interface WatchOptions {
   clock: Clock;
   poll: () => Promise<PeerState>;
-  /** The state from which a change counts. */
+  /** The state before the wait. */
   before: PeerState;
   /** The noun for the peer in messages. */
   peer: string;
   /** Time between two requests. */
   intervalMs: number;
-  /** Ends the wait. */
+  /** Stops the wait. */
   signal: AbortSignal;
   /** Called once with a sentence for people when the peer stops responding. */
   onLost: (message: string) => void;
@@ -37,10 +37,10 @@ export interface WatchOptions {
 const LOCAL_INTERVAL_MS = 500;
 const REMOTE_INTERVAL_MS = 2_000;
 const POLL_DEADLINE_MS = 5_000;
-/** A state counts once it was seen so often in a row, so that a restart in steps is one change. */
+/** A change counts after this number of equal responses, so that a restart in steps is one change. */
 const SETTLED_POLLS = 2;
 
-/** Returns how to watch the peer of a check. */
+/** Returns the options to watch the peer of a check. */
 export function watchOptionsOf(
   options: Pick<CheckOptions, 'target' | 'areas' | 'apiKey' | 'apiKeyHeader' | 'ca'> & Connection,
   clock: Clock,
@@ -60,13 +60,13 @@ export function watchOptionsOf(
     clock,
     peer: suite.peer,
     intervalMs: isLoopbackUrl(target) ? LOCAL_INTERVAL_MS : REMOTE_INTERVAL_MS,
-    // A new connection each time, so that the watch holds none open.
+    // Each poll uses a new connection, so that the watch keeps no connection open.
     poll: async () =>
       stateOf(await client.send({ method: 'GET', path: '/health', headers }, POLL_DEADLINE_MS)),
   };
 }
 
-/** The members of a health response that change only when something happened. */
+/** Fields of a health response that change only after an event, such as a deployment. */
 const STABLE = ['status', 'version', 'webrtc_status', 'dependencies'] as const;
 
 function stateOf({ response }: Outcome): PeerState {
@@ -84,8 +84,8 @@ function stateOf({ response }: Outcome): PeerState {
 }
 
 /**
- * Waits until a peer comes back, restarts, or reports another version or health, and then stays that
- * way for two requests. Returns a sentence about the change; undefined when the signal ended the wait.
+ * Waits until a peer comes back, restarts, or reports another version or health, and two responses
+ * in a row agree. Returns a sentence about the change; undefined if the signal stopped the wait.
  */
 export async function waitForChange(options: WatchOptions): Promise<string | undefined> {
   const { clock, poll, peer, intervalMs, signal, onLost } = options;
@@ -93,22 +93,22 @@ export async function waitForChange(options: WatchOptions): Promise<string | und
   let wasLost = !before.isUp;
   let isRestarted = false;
   let candidate = before;
-  let seen = 0;
-  if (wasLost) onLost(lostSentence(peer));
+  let repeats = 0;
+  if (wasLost) onLost(describeLoss(peer));
   for (;;) {
     await clock.sleep(intervalMs, signal).catch(() => undefined);
     if (signal.aborted) return undefined;
     const now = await poll();
     if (!now.isUp) {
-      if (!wasLost) onLost(lostSentence(peer));
+      if (!wasLost) onLost(describeLoss(peer));
       wasLost = true;
-      seen = 0;
+      repeats = 0;
       continue;
     }
     isRestarted ||= (now.uptime ?? 0) < (candidate.uptime ?? 0);
-    seen = isSameHealth(now, candidate) ? seen + 1 : 1;
+    repeats = isSameHealth(now, candidate) ? repeats + 1 : 1;
     candidate = now;
-    if (seen < SETTLED_POLLS) continue;
+    if (repeats < SETTLED_POLLS) continue;
     if (wasLost) return `The ${peer} responds again.`;
     if (isRestarted) return `The ${peer} restarted.`;
     if (!isSameHealth(now, before)) return describeHealthChange(before, now, peer);
@@ -116,7 +116,7 @@ export async function waitForChange(options: WatchOptions): Promise<string | und
   }
 }
 
-const lostSentence = (peer: string): string =>
+const describeLoss = (peer: string): string =>
   `The ${peer} does not respond. Waiting for it to come back.`;
 
 const isSameHealth = (left: PeerState, right: PeerState): boolean =>

@@ -11,7 +11,7 @@ import type {
   WarmUp,
 } from '../../src/contract/index.ts';
 import { seededRandom } from '../../src/platform/random.ts';
-import { findProxy, proxyHost } from '../../src/platform/proxy.ts';
+import { findProxy, proxyHostOf } from '../../src/platform/proxy.ts';
 import { isoTime } from '../../src/platform/clock.ts';
 import { formatCount } from '../../src/report-kit/format.ts';
 import type { LoadOptions } from '../options.ts';
@@ -265,7 +265,7 @@ function proxyNotes({ sandbox, connection }: LoadOptions): string[] {
   const proxy = findProxy(sandbox, connection?.proxies);
   if (!proxy) return [];
   return [
-    `Requests went through the proxy ${proxyHost(proxy)}, so the figures include its time and its limits.`,
+    `Requests went through the proxy ${proxyHostOf(proxy)}, so the figures include its time and its limits.`,
   ];
 }
 

@@ -3,7 +3,7 @@ import { contractVersion } from './generated/version.ts';
 import { SchemaComponents, type JsonSchema } from './json-schema.ts';
 import { voiceChannel, type VoiceMessage } from './routes/voice-channel.ts';
 
-/** What a running sandbox knows better than the document in `schemas/`. */
+/** Values of a running sandbox that replace the defaults in the document in `schemas/`. */
 export interface AsyncApiOptions {
   /** Host and port of the sandbox. */
   host?: string;
@@ -28,7 +28,7 @@ export interface AsyncApiDocument {
 
 const messages: readonly VoiceMessage[] = voiceChannel.messages;
 
-/** The parts of the schemas that describe messages. Every message of the WebSocket has a `type`. */
+/** The descriptions and examples of messages. Every message of the WebSocket has a `type`. */
 const describedMessages = schemas as unknown as Readonly<
   Record<
     VoiceMessage['name'],
@@ -38,9 +38,9 @@ const describedMessages = schemas as unknown as Readonly<
 
 const INFO_DESCRIPTION =
   'The voice WebSocket that a customer hosts in a sandbox and that the evaluation service opens for a call (area ' +
-  'B of the interface, spec 4.9 and 6). `send` and `receive` are those of the sandbox. Media is carried over ' +
-  'WebRTC, with DTLS. A message with `x-extension: true` is not in the specification, which names no order of ' +
-  'messages after `start_call` and `call_ready`; a sandbox ignores messages of unknown types.';
+  'B of the interface, spec 4.9 and 6). `send` and `receive` are from the point of view of the sandbox. Media ' +
+  'uses WebRTC with DTLS. `x-extension: true` marks a message that is not in the specification. The specification ' +
+  'defines no order of messages after `start_call` and `call_ready`. A sandbox ignores messages of unknown types.';
 
 const CHANNEL_DESCRIPTION =
   'One call per WebSocket. The service sends `start_call`, the sandbox responds with `call_ready`, and media ' +
@@ -88,7 +88,7 @@ export function createAsyncApi(options: AsyncApiOptions = {}): AsyncApiDocument 
 function describeServer({ host, isSecure = true }: AsyncApiOptions): object {
   const variable = {
     default: '127.0.0.1:8080',
-    description: 'Host and port of the sandbox; the default is the one of `sandbox-kit agent`.',
+    description: 'Host and port of the sandbox; the default is the address of `sandbox-kit agent`.',
   };
   return {
     host: host ?? '{sandbox_host}',

@@ -21,13 +21,13 @@ const messageById = new Map(
   ]),
 );
 
-/** The component for times. A pattern is exact in every tool, and `date-time` would refuse legal times. */
+/** The component for times. It has a pattern, because `date-time` would reject legal times. */
 const isoTime = {
   title: 'IsoTime',
   description:
     'An ISO 8601 date with optional time and UTC offset. `2026-11-20T09:30:00Z` is one of many legal forms.',
   type: 'string',
-  // Written out, because some regular expression engines have no \u escapes.
+  // The character itself, because some regular expression engines have no \u escapes.
   pattern: ISO_8601.source.replaceAll('\\u2212', '\u2212'),
 };
 
@@ -50,7 +50,7 @@ export class SchemaComponents {
     return this.#hoist(name, () => this.#convertMessage(message));
   }
 
-  /** Returns a schema whose references lead to the components. */
+  /** Returns a schema whose references point to the components. */
   convert(schema: JsonSchema): JsonSchema {
     return this.#convert(schema, undefined);
   }
@@ -120,7 +120,7 @@ export class SchemaComponents {
       ? this.refer(other.title)
       : definition !== undefined && this.#convert(definition, message);
     if (typeof target !== 'object' || !('$ref' in target)) {
-      throw new Error(`${ref} refers to no message and to no definition with a title.`);
+      throw new Error(`${ref} must refer to a message, or to a definition with a title.`);
     }
     return target['$ref'];
   }

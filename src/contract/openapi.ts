@@ -14,10 +14,10 @@ import type {
 import { sandboxRoutes } from './routes/sandbox-routes.ts';
 import { serviceRoutes } from './routes/service-routes.ts';
 
-/** Who serves the routes of an OpenAPI document: the service (area A) or a sandbox (area B). */
+/** The area that an OpenAPI document describes: the service (area A) or a sandbox (area B). */
 export type OpenApiArea = 'service' | 'sandbox';
 
-/** What a running server knows better than the document in `schemas/`. */
+/** Values of a running server that replace the defaults in the document in `schemas/`. */
 export interface OpenApiOptions {
   /** Address of the routes; `/` is the server that sends the document. */
   serverUrl?: string;
@@ -49,8 +49,7 @@ interface AreaText {
 }
 
 const EXTENSIONS =
-  'A response with `x-extension: true` is not in the specification: there, the document describes what the ' +
-  'servers of sandbox-kit do.';
+  '`x-extension: true` marks a response that is not in the specification, but that the servers of sandbox-kit send.';
 
 const areas: Record<OpenApiArea, AreaText> = {
   service: {
@@ -60,7 +59,8 @@ const areas: Record<OpenApiArea, AreaText> = {
       `of conversations, and results. ${EXTENSIONS}`,
     serverVariable: 'base_url',
     serverUrl: 'http://127.0.0.1:9090',
-    serverDescription: 'Base URL of the service; the default is the one of `sandbox-kit serve`.',
+    serverDescription:
+      'Base URL of the service; the default is the address of `sandbox-kit serve`.',
     tags: {
       traces: 'Ingestion of production traces.',
       conversations: 'The end of production conversations.',
@@ -78,7 +78,7 @@ const areas: Record<OpenApiArea, AreaText> = {
     serverVariable: 'sandbox_url',
     serverUrl: 'http://127.0.0.1:8080',
     serverDescription:
-      'Base URL of the sandbox, HTTPS outside of tests; the default is the one of `sandbox-kit agent`.',
+      'Base URL of the sandbox, with HTTPS outside of tests; the default is the address of `sandbox-kit agent`.',
     tags: {
       chat: 'Conversations with the agent.',
       health: 'Readiness for simulations.',
@@ -123,7 +123,7 @@ function describeServer(
   options: OpenApiOptions,
 ): object {
   if (options.serverUrl !== undefined) {
-    return { url: options.serverUrl, description: 'The server of this document.' };
+    return { url: options.serverUrl, description: 'The server that sent this document.' };
   }
   const variable = { default: serverUrl, description: serverDescription };
   return { url: `{${serverVariable}}`, variables: { [serverVariable]: variable } };
@@ -139,7 +139,7 @@ function describeSecurity(
           type: 'apiKey',
           in: 'header',
           name: apiKeyHeader,
-          description: 'The key of the caller, on every request (spec 5).',
+          description: 'The key of the caller, required on every request (spec 5).',
         },
       }
     : {

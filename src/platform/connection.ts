@@ -1,8 +1,8 @@
-/** How to reach a sandbox through gateways and proxies: the same for HTTP and WebSockets. */
+/** Settings of connections to a sandbox through gateways and proxies, for HTTP and WebSockets. */
 import { rootCertificates, type SecureContextOptions } from 'node:tls';
 import type { ProxySettings } from './proxy.ts';
 
-/** What requests to a sandbox need in addition to its URL and its key. It can be sent to a process. */
+/** Settings of a connection, except the URL and the key. They can be sent to another process. */
 export interface Connection {
   /** Headers of every request, by lowercase name. Their values are secrets. */
   headers?: Readonly<Record<string, string>> | undefined;
@@ -14,13 +14,13 @@ export interface Connection {
 const RESERVED_HEADER =
   /^(host|content-(length|type|encoding)|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|http2-settings|proxy-.*|sec-websocket-.*|traceparent)$/i;
 
-/** Returns whether each request sets a header itself, so that it can't be an additional one. */
+/** Returns whether users can't set a header, because the kit or the HTTP client sets it. */
 export const isReservedHeader = (name: string): boolean => RESERVED_HEADER.test(name);
 
 /** Returns whether a text can be the value of a header. */
 export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e]+$/.test(text);
 
-/** A certificate that a sandbox demands, in PEM. */
+/** A client certificate in PEM. */
 export interface ClientCertificate {
   cert: string;
   key: string;
@@ -28,7 +28,7 @@ export interface ClientCertificate {
   passphrase?: string | undefined;
 }
 
-/** Returns the TLS options for a CA to trust in addition to the built-in ones, and a certificate. */
+/** Returns TLS options that trust an additional CA and present a client certificate. */
 export function tlsOptionsOf(
   ca: string | undefined,
   { clientCertificate }: Connection = {},
@@ -42,7 +42,7 @@ export function tlsOptionsOf(
   };
 }
 
-/** Returns everything about a connection that must never be shown. */
+/** Returns the secrets of a connection, which must never be shown. */
 export function secretsOf(connection: Connection = {}, apiKey?: string): string[] {
   return [...Object.values(connection.headers ?? {}), ...(apiKey === undefined ? [] : [apiKey])];
 }

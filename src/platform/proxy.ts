@@ -20,7 +20,7 @@ export class ProxyError extends Error {
   readonly code = 'ERR_PROXY';
 }
 
-/** The sockets that the proxy keeps may wait for the sandbox as long as a connection would. */
+/** Time limit to open a tunnel, which includes the connection from the proxy to the sandbox. */
 const TUNNEL_MS_MAX = 15_000;
 
 /**
@@ -39,14 +39,14 @@ export function findProxy(url: string, settings: ProxySettings = {}): URL | unde
   return parseProxy(proxy);
 }
 
-/** Returns the URL of a proxy; a host and a port alone mean `http:`. Undefined if it is invalid. */
+/** Returns the URL of a proxy, with `http:` if the text has no scheme; undefined if it is invalid. */
 export function parseProxy(text: string): URL | undefined {
   const url = URL.parse(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`);
   return url && /^https?:$/.test(url.protocol) && url.hostname !== '' ? url : undefined;
 }
 
-/** Returns the host and the port of a proxy, without its user and password. */
-export const proxyHost = ({ hostname, port, protocol }: URL): string =>
+/** Returns the host and the port of a proxy, without its user name and password. */
+export const proxyHostOf = ({ hostname, port, protocol }: URL): string =>
   `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
 
 /**
@@ -83,14 +83,14 @@ function isInNetwork(host: string, network: string): boolean {
 }
 
 /**
- * Opens a tunnel through a proxy with CONNECT. Plain HTTP goes through a tunnel, too, so that no proxy
- * changes what is judged.
+ * Opens a tunnel through a proxy with CONNECT. Plain HTTP also uses a tunnel, so that no proxy
+ * changes the messages that are judged.
  *
  * @throws {ProxyError} if the proxy can't be reached or refuses.
  */
 export function openTunnel(proxy: URL, host: string, port: string): Promise<Socket> {
   const target = `${isIPv6(host) ? `[${host}]` : host}:${port}`;
-  const name = `the proxy ${proxyHost(proxy)}`;
+  const name = `the proxy ${proxyHostOf(proxy)}`;
   const { username, password } = proxy;
   const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
   const send = proxy.protocol === 'https:' ? requestHttps : requestHttp;
@@ -98,7 +98,7 @@ export function openTunnel(proxy: URL, host: string, port: string): Promise<Sock
     const fail = (reason: string): void => reject(new ProxyError(`${name} ${reason}`));
     const request = send({
       host: proxy.hostname.replace(/^\[|\]$/g, ''),
-      port: proxyHost(proxy).split(':').at(-1),
+      port: proxyHostOf(proxy).split(':').at(-1),
       method: 'CONNECT',
       path: target,
       agent: false,
@@ -120,14 +120,14 @@ export function openTunnel(proxy: URL, host: string, port: string): Promise<Sock
       socket.destroy();
       fail(describeRefusal(statusCode, target));
     });
-    request.on('timeout', () => request.destroy(new Error('it does not answer')));
+    request.on('timeout', () => request.destroy(new Error('it does not respond')));
     request.on('error', (error: NodeJS.ErrnoException) => fail(describeError(error)));
     request.end();
   });
 }
 
 function describeRefusal(status: number, target: string): string {
-  if (status === 407) return 'asks for a user and a password (407)';
+  if (status === 407) return 'requires a user name and a password (407)';
   return `refuses to connect to ${target} (${status})`;
 }
 

@@ -1,15 +1,15 @@
-/** Keeps secrets out of everything that people read. */
+/** Redacts secrets in text that people read. */
 
-/** What replaces a secret. */
+/** The replacement of a secret. */
 export const REDACTED = '<redacted>';
 
-/** Shorter secrets are not redacted in texts: they may be words of the interface, such as `user`. */
+/** Shorter secrets are not redacted, because they may be words of the interface, such as `user`. */
 const SECRET_LENGTH_MIN = 6;
 
 /**
  * Creates a function that redacts secrets in every form in which a peer may echo them: plain, JSON,
- * URL, base64, and hex, in any case. The part after the scheme of a secret such as `Basic dXNlcg==`
- * is a secret, too. Secrets with fewer than 6 characters are not redacted.
+ * URL, base64, and hex, in any case. It also redacts the part of a secret after a scheme, such as
+ * `dXNlcg==` in `Basic dXNlcg==`. Secrets with fewer than 6 characters are not redacted.
  */
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const parts = secrets.flatMap((secret) => [secret, secret.replace(/^\S+\s+/, '')]);

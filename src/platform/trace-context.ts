@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 /** The name of the header. */
 export const TRACEPARENT = 'traceparent';
 
-/** Returns the `traceparent` of the request with a name. A repeated name gets a new trace. */
+/** Returns the `traceparent` of a request by its name. A repeated name gets a new trace. */
 export type CreateTraceparent = (name: string) => string;
 
 /**
@@ -18,7 +18,7 @@ export function createTraceparents(seed: string): CreateTraceparent {
     const count = counts.get(name) ?? 0;
     counts.set(name, count + 1);
     const digits = hash('sha256', `${seed}\ntraceparent\n${name}\n${count}`, 'hex');
-    // Sampled, so that the request is kept where only some traces are.
+    // The flag 01 (sampled) makes monitoring keep the trace, even if it keeps only some traces.
     return `00-${digits.slice(0, 32)}-${digits.slice(32, 48)}-01`;
   };
 }

@@ -58,7 +58,7 @@ void t.test('a run judges only what --only and --skip select, and its recording 
   assertUsageError(
     t,
     await run(['grade', at('r.ndjson'), '--only', 'CHAT-001']),
-    /"CHAT-001" \(--only\) was left out when the run was recorded\. Remove it\./,
+    /"CHAT-001" \(--only\) was not selected when the run was recorded\. Remove it\./,
   );
 
   const skipped = await run(['check', url, '--skip', 'CHAT-024', '--skip', 'USERS-*']);

@@ -130,7 +130,7 @@ void t.test('failures of the proxy are named, without its password', async (t) =
     [refusing.url, /the proxy 127\.0\.0\.1:\d+ refuses to connect to sandbox\.test:443 \(403\)/],
     [
       asking.url.replace('other', PASSWORD),
-      /the proxy 127\.0\.0\.1:\d+ asks for a user and a password \(407\)/,
+      /the proxy 127\.0\.0\.1:\d+ requires a user name and a password \(407\)/,
     ],
     [`http://me:${PASSWORD}@127.0.0.1:1`, /the proxy 127\.0\.0\.1:1 refuses connections/],
     [

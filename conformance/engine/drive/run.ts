@@ -7,7 +7,7 @@ import {
 import { seededRandom } from '../../../src/platform/random.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
 import { secretsOf, type Connection } from '../../../src/platform/connection.ts';
-import { findProxy, proxyHost } from '../../../src/platform/proxy.ts';
+import { findProxy, proxyHostOf } from '../../../src/platform/proxy.ts';
 import { createTraceparents } from '../../../src/platform/trace-context.ts';
 import { findBlockingCause } from '../preflight/preflight.ts';
 import type { Suite } from '../area.ts';
@@ -246,7 +246,7 @@ function createRunRecord(suite: Suite, options: RunOptions): RunRecord {
     keyGiven: options.apiKey !== undefined,
     ...(names.length > 0 && { headerNames: names }),
     ...(connection?.clientCertificate && { certificateGiven: true }),
-    ...(proxy && { proxy: proxyHost(proxy) }),
+    ...(proxy && { proxy: proxyHostOf(proxy) }),
     concurrency: options.concurrency,
     ...(options.areas.includes('voice') && {
       voiceUrl: resolveVoiceOptions(options.target, options.voice).url,

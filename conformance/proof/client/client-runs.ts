@@ -20,7 +20,7 @@ export interface RecordingService {
 /** Starts a service that records its callers. The CLI passes it, because packages do not import each other. */
 export type StartRecordingService = (options: { seed: SeedDocument }) => Promise<RecordingService>;
 
-/** Every kind of refusal that a client sends again. */
+/** Faults that provoke each kind of retry. */
 const faults: readonly ServiceFault[] = [
   { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
   { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },
@@ -61,5 +61,5 @@ async function setFaults({ adminUrl }: RecordingService): Promise<void> {
   if (!response.ok) throw new Error(`The service refused the faults with ${response.status}.`);
 }
 
-/** Passes everything on unchanged. */
+/** Forwards every request unchanged. */
 export const unchanged = (): Transform => (request, forward) => forward(request);

@@ -5,7 +5,7 @@ import { encodings, type TraceExport } from '../../areas/service/spans.ts';
 import { AGENT, HEADER_CONVERSATION, SPAN_CONVERSATION } from '../../areas/client/reference.ts';
 import { createBatches } from './batches.ts';
 
-/** A service that a client talks to. */
+/** The service for a client. */
 export interface ClientTarget {
   url: string;
   apiKey: string;
@@ -23,9 +23,9 @@ const ATTEMPTS_MAX = 5;
 const PAUSE_MS_DEFAULT = 1_000;
 
 /**
- * Does everything that a client of the service can do, as the specification says: sends traces in
- * several forms, ends conversations, reads lists with filters and page by page, and sends again what
- * the service refuses for a while.
+ * Runs a correct client that uses the whole interface: it sends traces in several forms, ends
+ * conversations, reads lists with filters and in pages, and repeats requests that the service
+ * refuses temporarily.
  */
 export async function runReferenceClient(target: ClientTarget): Promise<void> {
   const send = createSend(target);
@@ -58,7 +58,7 @@ function encode(
   return { body, headers: { ...type, ...('headers' in step && step.headers), ...headers } };
 }
 
-/** Reads a list page by page until it is complete. */
+/** Reads all pages of a list. */
 async function readSessions(
   send: Send,
   path: string,
@@ -75,7 +75,7 @@ async function readSessions(
   }
 }
 
-/** Creates a function that sends a request, and sends it again after the wait that the service asks for. */
+/** Creates a function that sends a request, and repeats it after the wait that the service asks for. */
 function createSend({ url, apiKey, clock }: ClientTarget): Send {
   return async (method, path, { body, headers = {} } = {}) => {
     for (let attempt = 1; ; attempt += 1) {

@@ -1,5 +1,5 @@
 import type { Connection } from '../../platform/connection.ts';
-import { findProxy, parseProxy, proxyHost, type ProxySettings } from '../../platform/proxy.ts';
+import { findProxy, parseProxy, proxyHostOf, type ProxySettings } from '../../platform/proxy.ts';
 import { UsageError } from '../errors.ts';
 import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
@@ -56,7 +56,7 @@ export function readLoadConnection(flags: SandboxFlags & { engine: string }): Co
   const proxy = findProxy(flags.url, connection.proxies);
   if (!proxy || flags.engine !== 'autocannon') return connection;
   throw new UsageError(
-    `--engine autocannon can't go through the proxy ${proxyHost(proxy)}. Use --engine open, or add ${new URL(flags.url).hostname} to NO_PROXY.`,
+    `--engine autocannon can't go through the proxy ${proxyHostOf(proxy)}. Use --engine open, or add ${new URL(flags.url).hostname} to NO_PROXY.`,
   );
 }
 

@@ -31,7 +31,7 @@ export interface RouteResponse {
   description: string;
   content: RouteContents;
   headers?: Readonly<Record<string, RouteHeader>>;
-  /** Whether the specification does not name the status, and the kit's own servers send it. */
+  /** Whether the servers of the kit send the status, but the specification does not define it. */
   isExtension?: true;
   /** Bodies to show instead of the examples of the message, by name. */
   examples?: Readonly<Record<string, unknown>>;
@@ -40,20 +40,20 @@ export interface RouteResponse {
 /** An endpoint of the interface (spec 4). */
 export interface Route {
   method: 'GET' | 'POST' | 'DELETE';
-  /** With parameters in braces. */
+  /** Path with parameters in braces. */
   path: string;
-  /** A word for the group of routes that it belongs to. */
+  /** Name of the group of routes. */
   tag: string;
   /** One line that starts with a verb, without a full stop. */
   summary: string;
   description: string;
   /** Sections of the specification. */
   spec: string;
-  /** Whether the request carries an API key (spec 5). */
+  /** Whether the request has an API key (spec 5). */
   hasKey: boolean;
   parameters: readonly RouteParameter[];
   body?: RouteContents;
-  /** By status, or by `2XX` and `4XX` where the specification leaves the status open. */
+  /** Responses by status, or by `2XX` and `4XX` if the specification leaves the status open. */
   responses: Readonly<Record<string, RouteResponse>>;
 }
 

@@ -25,7 +25,7 @@ const unauthorized: RouteResponse = {
   ...extend({
     code: 'unauthorized',
     type: 'authentication_error',
-    description: 'The sandbox requires a key, and the request has none or a wrong one.',
+    description: 'The sandbox requires a key, and the request has no key or a wrong key.',
     message: 'Authorization must be Bearer followed by the API key of this agent.',
   }),
   headers: {
@@ -74,12 +74,12 @@ const failed = refuseWith(
   'The agent failed to respond.',
 );
 
-/** What every route with a key can respond with. */
+/** Error responses of every route with a key. */
 const commonErrors = { 401: unauthorized, 403: forbidden, 429: rateLimited, 500: failed } as const;
 
 const userExists = refuseWith(
   'user_exists',
-  'A user with this id exists. The specification names the code but no status; the reference agent sends 409.',
+  'A user with this id exists. The specification defines the code but no status; the reference agent sends 409.',
   'User sim_user_k3v9 already exists. Delete it first.',
 );
 
@@ -110,7 +110,7 @@ export const sandboxRoutes = {
     body: json('ChatRequest'),
     responses: {
       200: {
-        description: 'The reply. `session_id` is the one of the request.',
+        description: 'The reply. `session_id` equals the `session_id` of the request.',
         content: json('ChatResponse'),
       },
       400: refuseWith(
@@ -127,9 +127,9 @@ export const sandboxRoutes = {
     method: 'GET',
     path: '/health',
     tag: 'health',
-    summary: 'Report whether the sandbox can take a simulation',
+    summary: 'Report whether the sandbox is ready for a simulation',
     description:
-      'The service calls it before each simulation, without a key. The target for the response time is 2 s; ' +
+      'The service sends this request before each simulation, without a key. The target for the response time is 2 s; ' +
       'the service gives up after 10 s (spec 8).',
     spec: '2.10, 3.3, 4.6',
     hasKey: false,
@@ -143,7 +143,7 @@ export const sandboxRoutes = {
       403: forbidden,
       500: refuseWith(
         'health_check_failed',
-        'The check itself failed, so nothing is known about the sandbox (spec 7).',
+        'The health check itself failed, so the state of the sandbox is unknown (spec 7).',
         'The health check failed.',
       ),
       503: {
@@ -167,12 +167,12 @@ export const sandboxRoutes = {
     body: json('UserCreateRequest'),
     responses: {
       201: {
-        description: 'The user exists now. This is the status of the reference agent.',
+        description: 'The user was created. This is the status of the reference agent.',
         content: json('UserCreated'),
         isExtension: true,
       },
       '2XX': {
-        description: 'The user exists now. The specification leaves the status open.',
+        description: 'The user was created. The specification leaves the status open.',
         content: json('UserCreated'),
       },
       400: refuseWith(
@@ -193,18 +193,18 @@ export const sandboxRoutes = {
     tag: 'users',
     summary: 'Delete a simulated user',
     description:
-      'Optional. The service may delete the user after the simulation. It sends no body.',
+      'Optional. The service may delete the user after the simulation. The request has no body.',
     spec: '2.9, 3.2, 4.8',
     hasKey: true,
     parameters: [userId],
     responses: {
       200: {
-        description: 'The user is deleted. This is the status of the reference agent.',
+        description: 'The user was deleted. This is the status of the reference agent.',
         content: json('UserDeleted'),
         isExtension: true,
       },
       '2XX': {
-        description: 'The user is deleted. The specification leaves the status open.',
+        description: 'The user was deleted. The specification leaves the status open.',
         content: json('UserDeleted'),
       },
       400: {

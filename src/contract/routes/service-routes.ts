@@ -22,7 +22,7 @@ function refuse(description: string, message: string): RouteResponse {
 
 const unauthorized: RouteResponse = {
   ...refuse(
-    'The request has no API key, or an unknown one. The specification leaves the status and body open (spec 5).',
+    'The request has no API key, or an unknown API key. The specification leaves the status and body open (spec 5).',
     'x-service-api-key must contain an API key: the header is missing.',
   ),
   isExtension: true,
@@ -51,7 +51,7 @@ const rateLimited: RouteResponse = {
   isExtension: true,
 };
 
-/** What every route can respond with. */
+/** Error responses of every route. */
 const commonErrors = { 401: unauthorized, 500: failed, 503: unavailable } as const;
 
 const startedAfter: RouteParameter = {
@@ -76,7 +76,7 @@ const evalName: RouteParameter = {
   name: 'eval',
   in: 'query',
   description:
-    'Only sessions with an outcome of an eval whose name contains this text, in any case. It does not narrow the outcomes of a session.',
+    'Only sessions with an outcome of an eval whose name contains this text, in any case. It does not filter the outcomes of a session.',
   schema: { type: 'string' },
   example: 'order',
 };
@@ -85,21 +85,22 @@ const failedOnly: RouteParameter = {
   name: 'failed_only',
   in: 'query',
   description:
-    'Only sessions with a failed eval, and of their outcomes only the failed ones. `outcome_summary` still covers the whole session.',
+    'Only sessions with a failed eval, and only their failed outcomes. `outcome_summary` still covers all outcomes of a session.',
   schema: { type: 'boolean', default: false },
 };
 
 const includeTraces: RouteParameter = {
   name: 'include_traces',
   in: 'query',
-  description: 'Whether each session has its turns in `traces`. Otherwise the key is absent.',
+  description: 'Whether each session has its turns in `traces`. If false, the key is absent.',
   schema: { type: 'boolean', default: false },
 };
 
 const skip: RouteParameter = {
   name: 'skip',
   in: 'query',
-  description: 'Number of sessions to skip, for the next page: the sum of the items so far.',
+  description:
+    'Number of sessions to skip. For the next page, the number of items on all pages so far.',
   schema: { type: 'integer', minimum: 0, default: 0 },
 };
 
@@ -121,7 +122,7 @@ const pageParameters = [
 ] as const;
 
 const PAGES =
-  'Sessions come newest first. For all pages, repeat the request with a larger `skip` until `skip` plus the ' +
+  'The newest session comes first. To read all pages, repeat the request with a larger `skip` until `skip` plus the ' +
   'number of items reaches `total`. The specification leaves the success status open; the service sends 200.';
 
 const pageErrors = {
@@ -198,7 +199,7 @@ export const serviceRoutes = {
         `The body is larger than ${INGEST_BODY_BYTES_MAX} bytes (10 MB, decompressed). Configure the exporter to send smaller batches.`,
       ),
       415: refuse(
-        'The content type is neither JSON nor protobuf (spec 7), or the body has another encoding than gzip.',
+        'The content type is neither JSON nor protobuf (spec 7), or the encoding of the body is not gzip.',
         'Content-Type must be application/json or application/x-protobuf, got "text/plain".',
       ),
       429: {
@@ -216,16 +217,16 @@ export const serviceRoutes = {
     tag: 'conversations',
     summary: 'Close a conversation and queue its evals',
     description:
-      'Call it after the last span of the conversation was sent. It has no body. A repeated call queues ' +
-      'nothing and responds with `already_closed`. Without the call, the service closes the conversation ' +
-      'after 24 h without activity. The results usually follow within seconds.',
+      'Send this request after the last span of the conversation. It has no body. A repeated request queues no ' +
+      'evals and gets `already_closed`. Without this request, the service closes the conversation after 24 h ' +
+      'without activity. The results usually follow within seconds.',
     spec: '2.3, 3.1, 4.2',
     hasKey: true,
     parameters: [
       {
         name: 'conversation_id',
         in: 'path',
-        description: 'The `gen_ai.conversation.id` of its spans.',
+        description: 'The `gen_ai.conversation.id` of the spans.',
         schema: { type: 'string', minLength: 1 },
         example: 'conv-1',
       },
@@ -234,7 +235,7 @@ export const serviceRoutes = {
       200: { description: 'The conversation is closed.', content: json('ClosedConversation') },
       ...commonErrors,
       404: refuse(
-        'The key has no such conversation (spec 7).',
+        'No conversation of this API key has this id (spec 7).',
         'There is no conversation "conv-1". Use the gen_ai.conversation.id of spans that were sent with the same API key.',
       ),
       429: rateLimited,
@@ -245,7 +246,7 @@ export const serviceRoutes = {
     path: '/api/prod-evaluations/sessions/',
     tag: 'results',
     summary: 'List the results of production conversations',
-    description: `Returns the evaluated conversations, live traces and uploaded transcripts alike. Conversations without an outcome are left out. ${PAGES}`,
+    description: `Returns the evaluated conversations, from live traces and from uploaded transcripts. Conversations without an outcome are omitted. ${PAGES}`,
     spec: '2.5, 2.6, 4.4',
     hasKey: true,
     parameters: [

@@ -1,14 +1,14 @@
 import type { MessageName } from '../validate.ts';
 
-/** A message of the voice WebSocket and its direction, seen from the sandbox. */
+/** A message of the voice WebSocket. */
 export interface VoiceMessage {
   name: MessageName;
-  /** Who sends it. */
+  /** The sender of the message. */
   sender: 'service' | 'sandbox';
   /** The operation id. */
   operation: string;
   summary: string;
-  /** Whether the specification does not have the message. */
+  /** Whether the message is not in the specification. */
   isExtension?: true;
 }
 
@@ -60,7 +60,7 @@ export const voiceChannel = {
       name: 'Caption',
       sender: 'service',
       operation: 'receiveCaption',
-      summary: 'Contains the text of what the caller says',
+      summary: 'Contains the words of the caller',
       isExtension: true,
     },
     {

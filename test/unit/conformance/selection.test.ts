@@ -19,7 +19,7 @@ void t.test('--only keeps the areas of the selected requirements', (t) => {
   t.end();
 });
 
-void t.test('an id that selects nothing is an error that says what to write', (t) => {
+void t.test('an id that matches no requirement is an error with a suggestion', (t) => {
   const rows: [Parameters<typeof selectRequirements>[0], RegExp][] = [
     [
       { areas, only: ['CHAT-24'] },
@@ -45,7 +45,7 @@ void t.test('an id that selects nothing is an error that says what to write', (t
     ],
     [
       { areas: ['chat'], only: ['CHAT-024'], recording: { selected: ['CHAT-001'] } },
-      /"CHAT-024" \(--only\) was left out when the run was recorded\. Remove it\.$/,
+      /"CHAT-024" \(--only\) was not selected when the run was recorded\. Remove it\.$/,
     ],
     [{ areas, only: ['CHAT-024'], skip: ['CHAT-*'] }, /^No requirement is left to judge\./],
     [

@@ -1,4 +1,4 @@
-/** What makes `check --watch` run again. */
+/** The changes of a sandbox after which `check --watch` runs again. */
 import t from 'tap';
 import { waitForChange } from '../../../conformance/index.ts';
 import type { PeerState } from '../../../conformance/watch.ts';
@@ -30,7 +30,7 @@ async function watch(states: readonly PeerState[]) {
   return { reason, lost, polls, tookMs: clock.monotonicMs() - startedMs };
 }
 
-void t.test('a change counts once two requests in a row saw it', async (t) => {
+void t.test('a change counts after two equal responses in a row', async (t) => {
   const rows: [title: string, states: PeerState[], reason: string | undefined, lost: number][] = [
     ['nothing changes', [up()], undefined, 0],
     ['only the uptime grows', [up({}, 1), up({}, 2), up({}, 3)], undefined, 0],
@@ -62,7 +62,7 @@ void t.test('a change counts once two requests in a row saw it', async (t) => {
   for (const [title, states, reason, lost] of rows) {
     const result = await watch(states);
     t.equal(result.reason, reason, title);
-    t.equal(result.lost.length, lost, `${title}: said once`);
+    t.equal(result.lost.length, lost, `${title}: one message`);
     t.ok(result.tookMs >= result.polls * 500, `${title}: at most one request per 500 ms`);
   }
 });

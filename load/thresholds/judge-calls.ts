@@ -10,9 +10,9 @@ import type { CallTime } from './metrics.ts';
 import type { Threshold } from './threshold.ts';
 
 /**
- * Judges a threshold on calls. A call that failed before the time, and a turn without a response,
- * break a threshold on that time. The turns of a call count as one stretch, because a slow call
- * usually has several slow turns.
+ * Judges a threshold on calls. A call that failed before this time could be measured, and a turn
+ * without a response, miss the limit. The turns of a call are one block of samples, because a slow
+ * call usually has several slow turns.
  */
 export function judgeCallThreshold(
   threshold: Threshold,
@@ -47,8 +47,7 @@ export function judgeCallThreshold(
   ];
   const measured = atRank(Math.ceil((percentile / 100) * samples));
   const missing = times.filter((ms) => ms === Infinity).length;
-  const without =
-    missing === 0 ? '' : ` (${formatNumber(missing)} of them because nothing was received)`;
+  const without = missing === 0 ? '' : ` (${formatNumber(missing)} of them without a result)`;
   const value = measured === null ? 'could not be measured' : `is ${formatDuration(measured)}`;
   const summary =
     samples === 0
@@ -65,7 +64,7 @@ export function judgeCallThreshold(
   };
 }
 
-/** Returns the times of a call; Infinity for each that should have been measured and was not. */
+/** Returns the times of a call; Infinity for each time that is missing because the call failed. */
 function timesOf(call: CallOutcome, callTime: CallTime): number[] {
   if (callTime === 'turn_response') {
     return [

@@ -7,12 +7,12 @@ import { judgeShare, type Block } from '../verdict/share.ts';
 import { notTested, toPercent, withReservation } from '../verdict/targets.ts';
 import type { Threshold } from './threshold.ts';
 
-/** What a threshold on requests is compared with. */
+/** The measurements with which a threshold on requests is compared. */
 export interface ThresholdMeasurements extends StreamMeasurements {
-  /** Response times, and those that break the threshold, by stretches of time. */
+  /** Numbers of response times, and of those that miss the limit, in blocks of time. */
   breaches: readonly Block[];
   offeredPerSecond: number;
-  /** The trend of the requests in flight; undefined where no backlog can grow or it is unknown. */
+  /** The trend of the requests in flight; undefined if it is unknown, or if no backlog can grow. */
   trend: InFlightTrend | undefined;
 }
 
@@ -38,7 +38,7 @@ export function judgeThreshold(
   }
 }
 
-/** Judges the slowest response. It is observed, not estimated, so it has no bounds. */
+/** Judges the slowest response, which is observed, not estimated, and so has no bounds. */
 export function judgeSlowest(
   { row, limit }: Threshold,
   breaches: readonly Block[],
@@ -52,8 +52,8 @@ export function judgeSlowest(
   if (samples === 0) {
     return { ...base, samples, verdict: 'NOT PROVEN', reason: 'No response time was measured.' };
   }
-  const slowest = slowestMs === null ? 'never' : formatDuration(slowestMs);
-  const reason = `The slowest ${noun} of ${formatNumber(samples)} took ${slowest}; ${formatNumber(misses)} missed the limit of ${formatDuration(limit)}.`;
+  const outcome = slowestMs === null ? 'had no result' : `took ${formatDuration(slowestMs)}`;
+  const reason = `The slowest ${noun} of ${formatNumber(samples)} ${outcome}; ${formatNumber(misses)} missed the limit of ${formatDuration(limit)}.`;
   return { ...base, samples, verdict: misses > 0 ? 'FAIL' : 'PASS', reason };
 }
 
@@ -83,10 +83,10 @@ export function judgeErrorRate(
   };
 }
 
-/** The share of requests that may fail if a run offers no more than the threshold, as for the target. */
+/** The share of requests that may fail if the offered rate is the threshold itself. */
 const FAILED_SHARE_MAX = 0.01;
 
-/** Judges how many requests per second succeed. A growing backlog is subtracted. */
+/** Judges the rate of successful requests, minus the growth of a backlog. */
 function judgeRate(
   { row, limit }: Threshold,
   { failures, offeredPerSecond, trend }: ThresholdMeasurements,

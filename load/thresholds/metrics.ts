@@ -12,7 +12,7 @@ export const callTimes = {
 /** A time of calls that can have a threshold. */
 export type CallTime = keyof typeof callTimes;
 
-/** What a metric measures. */
+/** The quantity that a metric measures. */
 export type Measure =
   | { kind: 'time'; callTime?: CallTime; percentile: number | 'max' }
   | { kind: 'error_rate' }
@@ -22,9 +22,9 @@ export type Measure =
 export interface Metric {
   /** For example "chat.p95". */
   name: string;
-  /** The requests or calls that it is about. */
+  /** The requests or calls that it measures. */
   source: StreamName | 'voice';
-  /** The subject of a sentence about it. */
+  /** The subject of a sentence about the metric. */
   subject: string;
   measure: Measure;
 }

@@ -12,7 +12,7 @@ import type { Threshold } from './threshold.ts';
 const isTimeOf = (stream: StreamName, { metric }: Threshold): boolean =>
   metric.source === stream && metric.measure.kind === 'time';
 
-/** Returns for each stream the tests that its response times must not meet, in order. */
+/** Returns for each stream the tests of its thresholds, in order: true for a time that misses the limit. */
 export function createBreachTests(
   thresholds: readonly Threshold[],
 ): NonNullable<RecorderOptions['thresholds']> {
@@ -27,7 +27,7 @@ export function createBreachTests(
   return { chat: testsOf('chat'), health: testsOf('health'), users: testsOf('users') };
 }
 
-/** Judges the thresholds of a run. Those on calls are judged when the calls have ended. */
+/** Judges the thresholds on requests. Thresholds on calls are judged after the calls. */
 export function judgeStreamThresholds(
   { thresholds = [], seed }: Pick<LoadOptions, 'thresholds' | 'seed'>,
   { plan, paced: { record, ranMs } }: { plan: LoadPlan; paced: PacedRun },
@@ -39,7 +39,7 @@ export function judgeStreamThresholds(
     if (source === 'voice') return notTested(row, 'No call was placed.');
     const stream = measured.streams.get(source);
     if (!stream) {
-      const reason = `The run sent no ${source} requests, because the sandbox has no such endpoint.`;
+      const reason = `The sandbox has no ${source} endpoint, so the run sent no requests to it.`;
       return { ...notTested(row, reason), verdict: 'NOT PROVEN' };
     }
     const nth = thresholds.filter((each) => isTimeOf(source, each)).indexOf(threshold);

@@ -4,17 +4,17 @@ import { findClosest } from '../../src/platform/suggest.ts';
 import type { TargetRow } from '../verdict/targets.ts';
 import { metrics, type Metric } from './metrics.ts';
 
-/** A limit that a run must keep, in addition to the targets of the specification. */
+/** A limit of the user, which a run must meet in addition to the targets of the specification. */
 export interface Threshold {
   metric: Metric;
   row: TargetRow;
   /** Milliseconds, percent, or requests per second. */
   limit: number;
-  /** Whether a value that equals the limit breaks it: `<` and `>` instead of `<=` and `>=`. */
+  /** Whether a value equal to the limit misses it: true for `<` and `>`, false for `<=` and `>=`. */
   excludesLimit: boolean;
 }
 
-/** A threshold can't be read, or the run can't measure it. The message says what to write instead. */
+/** A threshold is invalid, or the run can't measure it. The message says how to correct it. */
 export class ThresholdError extends Error {
   override name = 'ThresholdError';
 }
@@ -24,13 +24,14 @@ const FORM = 'METRIC<VALUE or METRIC>=VALUE, such as chat.p95<800ms';
 /**
  * Parses thresholds such as `chat.p95<800ms`, `chat.error_rate<1%`, and `chat.rate>=50/s`.
  *
- * @throws {ThresholdError} about the first one that is wrong or repeated.
+ * @throws {ThresholdError} about the first threshold that is invalid or repeated.
  */
 export function parseThresholds(texts: readonly string[]): Threshold[] {
   const thresholds = texts.map(parseThreshold);
   const ids = thresholds.map(({ row }) => row.id);
   const repeated = ids.find((id, index) => ids.indexOf(id) !== index);
-  if (repeated !== undefined) throw new ThresholdError(`The threshold ${repeated} is repeated.`);
+  if (repeated !== undefined)
+    throw new ThresholdError(`The threshold ${repeated} occurs twice. Remove one.`);
   return thresholds;
 }
 
@@ -81,7 +82,7 @@ const forms: Record<Kind, string> = {
 
 const examples: Record<Kind, string> = { time: '<800ms', error_rate: '<1%', rate: '>=50/s' };
 
-/** The limits that one can set: up to a day, and up to the highest rate of a run. */
+/** The largest limits: a day, and the highest rate of a run. */
 const TIME_MS_MAX = 86_400_000;
 const RATE_MAX = 10_000;
 
@@ -131,7 +132,7 @@ const sourcesOf: Record<LoadProfileName, readonly Metric['source'][]> = {
 /**
  * Checks that a run can measure its thresholds.
  *
- * @throws {ThresholdError} if the profile sends nothing that a threshold is about, or too little.
+ * @throws {ThresholdError} if the profile sends no such requests, or at a rate that is too low.
  */
 export function checkThresholds(
   thresholds: readonly Threshold[],

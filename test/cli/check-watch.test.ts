@@ -43,13 +43,13 @@ const shown = (command: RunningCommand, text: string): Promise<void> =>
   until(`shows ${text}`, () => command.stdoutSoFar().includes(text));
 
 void t.test(
-  'a run is repeated when the sandbox comes back: first what failed, then all',
+  'a run is repeated when the sandbox comes back: first the failed requirements, then all',
   async (t) => {
     const sandbox = await withHealthSandbox(t, 'fine');
     const json = join(t.testdir({}), 'check.json');
     const args = ['check', sandbox.url, '--area', 'health', '--watch', '--json', json];
     const command = await start(t, args);
-    await shown(command, `Watching ${sandbox.url}. Ctrl-C stops.`);
+    await shown(command, `Watching ${sandbox.url}. Press Ctrl-C to stop.`);
     t.match(command.stdoutSoFar(), /FAIL {2}HEALTH-010[^]*\nNOT CONFORMING/);
 
     await sandbox.stop();
@@ -62,7 +62,7 @@ void t.test(
     t.match(text, /The sandbox responds again\. Run 2: 1 requirement that failed\./);
     t.match(
       text,
-      /Changed since run 1: fixed HEALTH-010\. Everything that failed holds now\. Run 3/,
+      /Changed since run 1: fixed HEALTH-010\. All failed requirements now pass\. Run 3/,
     );
     t.match(text, /Nothing changed since run 2\. Watching/);
     t.notOk(command.stdoutSoFar().includes('\u001B'), 'plain lines in a pipe');
@@ -73,7 +73,7 @@ void t.test(
   },
 );
 
-void t.test('another version starts a run, too; a stop signal keeps the exit code', async (t) => {
+void t.test('a new version also starts a run; a stop signal keeps the exit code', async (t) => {
   const sandbox = await withHealthSandbox(t, 'fine');
   const command = await start(t, ['check', sandbox.url, '--area', 'health', '--watch']);
   await shown(command, 'Watching ');

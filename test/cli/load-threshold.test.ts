@@ -23,7 +23,7 @@ void t.test('every report lists each threshold as a separate target', async (t) 
   t.same(findViolations('LoadReport', report), []);
   const missed = findTarget(report, 'chat.p50<20ms');
   t.match(missed, { metric: 'chat.p50', target: 20, unit: 'ms', samples: 100 });
-  t.notOk('section' in missed, 'it is no target of the specification');
+  t.notOk('section' in missed, 'it is not a target of the specification');
   if (report.selfCheck.valid) {
     t.equal(ran.code, 1, ran.stdout);
     t.equal(missed.verdict, 'FAIL', missed.reason);
@@ -68,7 +68,7 @@ void t.test('wrong thresholds are usage errors', async (t) => {
   }
 });
 
-void t.test('a run that can not start leaves its thresholds unjudged', async (t) => {
+void t.test('the thresholds of a run that cannot start are not judged', async (t) => {
   const report = await runLoad('http://127.0.0.1:1', {
     thresholds: parseThresholds(['chat.p95<1s']),
     preflight: () =>
@@ -77,7 +77,7 @@ void t.test('a run that can not start leaves its thresholds unjudged', async (t)
   t.match(findTarget(report, 'chat.p95<1s'), { verdict: 'INVALID RUN', reason: 'Down.' });
 });
 
-void t.test('a sandbox without users leaves their threshold unproven', async (t) => {
+void t.test('a threshold on users is not proven if the sandbox has no users', async (t) => {
   const { url } = await withTarget(t);
   const report = await runLoad(url, {
     ...{ profile: 'mixed', windowMs: 1_000 },
@@ -86,7 +86,7 @@ void t.test('a sandbox without users leaves their threshold unproven', async (t)
   });
   t.match(findTarget(report, 'users.p95<1s'), {
     verdict: 'NOT PROVEN',
-    reason: 'The run sent no users requests, because the sandbox has no such endpoint.',
+    reason: 'The sandbox has no users endpoint, so the run sent no requests to it.',
   });
   t.equal(findTarget(report, 'health.max<2s').verdict, 'PASS');
 });

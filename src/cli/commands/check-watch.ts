@@ -1,4 +1,4 @@
-/** `check --watch`: runs again when the sandbox comes back, first what failed. */
+/** `check --watch`: runs again when the sandbox changes, first the requirements that failed. */
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { RequirementId } from '../../../conformance/index.ts';
 import type { CheckReport } from '../../contract/index.ts';
@@ -16,11 +16,11 @@ export interface WatchedRun {
   selected: readonly RequirementId[] | undefined;
   /** Interrupts the run. */
   signal: AbortSignal;
-  /** Whether an interrupted run leaves the reports of the run before. */
+  /** Whether this is a repeated run. If it is interrupted, the reports of the previous run are kept. */
   isRerun: boolean;
 }
 
-/** What a watch needs. */
+/** Options of `watchCheck`. */
 export interface WatchParts {
   conformance: Conformance;
   out: Terminal;
@@ -31,7 +31,7 @@ export interface WatchParts {
 
 /**
  * Runs a check, and runs it again whenever the peer changes or Enter is pressed: first the
- * requirements that failed, and when they hold, all of them. A stop signal ends the watch with the
+ * requirements that failed and, when they pass, all requirements. A stop signal ends the watch with the
  * exit code of the last complete run.
  */
 export async function watchCheck({
@@ -47,7 +47,7 @@ export async function watchCheck({
   const options = conformance.watchOptionsOf(watched, systemClock);
   let last = await runOnce({ selected: undefined, signal: stop.signal, isRerun: false });
   for (let nth = 2; !stop.signal.aborted; nth++) {
-    const failed = failedIds(last);
+    const failed = failedIdsOf(last);
     const before = await options.poll();
     say(`\nWatching ${watched.target}. ${enter.hint}`);
     isRunning = false;
@@ -60,13 +60,13 @@ export async function watchCheck({
     if (!again) return;
     last = again;
     const isPartial = failed !== undefined && failed.length > 0;
-    if (!isPartial || failedIds(last)?.length !== 0) continue;
-    const whole = await runAgain(++nth, undefined, 'Everything that failed holds now.');
+    if (!isPartial || failedIdsOf(last)?.length !== 0) continue;
+    const whole = await runAgain(++nth, undefined, 'All failed requirements now pass.');
     if (!whole) return;
     last = whole;
   }
 
-  /** Runs once more and says what changed; undefined if the run was interrupted. */
+  /** Runs again and prints the changes; undefined if the run was interrupted. */
   async function runAgain(
     nth: number,
     failed: readonly RequirementId[] | undefined,
@@ -90,12 +90,16 @@ export async function watchCheck({
   }
 }
 
-/** The answer to the first stop signal during a run. */
+/** Message after the first stop signal during a run. */
 export const STOPPING =
   'Stopping after deleting the created users. Press Ctrl-C again to exit immediately.';
 
-/** Returns what failed; undefined if the run as a whole was not judged, so that all is run again. */
-function failedIds({ blockedBy, verdict, requirements }: CheckReport): RequirementId[] | undefined {
+/** Returns the requirements that failed; undefined if nothing was judged, so that all are judged again. */
+function failedIdsOf({
+  blockedBy,
+  verdict,
+  requirements,
+}: CheckReport): RequirementId[] | undefined {
   if (blockedBy || verdict === 'not-judged') return undefined;
   return requirements.flatMap(({ id, verdict: each, accepted, addedLater }) =>
     /^(fail|error|blocked)$/.test(each) && accepted === undefined && !addedLater
@@ -113,12 +117,12 @@ interface EnterListener extends Disposable {
   ) => Promise<string | undefined>;
 }
 
-/** Listens for Enter in a terminal. In a pipe, stdin is left alone. */
+/** Listens for Enter in a terminal. Does not read stdin if it is a pipe. */
 function listenForEnter(): EnterListener {
   const { stdin } = process;
   if (!stdin.isTTY) {
     return {
-      hint: 'Ctrl-C stops.',
+      hint: 'Press Ctrl-C to stop.',
       race: (signal, wait) => wait(signal),
       [Symbol.dispose]: () => {},
     };

@@ -1,4 +1,4 @@
-/** Thresholds of load runs: how they are written, and how they are judged. */
+/** Thresholds of load runs: their syntax and their judgment. */
 import t from 'tap';
 import { checkThresholds, parseThresholds, ThresholdError } from '../../../load/index.ts';
 import { judgeCallThreshold } from '../../../load/thresholds/judge-calls.ts';
@@ -51,7 +51,7 @@ void t.test('a threshold is a metric, a comparison, and a value with its unit', 
   t.end();
 });
 
-void t.test('a wrong threshold says what to write instead', (t) => {
+void t.test('the message about an invalid threshold says how to correct it', (t) => {
   const time = /needs < or <= and a time in ms or s, such as chat\.p95<800ms, got "/;
   const share =
     /needs < or <= and a percentage above 0% and below 100%, such as chat\.error_rate<1%/;
@@ -88,7 +88,7 @@ void t.test('a wrong threshold says what to write instead', (t) => {
     [['chat.rate<50/s'], rate],
     [['chat.rate>=50'], rate],
     [['chat.rate>=0/s'], rate],
-    [['chat.p95<1s', 'chat.p95 < 1s'], /^The threshold chat\.p95<1s is repeated\.$/],
+    [['chat.p95<1s', 'chat.p95 < 1s'], /^The threshold chat\.p95<1s occurs twice\. Remove one\.$/],
   ];
   for (const [texts, message] of rows) {
     t.throws(() => parseThresholds(texts), { name: 'ThresholdError', message }, texts.join());
@@ -229,7 +229,7 @@ void t.test('thresholds on calls count failed calls and turns without a response
     [
       of('voice.setup.max<2s', [...good, unconnected]),
       'FAIL',
-      /slowest call of 61 took never; 1 missed/,
+      /slowest call of 61 had no result; 1 missed/,
     ],
     [of('voice.setup.p95<200ms', good), 'FAIL', /60 missed the limit/],
     [of('voice.setup.p99<2s', good), 'NOT PROVEN', /60 samples are too few/],
@@ -237,7 +237,7 @@ void t.test('thresholds on calls count failed calls and turns without a response
     [
       of('voice.turn_response.p95<2s', [...good, silent]),
       'FAIL',
-      /40 missed the limit \(40 of them because nothing was received\)/,
+      /40 missed the limit \(40 of them without a result\)/,
     ],
     [of('voice.first_packet.p95<2s', good), 'NOT PROVEN', /^Nothing was measured\./],
     [of('voice.error_rate<5%', good), 'PASS', /^0 of 60 calls failed \(0%\)\.$/],

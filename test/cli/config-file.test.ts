@@ -1,4 +1,4 @@
-/** The configuration file sandbox-kit.config.yaml: what it sets, who overrules it, and its errors. */
+/** The configuration file sandbox-kit.config.yaml: its values, their precedence, and its errors. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -30,7 +30,7 @@ async function startTestAgent(t: Test, apiKey: string | null = null): Promise<st
   return agent.url;
 }
 
-void t.test('check takes the URL, the key, and its options from the file', async (t) => {
+void t.test('check reads the URL, the key, and its options from the file', async (t) => {
   const url = await startTestAgent(t, KEY);
   const config = `# a comment
 url: \${SANDBOX_URL:-${url}}
@@ -55,16 +55,23 @@ load:
   t.notMatch(JSON.stringify(report) + ran.stdout + ran.stderr, KEY, 'the key is never shown');
 });
 
-void t.test('the command line overrules the file, and a section the shared values', async (t) => {
-  const url = await startTestAgent(t);
-  const config = `url: http://127.0.0.1:1\nseed: shared\ncheck: { area: chat, seed: section }\n`;
-  const ran = await runWith(t, config, ['check', url, '--area=health', '--json=-']);
-  t.equal(ran.code, 0, ran.stderr);
-  const report = JSON.parse(ran.stdout) as CheckReport;
-  t.match(report, { target: url, seed: 'section' });
-  t.same(judgedAreas(report), ['health']);
-  t.match(ran.stderr, /Using sandbox-kit\.config\.yaml: check\.seed\.\n/, 'only what it set');
-});
+void t.test(
+  'the command line comes before the file, and a section before shared values',
+  async (t) => {
+    const url = await startTestAgent(t);
+    const config = `url: http://127.0.0.1:1\nseed: shared\ncheck: { area: chat, seed: section }\n`;
+    const ran = await runWith(t, config, ['check', url, '--area=health', '--json=-']);
+    t.equal(ran.code, 0, ran.stderr);
+    const report = JSON.parse(ran.stdout) as CheckReport;
+    t.match(report, { target: url, seed: 'section' });
+    t.same(judgedAreas(report), ['health']);
+    t.match(
+      ran.stderr,
+      /Using sandbox-kit\.config\.yaml: check\.seed\.\n/,
+      'only the keys that were used',
+    );
+  },
+);
 
 void t.test('an option replaces a value of the file that contradicts it', async (t) => {
   const config = 'url: http://127.0.0.1:1\nload: { duration: 30s, profile: chat, rate: 5 }\n';
@@ -78,7 +85,7 @@ void t.test('an option replaces a value of the file that contradicts it', async 
   t.match(
     both.stderr,
     /--quick and --duration can't be combined/,
-    'within one section it is wrong',
+    'within a section, the options contradict each other',
   );
   const key = await runWith(
     t,
@@ -88,10 +95,14 @@ void t.test('an option replaces a value of the file that contradicts it', async 
       KEY,
     },
   );
-  t.match(key.stderr, /Can't read none \(--api-key-file\)/, 'the file of the command line counts');
+  t.match(
+    key.stderr,
+    /Can't read none \(--api-key-file\)/,
+    'the option on the command line takes precedence',
+  );
 });
 
-void t.test('a file may set what a run does not use', async (t) => {
+void t.test('a file may set options that a run does not use', async (t) => {
   const url = await startTestAgent(t);
   const config = 'voiceUrl: ws://127.0.0.1:1/voice\ncheck: { voiceAnswerType: answer }\n';
   const ran = await runWith(t, config, ['check', url, '--area', 'health']);
@@ -101,7 +112,7 @@ void t.test('a file may set what a run does not use', async (t) => {
   t.match(explicit.stderr, /--voice-url needs the voice area/);
 });
 
-void t.test('the values of the sandbox do not reach a run against the service', async (t) => {
+void t.test('a run against a service does not use the values of the sandbox', async (t) => {
   const ran = await runWith(t, `url: http://127.0.0.1:1\napiKey: \${UNSET}\n`, [
     ...['check', 'http://127.0.0.1:2', '--area', 'service'],
   ]);
@@ -161,7 +172,7 @@ const wrongFiles: Row[] = [
     'check:\n  api-key-file: key',
     /yaml:2:3: Unknown key `api-key-file`\. Did you mean `apiKeyFile`\?/,
   ],
-  ['rate: 20', /yaml:1:1: Unknown key `rate`\. It belongs in a section: check \(or load/],
+  ['rate: 20', /yaml:1:1: Unknown key `rate`\. Move it to the section check \(or load/],
   ['load:\n  zzzzzz: 1', /yaml:2:3: Unknown key `zzzzzz`\. Known keys: url, profile, /],
   ['- url', /yaml:1:1: The file must be a mapping/],
   ['check: chat', /yaml:1:1: `check` must be a mapping with the options of the command\./],
@@ -180,21 +191,21 @@ const wrongFiles: Row[] = [
   ['apiKey: ${KEY:-sk-inline-1234}', /`apiKey` must not contain the secret itself/],
   [
     'url: ${SANDBOX_URL}',
-    /yaml:1:6: The environment variable SANDBOX_URL is not set\. Set it, or give a default: \$\{SANDBOX_URL:-default\}\./,
+    /yaml:1:6: The environment variable SANDBOX_URL is not set\. Set it, or add a default: \$\{SANDBOX_URL:-default\}\./,
   ],
   ['url: ${}', /yaml:1:6: Invalid reference to an environment variable\. Write \$\{NAME\}/],
   [
     'url: ${SECRET}',
-    /`url` must be the base URL of a sandbox, .*; the value of \$\{SECRET\} is not\./,
+    /`url` must be the base URL of a sandbox, .*\. The value of \$\{SECRET\} is invalid\./,
   ],
   [
     'check:\n  rate: ${SECRET}',
-    /`check\.rate` must be a number above 0; the value of \$\{SECRET\} is not\./,
+    /`check\.rate` must be a number above 0\. The value of \$\{SECRET\} is invalid\./,
   ],
-  ['apiKey: ${SECRET}\napiKeyFile: key', /sets apiKey and apiKeyFile\. Remove one of them\./],
+  ['apiKey: ${SECRET}\napiKeyFile: key', /sets both apiKey and apiKeyFile\. Remove one of them\./],
 ];
 
-void t.test('every error names its place and shows no secret', async (t) => {
+void t.test('every error has a position and shows no secret', async (t) => {
   for (const [config, message, args = ['check', 'http://127.0.0.1:1']] of wrongFiles) {
     const used = config.startsWith('url') ? ['check'] : args;
     const { code, stdout, stderr } = await runWith(t, config, used, { SECRET: 's3cret-value' });
@@ -227,7 +238,7 @@ void t.test('$${ is a literal ${, and an empty variable counts as unset', async 
   t.ok(existsSync(join(kept.directory, 'a${b}-c.md')));
 });
 
-void t.test('a file that ends in .yml is read, too', async (t) => {
+void t.test('a file that ends in .yml is also read', async (t) => {
   const directory = t.testdir({});
   writeFileSync(join(directory, 'sandbox-kit.config.yml'), 'check: { list: true }\n');
   const ran = await run(['check'], { cwd: directory });

@@ -6,17 +6,17 @@ import type { ConfigFile, ConfigValue } from './config-file.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The values of a command, and which of them the configuration file set. */
+/** The values of a command, and the names of those that the configuration file set. */
 interface Configured {
   values: Values;
   origin: ValueOrigin;
 }
 
 /**
- * Adds the values of the configuration file that the command line does not set, and names the file on
- * stderr if there are any.
+ * Adds values of the configuration file that the command line does not set. If it adds any, it names
+ * the file and the keys on stderr.
  *
- * @throws {UsageError} if the file is invalid, or a variable that it needs is unset.
+ * @throws {UsageError} if the file is invalid, or an environment variable that it needs is unset.
  */
 export async function applyConfigFile(
   command: CommandDescription,
@@ -26,7 +26,7 @@ export async function applyConfigFile(
   const path = findConfigFile(values['config']);
   if (path === undefined)
     return { values: { ...values, config: undefined }, origin: allFromCommandLine };
-  // Most commands run without a file, and the YAML library takes a moment to load.
+  // Loaded only if there is a file, because the YAML library makes the command start later.
   const { readConfigFile } = await import('./config-file.ts');
   const given: Values = { ...values, config: undefined };
   const added = selectValues(command, readConfigFile(path, await loadCommands()), given);
@@ -44,7 +44,7 @@ export async function applyConfigFile(
   };
 }
 
-/** Returns the path of the file that --config names, or of the one in the working directory. */
+/** Returns the path in --config, or the path of the file in the working directory. */
 function findConfigFile(config: unknown): string | undefined {
   if (config === false) return undefined;
   if (typeof config === 'string') return config;
@@ -53,31 +53,31 @@ function findConfigFile(config: unknown): string | undefined {
 }
 
 /**
- * Returns the values that apply: those of the section first, then the shared ones. A value is dropped
- * if an option of a higher rank sets or replaces it.
+ * Returns the values of the section and the shared values that apply to this run. The command line
+ * takes precedence over the section, and the section over shared values.
  */
 function selectValues(command: CommandDescription, file: ConfigFile, given: Values): ConfigValue[] {
   const section = file.sections.get(command.name) ?? [];
-  const selected = dropOverruled(section, command, setNames(given));
+  const selected = dropReplaced(section, command, setNames(given));
   const area = selected.find(({ setting }) => setting.name === 'area')?.read() ?? given['area'];
-  // The shared values are those of the sandbox, and this run tests the service.
+  // The shared values are about a sandbox, but this run tests a service.
   if (String(area) === 'service') return selected;
   const names = [...setNames(given), ...selected.map(({ setting }) => setting.name)];
   const { options } = command;
   const shared = file.shared.filter(({ setting: { name } }) =>
     name === 'url' ? command.arguments['url'] : options[name]?.isShared,
   );
-  return [...selected, ...dropOverruled(shared, command, names)];
+  return [...selected, ...dropReplaced(shared, command, names)];
 }
 
 const setNames = (given: Values): string[] =>
   Object.keys(given).filter((name) => given[name] !== undefined);
 
-function dropOverruled(
+function dropReplaced(
   values: readonly ConfigValue[],
   { options }: CommandDescription,
   names: readonly string[],
 ): ConfigValue[] {
-  const overruled = new Set(names.flatMap((name) => [name, ...(options[name]?.replaces ?? [])]));
-  return values.filter(({ setting }) => !overruled.has(setting.name));
+  const replaced = new Set(names.flatMap((name) => [name, ...(options[name]?.replaces ?? [])]));
+  return values.filter(({ setting }) => !replaced.has(setting.name));
 }

@@ -13,7 +13,7 @@ import {
   InvalidReferenceError,
   replaceReferences,
 } from './references.ts';
-import { settingsOf, sharedSettings, toKey, type Setting, type Settings } from './settings.ts';
+import { settingsOf, sharedSettingsOf, toKey, type Setting, type Settings } from './settings.ts';
 
 /** A value of the file. */
 export interface ConfigValue {
@@ -23,12 +23,12 @@ export interface ConfigValue {
   /**
    * Returns the value in the form in which the command line passes it.
    *
-   * @throws {UsageError} if an environment variable that it names is unset or has an invalid value.
+   * @throws {UsageError} if a referenced environment variable is unset or has an invalid value.
    */
   read: () => unknown;
 }
 
-/** A configuration file whose keys and fixed values are valid. */
+/** A configuration file. Its keys, and its values without references, are valid. */
 export interface ConfigFile {
   shared: readonly ConfigValue[];
   /** The values of each section by the name of the command. */
@@ -36,36 +36,36 @@ export interface ConfigFile {
 }
 
 /**
- * Reads a configuration file and checks all of its keys and fixed values. Environment variables are
- * read when a command uses the value.
+ * Reads a configuration file and checks its keys and its values without references. A value with a
+ * reference to an environment variable is checked when a command uses it.
  *
- * @throws {UsageError} with the position and what is wrong there.
+ * @throws {UsageError} with the position of the error.
  */
 export function readConfigFile(path: string, commands: readonly CommandDescription[]): ConfigFile {
   const source = readYamlSource(path, '--config');
   const { document } = source;
-  const shared = sharedSettings(commands);
-  const byKey = new Map(commands.map((command) => [toKey(command.name), command]));
+  const shared = sharedSettingsOf(commands);
+  const commandByKey = new Map(commands.map((command) => [toKey(command.name), command]));
   const values: ConfigValue[] = [];
   const sections = new Map<string, readonly ConfigValue[]>();
   const root = document.contents;
   if (root === null || (isScalar(root) && root.value === null)) return { shared: values, sections };
   if (!isMap(root)) throw source.errorAt(0, 'The file must be a mapping, such as url: http://….');
   for (const { key, at, node } of pairsOf(root, source)) {
-    const command = byKey.get(key);
+    const command = commandByKey.get(key);
     const setting = shared.get(key);
     if (key === '$schema') continue;
     if (command) sections.set(command.name, readSection(command, key, { at, node, source }));
     else if (setting) values.push(readValue(setting, key, { at, node, source }));
     else {
-      const known = [...byKey.keys(), ...shared.keys()];
-      const homes = commands.filter((each) => settingsOf(each).has(toKey(key)));
+      const known = [...commandByKey.keys(), ...shared.keys()];
+      const owners = commands.filter((each) => settingsOf(each).has(toKey(key)));
       throw source.errorAt(
         at,
         describeUnknown(
           key,
           known,
-          homes.map(({ name }) => toKey(name)),
+          owners.map(({ name }) => toKey(name)),
         ),
       );
     }
@@ -104,7 +104,8 @@ function pairsOf(
 ): { key: string; at: number; node: unknown }[] {
   return map.items.map(({ key, value }) => {
     const at = offsetOf(key) ?? offsetOf(map) ?? 0;
-    if (!isScalar(key) || typeof key.value !== 'string') throw errorAt(at, 'A key must be a name.');
+    if (!isScalar(key) || typeof key.value !== 'string')
+      throw errorAt(at, 'A key must be the name of an option or of a command.');
     return { key: key.value, at, node: resolveAlias(value, document) };
   });
 }
@@ -125,14 +126,14 @@ function describeUnknown(
   const closest = known.includes(spelled) ? spelled : findClosest(key, known);
   if (first !== '' && closest !== spelled) {
     const more = others.length === 0 ? '' : ` (or ${others.join(', ')})`;
-    return `Unknown key \`${key}\`. It belongs in a section: ${first}${more}.`;
+    return `Unknown key \`${key}\`. Move it to the section ${first}${more}.`;
   }
   const hint =
     closest === undefined ? `Known keys: ${known.join(', ')}.` : `Did you mean \`${closest}\`?`;
   return `Unknown key \`${key}\`. ${hint}`;
 }
 
-/** Reads a value, and checks it now if it does not depend on the environment. */
+/** Reads a value, and checks it if it does not contain a reference. */
 function readValue(setting: Setting, path: string, { at, node, source }: Place): ConfigValue {
   const { option } = setting;
   const scalars = scalarsOf(node);
@@ -155,8 +156,9 @@ function readValue(setting: Setting, path: string, { at, node, source }: Place):
     if (parsed.success) return value;
     const [issue] = parsed.error.issues;
     const expected = describeExpected(option);
-    // The value of a variable may be secret.
-    if (isFromEnvironment) throw errorAt(`must be ${expected}; ${describeSource(scalars)} is not.`);
+    // The message does not quote the value of a variable, because it may be secret.
+    if (isFromEnvironment)
+      throw errorAt(`must be ${expected}. ${describeSource(scalars)} is invalid.`);
     throw errorAt(describeIssue('', issue, expected).trim());
   };
   const isDynamic = scalars.some((each) => hasReference(textOf(each)));
@@ -192,9 +194,9 @@ const describeExpected = (option: Option): string =>
   option.type === 'boolean' ? 'true or false' : expectedOf(option.schema);
 
 const describeSource = (scalars: readonly Scalar[]): string =>
-  scalars.length === 1 && scalars[0] ? `the value of ${textOf(scalars[0])}` : 'one of its values';
+  scalars.length === 1 && scalars[0] ? `The value of ${textOf(scalars[0])}` : 'One of its values';
 
-/** Returns a scalar as the author wrote it, for example `017` for a text. */
+/** Returns a scalar as it is written in the file, for example `017`. */
 function textOf({ value, source }: Scalar): string {
   return typeof value === 'string' ? value : (source ?? String(value));
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { CommandDescription } from '../command.ts';
 import { CONFIG_FILE } from '../flags/config-file.ts';
-import { settingsOf, sharedSettings, toKey, type Setting, type Settings } from './settings.ts';
+import { settingsOf, sharedSettingsOf, toKey, type Setting, type Settings } from './settings.ts';
 
-/** A value that comes from the environment: `${NAME}` or `${NAME:-default}`. */
+/** The schema of a value with a reference: `${NAME}` or `${NAME:-default}`. */
 const reference = { type: 'string', pattern: '\\$\\{' };
 const onlyReference = { type: 'string', pattern: '^\\$\\{[A-Za-z_][A-Za-z0-9_]*\\}$' };
 
@@ -28,7 +28,7 @@ export function createConfigSchema(commands: readonly CommandDescription[]): Sch
     additionalProperties: false,
     properties: {
       $schema: { type: 'string' },
-      ...propertiesOf(sharedSettings(commands)),
+      ...propertiesOf(sharedSettingsOf(commands)),
       ...Object.fromEntries(sections),
     },
   };
@@ -39,7 +39,10 @@ const propertiesOf = (settings: Settings): Record<string, Schema> =>
 
 function schemaOf({ option, help }: Setting): Schema {
   if (option.isSecret) {
-    return { description: `${help}. Only as a reference: \${NAME}`, ...onlyReference };
+    return {
+      description: `${help}. Must be a reference to an environment variable: \${NAME}`,
+      ...onlyReference,
+    };
   }
   const value = toJsonSchema(option.schema);
   const { type, items } = value;
@@ -50,7 +53,7 @@ function schemaOf({ option, help }: Setting): Schema {
   return { description: help, ...allowReference(value, option.type) };
 }
 
-/** Adds the forms that a YAML file allows: a reference, and a number or a boolean for a text. */
+/** Adds the forms that a YAML file also allows: a reference, and a number or a boolean as text. */
 function allowReference(value: Schema, type: Setting['option']['type']): Schema {
   const { type: valueType, ...others } = value;
   const isAnyText = valueType === 'string' && !('enum' in value) && !('pattern' in value);
@@ -59,20 +62,20 @@ function allowReference(value: Schema, type: Setting['option']['type']): Schema 
   return { anyOf: [value, ...(fixed ? [{ type: 'number' }] : []), reference] };
 }
 
-/** Returns the JSON Schema of what an option accepts, without its default and description. */
+/** Returns the JSON Schema of the values of an option, without its default and description. */
 function toJsonSchema(schema: z.ZodType): Schema {
   const json = z.toJSONSchema(schema, { io: 'input', target: 'draft-7', unrepresentable: 'any' });
-  return withoutTexts(json) as Schema;
+  return removeTexts(json) as Schema;
 }
 
-function withoutTexts(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutTexts);
+function removeTexts(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(removeTexts);
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => !['$schema', 'default', 'description'].includes(name))
       // A number without a bound has the maximum Infinity.
       .filter(([, each]) => each !== null && each !== Infinity)
-      .map(([name, each]) => [name, withoutTexts(each)]),
+      .map(([name, each]) => [name, removeTexts(each)]),
   );
 }

@@ -1,6 +1,6 @@
 /** References to environment variables in a configuration file: `${NAME}` and `${NAME:-default}`. */
 
-/** A reference can't be replaced. The message is a sentence without a full stop. */
+/** A reference is malformed, or its variable is unset. The message has no full stop. */
 export class InvalidReferenceError extends Error {
   override name = 'InvalidReferenceError';
 }
@@ -8,12 +8,12 @@ export class InvalidReferenceError extends Error {
 const ANY = /\$\$\{|\$\{([^}]*)(\}?)/g;
 const NAME_AND_DEFAULT = /^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/s;
 
-/** Returns whether a text contains a reference, or an escaped one: `$${`. */
+/** Returns whether a text contains a reference or the escaped form `$${`. */
 export function hasReference(text: string): boolean {
   return text.includes('${');
 }
 
-/** Returns whether a text is one reference without a default. */
+/** Returns whether a text consists of one reference without a default. */
 export function isReferenceOnly(text: string): boolean {
   return /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/.test(text.trim());
 }
@@ -32,13 +32,13 @@ export function replaceReferences(
     const [, name, fallback] = (end === '}' && NAME_AND_DEFAULT.exec(content)) || [];
     if (name === undefined) {
       throw new InvalidReferenceError(
-        'Invalid reference to an environment variable. Write ${NAME} or ${NAME:-default}, and $${ for the characters ${',
+        'Invalid reference to an environment variable. Write ${NAME} or ${NAME:-default}. Write $${ if you mean the text ${ itself',
       );
     }
     const value = readVariable(name) ?? fallback;
     if (value !== undefined) return value;
     throw new InvalidReferenceError(
-      `The environment variable ${name} is not set. Set it, or give a default: \${${name}:-default}`,
+      `The environment variable ${name} is not set. Set it, or add a default: \${${name}:-default}`,
     );
   });
 }

@@ -1,4 +1,4 @@
-/** What a configuration file can set, derived from the options of the commands. */
+/** The settings of a configuration file, derived from the options of the commands. */
 import type { z } from 'zod';
 import type { CommandDescription } from '../command.ts';
 import { isOnByDefault, type Option } from '../flags/option.ts';
@@ -6,16 +6,16 @@ import { describeOption } from '../output/help.ts';
 
 /** One key of a configuration file. */
 export interface Setting {
-  /** The option or argument that it sets, such as `api-key-file`. */
+  /** Name of the option or argument, such as `api-key-file`. */
   name: string;
-  /** The key in the file, such as `apiKeyFile`. */
+  /** Key in the file, such as `apiKeyFile`. */
   key: string;
   option: Option;
   /** One sentence without a full stop, with the default. */
   help: string;
 }
 
-/** The settings of one level of the file, by key. */
+/** The settings of a section, or the shared settings, by key. */
 export type Settings = ReadonlyMap<string, Setting>;
 
 /** Returns the key of an option or a command: `api-key-file` becomes `apiKeyFile`. */
@@ -23,7 +23,7 @@ export function toKey(name: string): string {
   return name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Returns the settings in the section of a command: its options, and its URL. */
+/** Returns the settings in the section of a command: its options and its URL. */
 export function settingsOf(command: CommandDescription): Settings {
   const { url } = command.arguments;
   const options = Object.entries(command.options).filter(([name]) => name !== 'config');
@@ -34,7 +34,7 @@ export function settingsOf(command: CommandDescription): Settings {
 }
 
 /** Returns the settings outside of sections, which apply to every command that tests a sandbox. */
-export function sharedSettings(commands: readonly CommandDescription[]): Settings {
+export function sharedSettingsOf(commands: readonly CommandDescription[]): Settings {
   return byKey(
     commands.flatMap((command) =>
       [...settingsOf(command).values()].filter(({ option }) => option.isShared),
@@ -48,7 +48,7 @@ function toOption({ schema, help }: { schema: z.ZodType; help: string }): Option
 
 function helpOf(option: Option): string {
   const help = describeOption(option);
-  // The help of a switch that is on by default says what turning it off does.
+  // The help of a switch that is on by default describes the effect of turning it off.
   return isOnByDefault(option) ? `false: ${help}` : help;
 }
 

@@ -4,7 +4,7 @@ import { filePath } from './values.ts';
 /** The configuration file that commands read from the working directory. */
 export const CONFIG_FILE = 'sandbox-kit.config.yaml';
 
-/** The option of every command that names the configuration file. */
+/** The option for the path of the configuration file, which every command has. */
 export const configOption = option(
   filePath,
   'FILE',
@@ -12,7 +12,7 @@ export const configOption = option(
   `${CONFIG_FILE}, if it exists`,
 );
 
-/** Says where the value of an option comes from. */
+/** Tells whether the value of an option comes from the configuration file. */
 export interface ValueOrigin {
   /** Returns whether the configuration file set the option. */
   isFromFile(name: string): boolean;

@@ -1,6 +1,6 @@
 /**
- * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would take
- * the second word for a positional argument or for short options.
+ * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would treat
+ * the second word as a positional argument or as short options.
  */
 export function joinDashValues(args: readonly string[]): string[] {
   const end = args.indexOf('--');

@@ -40,7 +40,7 @@ export function readEnvironment(): Environment {
   return environment.parse(process.env);
 }
 
-/** Returns a variable that a configuration file names. An empty variable counts as unset. */
+/** Returns an environment variable that a configuration file refers to. An empty one counts as unset. */
 export function readVariable(name: string): string | undefined {
   return variable.parse(process.env[name]);
 }
@@ -74,7 +74,9 @@ function readKey(
   name: 'SANDBOX_KIT_API_KEY' | 'SANDBOX_KIT_SERVICE_API_KEY',
 ): string | undefined {
   if (configured !== undefined && apiKeyFile !== undefined) {
-    throw new UsageError('The configuration file sets apiKey and apiKeyFile. Remove one of them.');
+    throw new UsageError(
+      'The configuration file sets both apiKey and apiKeyFile. Remove one of them.',
+    );
   }
   if (configured !== undefined) return checkKey(configured, 'The key in apiKey');
   if (apiKeyFile !== undefined) {
@@ -94,7 +96,7 @@ function checkKey(key: string, label: string): string {
   );
 }
 
-/** Reads the proxies. A variable in lowercase wins, as in other programs. */
+/** Reads the proxies. Lowercase variables take precedence, as in other programs. */
 export function readProxies(): ProxySettings {
   const variables = readEnvironment();
   const { https_proxy: https, http_proxy: http, no_proxy: none } = variables;

@@ -20,9 +20,9 @@ export interface Option<Schema extends z.ZodType = z.ZodType> {
   group?: string;
   /** Whether the configuration file can set the option once for all commands that test a sandbox. */
   isShared?: true;
-  /** Whether only the configuration file can set it: its value would show in the list of processes. */
+  /** Whether only the configuration file can set it, because a process list shows the command line. */
   isSecret?: true;
-  /** Options that lose a value of a lower rank when this option is set: both would contradict. */
+  /** Options that contradict this one. Setting it discards their values from a lower level. */
   replaces?: readonly string[];
 }
 
@@ -72,7 +72,7 @@ export function shared<Each extends Option>(each: Each): Each {
   return { ...each, isShared: true };
 }
 
-/** Names the options whose value from the configuration file this option replaces. */
+/** Sets the options whose value from the configuration file this option replaces. */
 export function replacing<Each extends Option>(names: readonly string[], each: Each): Each {
   return { ...each, replaces: names };
 }

@@ -37,18 +37,18 @@ export const apiKeyHeader = optionWithDefault(
   SERVICE_API_KEY_HEADER,
 );
 
-/** The API key, in a file or (in the configuration file) from an environment variable. */
+/** The API key: in a file, or from an environment variable that the configuration file names. */
 export const keyOptions = {
   'api-key': replacing(['api-key-file'], secretOption(values.text, 'KEY', 'API key')),
   'api-key-file': replacing(['api-key'], apiKeyFile),
 };
 
-/** How to reach the sandbox that a command tests. */
+/** Options of the connection to the sandbox. */
 export const sandboxAccess = {
   'api-key': shared(keyOptions['api-key']),
   'api-key-file': shared(keyOptions['api-key-file']),
   'header-file': shared(
-    option(values.filePath, 'FILE', 'Send the headers in this file: lines in the form Name: value'),
+    option(values.filePath, 'FILE', 'Send the headers in this file, one Name: value per line'),
   ),
   ca: shared(option(values.filePath, 'FILE', 'Trust the CA certificates in this PEM file')),
   cert: shared(option(values.filePath, 'FILE', 'Client certificate (PEM)')),
@@ -110,7 +110,7 @@ export const conformanceReports = group('Report', {
   verbose: switchOption('Show all notes and all observed behavior'),
 });
 
-/** Environment variables that say how to reach a sandbox. */
+/** Environment variables of the connection to a sandbox. */
 export const accessVariables = {
   SANDBOX_KIT_KEY_PASSPHRASE: 'Passphrase of --key',
   HTTPS_PROXY: 'Proxy for https: URLs; HTTP_PROXY for http:, NO_PROXY for exceptions',
@@ -123,7 +123,7 @@ export const selectionOptions = {
     'IDS',
     'Judge only these requirements, such as CHAT-024,USERS-*; sends all requests of their areas',
   ),
-  skip: option(values.requirementPatterns, 'IDS', 'Leave out these requirements'),
+  skip: option(values.requirementPatterns, 'IDS', 'Skip these requirements'),
   requirements: option(
     values.text,
     'SET',

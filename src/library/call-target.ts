@@ -1,19 +1,19 @@
-/** How calls are placed. */
+/** Settings of the calls of a run. */
 export interface CallTarget {
   /** URL of the voice WebSocket (default: `/voice` of the sandbox). */
   url?: string | undefined;
-  /** Type of the message that carries the WebRTC answer (default: `webrtc_answer`). */
+  /** Type of the message with the WebRTC answer (default: `webrtc_answer`). */
   answerType?: string | undefined;
-  /** Field of that message that holds the answer (default: `webrtc_answer`). */
+  /** Field of that message with the answer (default: `webrtc_answer`). */
   answerField?: string | undefined;
   /** IP address of this machine for media (default: the address that reached the WebSocket). */
   mediaAddress?: string | undefined;
 }
 
-/** The message type, and the field, that carry the WebRTC answer to a sandbox. */
+/** Default type and field of the message with the WebRTC answer. */
 const ANSWER_NAME = 'webrtc_answer';
 
-/** Returns how calls are placed, in the form that the packages take. */
+/** Returns the settings of calls with defaults, in the form of the packages. */
 export function resolveCallTarget({
   url,
   answerType,

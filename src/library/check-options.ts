@@ -15,15 +15,15 @@ import {
 /** Options of `check`. Only `url` is required. */
 export interface CheckOptions extends RunOptions {
   /**
-   * The areas to check: `chat`, `health`, `users`, `voice`, or `service` alone (default: all areas of
-   * a sandbox).
+   * The areas to check: `chat`, `health`, `users`, `voice`, or only `service` (default: all areas of a
+   * sandbox).
    */
   areas?: readonly Area[] | undefined;
   /** Header of the service's key; service only (default: `x-service-api-key`). */
   apiKeyHeader?: string | undefined;
   /** Accepts a plain HTTP URL that is not on loopback (default: false). */
   allowHttp?: boolean | undefined;
-  /** Messages that make the agent use a tool, at most 50 (default: three of a shop). */
+  /** Messages that make the agent use a tool, at most 50 (default: three messages to a shop). */
   prompts?: readonly string[] | undefined;
   /** Requests in flight, 1 to 64 (default: 6). */
   concurrency?: number | undefined;
@@ -37,17 +37,17 @@ export interface CheckOptions extends RunOptions {
   strict?: boolean | undefined;
   /** Ids or patterns such as `USERS-*` of the requirements to judge (default: all of the areas). */
   only?: readonly string[] | undefined;
-  /** Ids or patterns of requirements to leave out. */
+  /** Ids or patterns of the requirements to skip. */
   skip?: readonly string[] | undefined;
   /** Requirement set of a release, such as `0.2`; later requirements are notes (default: newest). */
   requirements?: string | undefined;
-  /** Failures that are accepted, each with the reason. */
+  /** Failures to accept, each with the reason. */
   knownFailures?: readonly KnownFailure[] | undefined;
   /** An earlier report. The new report then has a `comparison`. */
   compareWith?: CheckReport | undefined;
-  /** How calls are placed. */
+  /** Settings of calls. */
   voice?: CallTarget | undefined;
-  /** A file to write all exchanges to, for `grade`. */
+  /** Path of a file for all exchanges, which `grade` can judge again. */
   recordFile?: string | undefined;
   /** Called after every exchange. */
   onExchange?: ((exchange: ExchangeRecord) => void) | undefined;
@@ -56,9 +56,9 @@ export interface CheckOptions extends RunOptions {
 const PROMPTS_MAX = 50;
 
 const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
-const AREAS = 'a list of chat, health, users, and voice, or service alone';
+const AREAS = 'a list of chat, health, users, and voice, or only service';
 
-/** Areas of a sandbox, or the area of the service alone. */
+/** Areas of a sandbox, or only the area of the service. */
 export const areasOption = z
   .array(z.enum([...sandboxAreas, 'service'], 'one of chat, health, users, voice, service'), AREAS)
   .min(1, AREAS)

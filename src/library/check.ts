@@ -16,7 +16,7 @@ export type { CheckOptions } from './check-options.ts';
  *
  *     const report = await check({ url: 'http://127.0.0.1:8080', areas: ['chat', 'health'] });
  *
- * @throws {TypeError} if an option is unknown or invalid. Nothing was sent then.
+ * @throws {TypeError} if an option is unknown or invalid. No request is sent then.
  */
 export async function check(options: CheckOptions): Promise<CheckReport> {
   checkOptions('check', checkOptionsSchema, options);
@@ -28,7 +28,7 @@ export async function check(options: CheckOptions): Promise<CheckReport> {
     throw new TypeError("check: intrusive needs areas ['service'].");
   }
   const { recordFile } = options;
-  // A file that can't be written rejects before the run, not after it.
+  // Fails before the run, not after it, if the file can't be written.
   if (recordFile !== undefined) await writeFile(recordFile, '');
   const { transcript, report } = await runCheck({ ...options, url: normalizeBaseUrl(options.url) });
   if (recordFile !== undefined) {

@@ -7,21 +7,21 @@ import { runDiagnosis } from './run-diagnosis.ts';
 
 /** Options of `diagnose`. Only `url` is required. */
 export interface DiagnoseOptions extends RunOptions {
-  /** The areas to test: areas of a sandbox, or `service` alone (default: all areas of a sandbox). */
+  /** The areas to test: areas of a sandbox, or only `service` (default: all areas of a sandbox). */
   areas?: readonly Area[] | undefined;
   /** Header of the service's key; service only (default: `x-service-api-key`). */
   apiKeyHeader?: string | undefined;
   /** Timeout of chat and user requests in milliseconds (default: 30 000). */
   timeoutMs?: number | undefined;
-  /** How the voice WebSocket is reached. With its `url`, it must open. */
+  /** Settings of calls. If `url` is set, the WebSocket must open. */
   voice?: CallTarget | undefined;
 }
 
-/** Whether a peer can be reached, and the requests that were sent to find out. */
+/** Whether a peer can be reached, with the requests of the diagnosis. */
 export interface DiagnosisReport {
   target: string;
   ok: boolean;
-  /** The one cause that prevents a check, and what to do about it. */
+  /** The one cause that prevents a check, and its fix. */
   blockedBy?: { id: string; message: string; cure: string };
   /** A problem with the voice endpoint when voice was not selected. */
   remark?: string;

@@ -5,8 +5,8 @@ import { isObject } from '../platform/json.ts';
 import * as schemas from '../platform/options.ts';
 
 /**
- * Headers of a request or response: an object, or `Headers` of the Fetch API. A header with several
- * values can be an array, as Node has it.
+ * Headers of a request or response: an object, or `Headers` of the Fetch API. The value of a header
+ * can be an array, as in Node.
  */
 export type ExchangeHeaders =
   | { readonly [name: string]: string | number | readonly string[] | undefined }
@@ -35,7 +35,7 @@ export interface ExchangeResponse {
 export interface Exchange {
   request: ExchangeRequest;
   response: ExchangeResponse;
-  /** Time from the request to the complete response; targets are judged only with it. */
+  /** Time from the request to the complete response; without it, targets are not judged. */
   durationMs?: number | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface ExchangeFinding {
   pointer: string;
   expected: string;
   received: string;
-  /** What to do, if there is a usual cause. */
+  /** How to fix the usual cause, if there is one. */
   hint?: string;
   /** The change to the response that would fix it. */
   repair?: string;
@@ -87,17 +87,16 @@ const exchangeSchema = schemas.optionsObject<Exchange>(
 );
 
 /**
- * Judges one request and response that a test sent and received itself, and returns where the
- * response deviates from the interface; an empty list if it conforms. Rules that need several
- * exchanges are left to `check`.
+ * Judges one request of a test and its response. Returns the deviations of the response from the
+ * interface; an empty list if it conforms. Only `check` judges rules that need several exchanges.
  *
  *     const findings = validateExchange({
  *       request: { method: 'POST', path: '/v1/chat/completions', body: request },
  *       response: { status: response.status, headers: response.headers, body: await response.json() },
  *     });
  *
- * A request that the interface allows must be accepted. Any other request may be refused, and then the
- * error is judged.
+ * A request that the interface allows must be accepted. Any other request may be refused; the error
+ * response is then judged.
  *
  * @throws {TypeError} if the exchange is incomplete, or its route is not part of the interface.
  */
@@ -147,7 +146,7 @@ const isIterableHeaders = (
 ): headers is Extract<ExchangeHeaders, { forEach(callback: never): void }> =>
   typeof headers['forEach' as keyof typeof headers] === 'function';
 
-/** Returns a body as it is recorded: UTF-8 as text, other bytes as base64. */
+/** Returns a body in the form of a recording: UTF-8 as text, other bytes as base64. */
 function readBody(body: unknown): { body?: string; bodyBase64?: string } {
   if (body === undefined) return {};
   if (typeof body === 'string') return { body };

@@ -14,11 +14,11 @@ export interface GradeOptions {
   strict?: boolean | undefined;
   /** Ids or patterns such as `USERS-*` of the requirements to judge (default: all that the run judged). */
   only?: readonly string[] | undefined;
-  /** Ids or patterns of requirements to leave out. */
+  /** Ids or patterns of the requirements to skip. */
   skip?: readonly string[] | undefined;
   /** Requirement set of a release, such as `0.2`; later requirements are notes (default: newest). */
   requirements?: string | undefined;
-  /** Failures that are accepted, each with the reason. */
+  /** Failures to accept, each with the reason. */
   knownFailures?: readonly KnownFailure[] | undefined;
 }
 
@@ -39,7 +39,7 @@ const gradeOptionsSchema = schemas.optionsObject<GradeOptions>(
  * `sandbox-kit grade --json` writes.
  *
  * @throws {TypeError} if an option is unknown or invalid.
- * @throws {UsageError} (an error of that name) if the file can't be read, or is no recording.
+ * @throws {UsageError} (an error of that name) if the file can't be read, or is not a recording.
  */
 export async function grade(options: GradeOptions): Promise<CheckReport> {
   schemas.checkOptions('grade', gradeOptionsSchema, options);

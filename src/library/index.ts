@@ -1,4 +1,4 @@
-/** The functions of the library, which the commands of the CLI call, too. */
+/** The functions of the library. The commands of the CLI also call them. */
 export { check, type CheckOptions } from './check.ts';
 export type { CallTarget } from './call-target.ts';
 export { diagnose, type DiagnoseOptions, type DiagnosisReport } from './diagnose.ts';

@@ -13,8 +13,8 @@ export interface KnownFailureProblem {
 }
 
 /**
- * Returns the first known failure that does not fit a run. An id of an area that is not checked fits,
- * because one file can serve several runs.
+ * Returns the first known failure that does not fit a run. An id of an area that is not checked is
+ * allowed, because one file can serve several runs.
  */
 export function findKnownFailureProblem(
   accepted: readonly KnownFailure[],
@@ -43,7 +43,7 @@ export function rejectKnownFailures(
   if (!problem) return;
   const { index, id, kind } = problem;
   const reasons = {
-    unknown: `is no requirement: ${JSON.stringify(id)}`,
+    unknown: `is not the id of a requirement: ${JSON.stringify(id)}`,
     otherPeer: `is not part of this run: ${JSON.stringify(id)}`,
     duplicate: `occurs twice: ${JSON.stringify(id)}`,
   };

@@ -61,7 +61,7 @@ export interface LoadOptions extends RunOptions {
   calls?: number | undefined;
   /** Calls to place per second, up to 100 (default: 10). */
   callsPerSecond?: number | undefined;
-  /** How calls are placed. */
+  /** Settings of calls. */
   voice?: CallTarget | undefined;
   /** Reports exit code 0 if the verdict is NOT PROVEN, for short runs (default: false). */
   acceptNotProven?: boolean | undefined;

@@ -20,16 +20,16 @@ const SEARCH_RATES_SUM = 12_000;
 /** The packet records of all calls must fit into memory. */
 const CALL_SECONDS_MAX = 60_000;
 
-/** The options that determine what a run sends. */
+/** The options that determine the requests of a run. */
 export type LoadChoices = Omit<LoadOptions, 'url'>;
 
-/** How many requests a run sends at most. */
+/** The maximum number of requests of a run. */
 export interface LoadSize {
   requests: number;
   modelCalls: number;
 }
 
-/** The settings of a run, and what it sends. */
+/** The settings, the plan, and the size of a run. */
 export interface PreparedLoad {
   settings: Parameters<typeof loadModule.planLoad>[0] & {
     findMax?: { stepMs: number };
@@ -40,7 +40,7 @@ export interface PreparedLoad {
   size: LoadSize;
 }
 
-/** Returns an option as its caller writes it: `stepMs` or `--step`. */
+/** Returns the name of an option as the user writes it: `stepMs` or `--step`. */
 export type ShowOption = (name: keyof LoadOptions) => string;
 
 /** Returns why options can't be combined, as a sentence; undefined if they can. */
@@ -81,7 +81,7 @@ function findCallConflict(options: LoadChoices, show: ShowOption): string | unde
 /**
  * Returns the settings of a run with all defaults, and its plan. The options must not conflict.
  *
- * @throws {ThresholdError} if a threshold can't be read, or the run can't measure it.
+ * @throws {ThresholdError} if a threshold is invalid, or the run can't measure it.
  */
 export function prepareLoad(
   options: LoadChoices,

@@ -55,7 +55,7 @@ function findEndpointProblem(
   exchanges: readonly Exchange[],
 ): Preflight['blockedBy'] {
   const all = exchanges.filter((exchange) => exchange.endpoint === endpoint);
-  // For voice, the diagnosis also tries a path that must fail, so the last exchange is no evidence.
+  // For voice, the diagnosis also tries a path that must fail, so the last exchange proves nothing.
   const upgraded = all.find(({ response }) => response?.status === 101);
   const last = endpoint === 'voice' ? (upgraded ?? all[0]) : all.at(-1);
   if (last && (isSuccess(last) || upgraded)) return undefined;

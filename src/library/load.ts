@@ -16,11 +16,11 @@ export type { LoadOptions, LoadProgress } from './load-options.ts';
 /**
  * Load-tests a sandbox, and returns the report that `sandbox-kit load --json` writes. Its `verdict`
  * is `PASS`, `FAIL`, `NOT PROVEN`, `INVALID RUN`, or `NOT TESTED`; a broken sandbox never rejects the
- * promise. There is no confirmation of large runs: you choose the rate, the duration, and the target.
+ * promise. A large run needs no confirmation: you choose the rate, the duration, and the target.
  *
  *     const report = await load({ url, profile: 'chat', rate: 20, durationMs: 3000 });
  *
- * @throws {TypeError} if an option is unknown or invalid, or options conflict. Nothing was sent then.
+ * @throws {TypeError} if an option is unknown or invalid, or options conflict. No request is sent then.
  */
 export async function load(options: LoadOptions): Promise<LoadReport> {
   checkOptions('load', loadOptionsSchema, options);
@@ -33,7 +33,7 @@ export async function load(options: LoadOptions): Promise<LoadReport> {
   return runLoad({ ...options, url: normalizeBaseUrl(options.url) }, prepared);
 }
 
-/** @throws {TypeError} if a threshold can't be read, or the run can't measure it. */
+/** @throws {TypeError} if a threshold is invalid, or the run can't measure it. */
 async function prepare(options: LoadOptions): Promise<PreparedLoad> {
   const loadPackage = await import('../../load/index.ts');
   try {

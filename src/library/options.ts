@@ -14,31 +14,31 @@ import { isObject } from '../platform/json.ts';
 import * as options from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';
 
-/** How a sandbox or service is reached, and how a run is repeated or stopped. */
+/** Options of every run: the connection, the seed, and the signal. */
 export interface RunOptions {
   /** Base URL of the sandbox or service. */
   url: string;
-  /** The bearer key of the sandbox, or the key of the service (default: none is sent). */
+  /** The bearer key of the sandbox, or the key of the service (default: no key). */
   apiKey?: string | undefined;
   /** CA certificates in PEM to trust in addition to the built-in ones. */
   ca?: string | undefined;
   /**
-   * Headers of every request and of the voice WebSocket, such as those of a gateway. Their values
-   * appear in no report.
+   * Headers of every request and of the voice WebSocket, for example for a gateway. Reports never
+   * contain their values.
    */
   headers?: Readonly<Record<string, string>> | undefined;
-  /** The certificate for a sandbox that demands one: `cert`, `key`, and the key's `passphrase`. */
+  /** Client certificate: `cert`, `key`, and the `passphrase` of the key. */
   clientCertificate?: ClientCertificate | undefined;
   /**
-   * URLs of the proxies for `https:` and `http:`, and the hosts without one. The library does not read
-   * `HTTPS_PROXY`.
+   * URLs of the proxies for `https:` and `http:`, and the hosts to reach directly. The library does
+   * not read `HTTPS_PROXY`.
    */
   proxies?: ProxySettings | undefined;
   /** Random seed, from which all ids derive; repeats an earlier run (default: random). */
   seed?: string | undefined;
   /**
-   * Stops the run. The promise still resolves: the report covers what happened until then, as the
-   * report of the command does after Ctrl-C.
+   * Stops the run. The promise still resolves: the report covers the run until then, like the report
+   * of the command after Ctrl-C.
    */
   signal?: AbortSignal | undefined;
 }
@@ -47,7 +47,7 @@ export interface RunOptions {
 export interface KnownFailure {
   /** The id of the requirement, such as `CHAT-024`. */
   id: string;
-  /** Why the failure is accepted. */
+  /** The reason for accepting the failure. */
   comment: string;
 }
 
@@ -59,11 +59,11 @@ export interface ModelEndpoint {
   apiKey?: string | undefined;
   /** Timeout of one request in milliseconds. */
   timeoutMs?: number | undefined;
-  /** How often a failed request is sent again. */
+  /** Maximum number of retries of a failed request. */
   retriesMax?: number | undefined;
 }
 
-/** An OpenAI-compatible endpoint that speaks the lines of users. */
+/** An OpenAI-compatible endpoint that turns the text of users into speech. */
 export interface SpeechModel {
   /** Base URL, such as `https://api.example.com/v1`. */
   baseUrl: string;
@@ -128,7 +128,7 @@ const headersOption = z.custom(
         typeof text === 'string' &&
         isHeaderValue(text),
     ),
-  'an object of header names and values, without headers that each request sets itself',
+  'an object of header names and values, without headers that the kit sets itself',
 );
 
 const proxyOption = z.custom(
@@ -159,7 +159,7 @@ export const runOptions = {
   signal: signalOption,
 };
 
-/** Returns what requests need in addition to the URL, the key, and the CA. */
+/** Returns the settings of the connection, except the URL, the key, and the CA. */
 export function connectionOf({
   headers = {},
   clientCertificate,

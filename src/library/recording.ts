@@ -13,7 +13,7 @@ type Transcript = ReturnType<Conformance['readTranscript']>;
  * Reads a file that a check recorded.
  *
  * @param option The option that names the file in messages.
- * @throws {UsageError} if it can't be read, or is no recording.
+ * @throws {UsageError} if it can't be read, or is not a recording.
  */
 export function readRecording(path: string, option: string, conformance: Conformance): Transcript {
   const recording = readTextFile(path, option);

@@ -10,7 +10,7 @@ import { resolveSelection, type ResolvedSelection } from './selection.ts';
 type Conformance = typeof conformanceModule;
 type PackageOptions = Parameters<Conformance['check']>[0];
 
-/** What only the CLI observes. */
+/** Callbacks that only the CLI uses. */
 export interface CheckHooks {
   /** Called with a sentence for people while the run waits for the peer to come back. */
   onWaiting?: PackageOptions['onWaiting'];
@@ -21,7 +21,7 @@ export interface CheckHooks {
 /**
  * Returns the options that determine what a check sends and judges.
  *
- * @throws {SelectionError} if they select nothing, or an unknown requirement or set.
+ * @throws {SelectionError} if they select no requirement, or an unknown requirement or set.
  */
 export function selectionOf(
   {
@@ -47,7 +47,7 @@ export function selectionOf(
 
 type CheckSelection = Parameters<Conformance['planCheck']>[0] & ResolvedSelection;
 
-/** Checks a peer with options that are valid, and returns the recorded exchanges, too. */
+/** Checks a peer with valid options. Returns the report and the recorded exchanges. */
 export async function runCheck(
   options: CheckOptions & CheckHooks,
 ): Promise<Awaited<ReturnType<Conformance['check']>>> {

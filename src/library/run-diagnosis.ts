@@ -5,7 +5,7 @@ import { resolveCallTarget, type CallTarget } from './call-target.ts';
 import { connectionOf, type RunOptions } from './options.ts';
 import { kitVersion } from './kit-version.ts';
 
-/** A diagnosis with options that are valid. */
+/** Valid options of a diagnosis. */
 export interface DiagnosisRun extends Pick<
   RunOptions,
   'headers' | 'clientCertificate' | 'proxies'

@@ -7,7 +7,7 @@ import type { PreparedLoad } from './load-plan.ts';
 import { connectionOf } from './options.ts';
 import { runLoadPreflight } from './load-preflight.ts';
 
-/** Load-tests a sandbox with options that are valid and prepared. */
+/** Load-tests a sandbox with valid options and prepared settings. */
 export async function runLoad(
   options: LoadOptions,
   { settings }: Pick<PreparedLoad, 'settings'>,

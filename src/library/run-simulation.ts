@@ -5,16 +5,16 @@ import { randomSeed } from '../platform/random.ts';
 import { kitVersion } from './kit-version.ts';
 
 export const CHAT_CONCURRENCY = 5;
-/** Calls need more time than CPU. */
+/** More than for chat, because calls need more time but little CPU. */
 export const VOICE_CONCURRENCY = 10;
 
-/** Returns how many sessions run at the same time. */
+/** Returns the default number of concurrent sessions. */
 export const defaultConcurrency = (hasCalls: boolean): number =>
   hasCalls ? VOICE_CONCURRENCY : CHAT_CONCURRENCY;
 
 type PackageOptions = Parameters<typeof serviceModule.simulate>[0];
 
-/** A simulation run with options that are valid. */
+/** Valid options of a simulation run. */
 export interface SimulationRun extends Omit<
   PackageOptions,
   'sandbox' | 'seed' | 'kitVersion' | 'preflight' | 'clock'

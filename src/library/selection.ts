@@ -11,10 +11,10 @@ export interface SelectionOptions {
   requirements?: string | undefined;
 }
 
-/** A resolved selection, and the requirements that count. */
+/** A resolved selection and its requirement set. */
 export type ResolvedSelection = Selection & { requirementSet: RequirementSet | undefined };
 
-/** What a selection is made from. */
+/** The requirements to select from. */
 export interface SelectionSource {
   areas: readonly Area[];
   /** The recording that is judged again. */
@@ -26,7 +26,7 @@ export interface SelectionSource {
 /**
  * Resolves the options that select requirements.
  *
- * @throws {SelectionError} if a requirement or a set is unknown, or nothing is left to judge.
+ * @throws {SelectionError} if a requirement or a set is unknown, or no requirement is left.
  */
 export function resolveSelection(
   { only, skip, requirements }: SelectionOptions,
@@ -37,7 +37,7 @@ export function resolveSelection(
   return { ...selectRequirements({ ...source, only, skip, requirementSet }), requirementSet };
 }
 
-/** @throws {TypeError} if the options of a library function select nothing or an unknown requirement. */
+/** @throws {TypeError} if the options select no requirement, or an unknown requirement or set. */
 export function rejectSelection(
   caller: string,
   options: SelectionOptions,

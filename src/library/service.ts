@@ -15,15 +15,15 @@ import { knownFailuresOption, type KnownFailure } from './options.ts';
 export interface JudgeClientOptions {
   /** Treats warnings as failures (default: false). */
   strict?: boolean | undefined;
-  /** Failures that are accepted, each with the reason. */
+  /** Failures to accept, each with the reason. */
   knownFailures?: readonly KnownFailure[] | undefined;
 }
 
 /** A service that can judge its clients. */
 export interface JudgingService extends RunningService {
   /**
-   * Judges everything that clients sent to the service so far, and returns the report that
-   * `sandbox-kit exec --judge-client --json` writes. A client that sent nothing is not judged.
+   * Judges all requests that clients have sent to the service, and returns the report that
+   * `sandbox-kit exec --judge-client --json` writes. A client that sent no request is not judged.
    *
    * @throws {TypeError} if an option is unknown or invalid, or the service does not record its callers.
    */

@@ -34,7 +34,7 @@ export interface SimulateOptions extends RunOptions {
   evals?: readonly EvalDefinition[] | undefined;
   /** Sessions per scenario, 1 to 1000 (default: `samples` of the scenario, or 1). */
   samples?: number | undefined;
-  /** Sessions at the same time, 1 to 100 (default: 5; by voice: 10). */
+  /** Concurrent sessions, 1 to 100 (default: 5; with voice: 10). */
   concurrency?: number | undefined;
   /** Replaces the channel of all scenarios. */
   channel?: 'chat' | 'voice' | undefined;
@@ -44,13 +44,13 @@ export interface SimulateOptions extends RunOptions {
   userModel?: ModelEndpoint | undefined;
   /** Speaks for users in calls (default: the built-in English synthesizer). */
   speech?: SpeechModel | undefined;
-  /** How calls are placed. */
+  /** Settings of calls. */
   voice?: CallTarget | undefined;
   /** An earlier report. The new report then has a `comparison`. */
   compareWith?: SimulationReport | undefined;
-  /** Called with each session when it ends, in any order. */
+  /** Called with each session when it ends. */
   onSession?: ((session: SimulatedSessionReport) => void) | undefined;
-  /** Takes log lines, which contain no conversation text (default: none). */
+  /** Receives log lines, which contain no text of conversations (default: no log). */
   log?: Log | undefined;
 }
 

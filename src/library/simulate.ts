@@ -25,8 +25,8 @@ export type { SimulateOptions } from './simulate-options.ts';
  *     const report = await simulate({ url, scenarios: ['refund-*'], samples: 3, seed: 'nightly' });
  *
  * @throws {TypeError} if an option, a scenario, a persona, or an eval is invalid.
- * @throws {UsageError} (an error of that name) if a scenario file can't be read or is invalid. Nothing
- *   was sent then.
+ * @throws {UsageError} (an error of that name) if a scenario file can't be read or is invalid. No
+ *   request is sent then.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   checkOptions('simulate', simulateOptionsSchema, options);

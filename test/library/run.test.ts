@@ -224,7 +224,7 @@ const wrongChecks: [options: object, message: RegExp][] = [
   [{ url, area: ['chat'] }, /Unknown option "area"\. Did you mean areas\?$/],
   [{ url, areas: 'chat' }, /areas must be a list of chat, .*, got a string\.$/],
   [{ url, areas: ['chats'] }, /areas\[0\] must be one of chat, .*, got a string\.$/],
-  [{ url, areas: ['chat', 'service'] }, /areas must be a list of .* or service alone/],
+  [{ url, areas: ['chat', 'service'] }, /areas must be a list of .* or only service/],
   [{ url, apiKey: 'two words' }, /apiKey must be one line of printable ASCII/],
   [{ url, ca: 'a file' }, /ca must be the text of PEM certificates/],
   [{ url, seed: 'a b' }, /seed must be 1 to 64 letters/],
@@ -234,7 +234,10 @@ const wrongChecks: [options: object, message: RegExp][] = [
   [{ url, intrusive: true }, /intrusive needs areas \['service'\]/],
   [{ url, compareWith: { verdict: 'conforming' } }, /compareWith must be a CheckReport/],
   [{ url, knownFailures: [{ id: 'CHAT-024' }] }, /knownFailures\[0\]\.comment must be a non-empty/],
-  [{ url, knownFailures: [{ id: 'CHAT-999', comment: 'x' }] }, /is no requirement: "CHAT-999"/],
+  [
+    { url, knownFailures: [{ id: 'CHAT-999', comment: 'x' }] },
+    /is not the id of a requirement: "CHAT-999"/,
+  ],
   [{ url, knownFailures: [{ id: 'SERVICE-001', comment: 'x' }] }, /no requirement|not part of/],
   [{ url, voice: { url: 'http://127.0.0.1' } }, /voice\.url must be the URL of a WebSocket/],
 ];

@@ -80,7 +80,7 @@ export const logLevel = optionWithDefault(
 export const targetAreas = option(
   values.targetAreas,
   'AREAS',
-  'Areas, comma-separated: chat, health, users, voice; or service alone',
+  'Areas, comma-separated: chat, health, users, voice; or only service',
   'chat,health,users,voice',
 );
 

@@ -191,7 +191,7 @@ export const targetAreas = offer(
   [...sandboxAreas, 'service'],
   areasOf(
     [...sandboxAreas, 'service'],
-    'a list of chat, health, users, voice, or service alone',
+    'a list of chat, health, users, voice, or only service',
   ).refine((areas) => areas.length === 1 || !areas.includes('service'), {
     error:
       "can't combine service with other areas: the service and a sandbox are different servers.",

@@ -23,7 +23,7 @@ function judgeReport(report: CheckReport): Judgment {
   if (verdict === 'not-judged') {
     const cause = blockedBy
       ? `${blockedBy.message} ${blockedBy.cure}`
-      : 'No requirement could be judged. The report names the reason of each one.';
+      : 'No requirement could be judged. The report says why.';
     return { pass: false, message: () => `${target} could not be judged: ${cause}` };
   }
   const open = requirements.filter(({ accepted }) => accepted === undefined);

@@ -27,7 +27,7 @@ export function judgeEval(caller: string, value: unknown, name: string): Judgmen
     const hint = didYouMean(name, known, list);
     return {
       pass: false,
-      message: () => `Expected ${title} to pass, but no session has an outcome of it. ${hint}`,
+      message: () => `Expected ${title} to pass, but no session has an outcome for it. ${hint}`,
     };
   }
   const missed = named.filter(({ outcome }) => outcome !== 'pass');
@@ -46,7 +46,7 @@ function describeOutcome({ session, outcome, reasoning }: Outcome): string {
   return [session, ...labelLines([[outcome, reasoning]])].join('\n');
 }
 
-/** Returns the sessions of a report, of a page, of a list, or the one session itself. */
+/** Returns the sessions of a report, a page, or a list; a single session is a list of one. */
 function listSessions(caller: string, value: unknown): Record<string, unknown>[] {
   const list = isObject(value) ? (value['sessions'] ?? value['items'] ?? [value]) : value;
   const sessions = Array.isArray(list) ? list.filter(isObject) : [];
@@ -82,7 +82,7 @@ function listAt(session: Record<string, unknown>, key: string): Record<string, u
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** Names a session by what its kind has: the scenario, the conversation, or the id. */
+/** Returns a name for a session: its scenario, its conversation, or its id. */
 function describeSession(session: Record<string, unknown>): string {
   const { scenario, sample, source_session_id: conversation, id, url } = session;
   if (typeof scenario === 'string') {

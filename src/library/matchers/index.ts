@@ -16,7 +16,7 @@ import { judgeMessage } from './message.ts';
 export type { Judgment } from './judgment.ts';
 export type { MessageName, Messages } from '../../contract/index.ts';
 
-/** The matchers as `expect` has them. */
+/** The matchers as methods of `expect`. */
 export interface SandboxKitMatchers<Result = void> {
   /** Expects a conforming report of `check` or `grade`, or a conforming exchange. */
   toConform(): Result;
@@ -41,12 +41,12 @@ export function toHavePassedEval(received: unknown, name: string): Judgment {
   return judgeEval('toHavePassedEval', received, name);
 }
 
-/** Asserts what `toConform` expects. @throws {AssertionError} with the first failures. */
+/** Same as `toConform`, for any test runner. @throws {AssertionError} with the first failures. */
 export function assertConforms(value: unknown): void {
   assertJudgment(judgeConformance('assertConforms', value), assertConforms);
 }
 
-/** Asserts what `toBeValidMessage` expects. @throws {AssertionError} with the first violations. */
+/** Same as `toBeValidMessage`, for any test runner. @throws {AssertionError} with the first violations. */
 export function assertValidMessage<Name extends MessageName>(
   value: unknown,
   name: Name,
@@ -54,7 +54,7 @@ export function assertValidMessage<Name extends MessageName>(
   assertJudgment(judgeMessage('assertValidMessage', value, name), assertValidMessage);
 }
 
-/** Asserts what `toHavePassedEval` expects. @throws {AssertionError} with the first failures. */
+/** Same as `toHavePassedEval`, for any test runner. @throws {AssertionError} with the first failures. */
 export function assertPassedEval(value: unknown, name: string): void {
   assertJudgment(judgeEval('assertPassedEval', value, name), assertPassedEval);
 }

@@ -5,7 +5,7 @@ export interface Judgment {
   message: () => string;
 }
 
-/** How many problems a message shows. */
+/** The maximum number of problems in a message. */
 const SHOWN_MAX = 5;
 
 /** Joins a sentence and the first problems, each on its own lines. */
@@ -18,7 +18,7 @@ export function describeProblems(sentence: string, problems: readonly string[]):
   ].join('\n');
 }
 
-/** Returns lines such as `  expected  a string`, without those that have no text. */
+/** Returns lines such as `  expected  a string`; omits lines without text. */
 export function labelLines(rows: readonly (readonly [string, string | undefined])[]): string[] {
   return rows.flatMap(([label, text]) =>
     text === undefined || text === '' ? [] : [`  ${label.padEnd(8)}  ${text}`],

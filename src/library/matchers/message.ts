@@ -15,15 +15,19 @@ export function judgeMessage(caller: string, value: unknown, name: MessageName):
   }
   const violations = findViolations(name, value);
   if (violations.length === 0) {
-    return { pass: true, message: () => `Expected no valid ${name}, but the value is one.` };
+    return {
+      pass: true,
+      message: () => `Expected the value not to be a valid ${name}, but it is.`,
+    };
   }
   const problems = violations.map(
     ({ pointer, expected, received }) =>
       `  ${pointer || 'the value'} must be ${expected}, got ${received}`,
   );
-  const count = `${problems.length} place${problems.length === 1 ? ' is' : 's are'} wrong`;
+  const count = `${problems.length} error${problems.length === 1 ? '' : 's'}`;
   return {
     pass: false,
-    message: () => describeProblems(`Expected a valid ${name}, but ${count}.`, problems),
+    message: () =>
+      describeProblems(`Expected a valid ${name}, but the value has ${count}.`, problems),
   };
 }

@@ -95,7 +95,7 @@ void t.test('toBeValidMessage validates by the title of the schema', (t) => {
   t.notOk(judged.pass);
   t.match(
     judged.message(),
-    /^Expected a valid ChatResponse, but 1 place is wrong\.\n\n {2}\/choices/,
+    /^Expected a valid ChatResponse, but the value has 1 error\.\n\n {2}\/choices/,
   );
   t.match(toBeValidMessage(undefined, 'Health').message(), 'the value must be');
   t.throws(() => toBeValidMessage({}, 'ChatRespnse' as 'ChatResponse'), {
@@ -128,7 +128,7 @@ void t.test('toHavePassedEval needs an outcome, and a pass in every session', (t
   t.notOk(toHavePassedEval(errored, 'refunded').pass, 'an eval that errored did not pass');
   t.match(
     toHavePassedEval(passed, 'Refundd').message(),
-    /no session has an outcome of it\. Did you mean Refunded\?$/,
+    /no session has an outcome for it\. Did you mean Refunded\?$/,
   );
   t.match(toHavePassedEval(passed, 'Politeness').message(), /Evals: Refunded\.$/);
   const [verdict] = schemas.SessionVerdict.examples;

@@ -20,7 +20,7 @@ export const areas: readonly Area[] = ['chat', 'health', 'users', 'voice'];
 /** The area of the service. It can't be combined with others because the service is another server. */
 export const serviceArea: readonly Area[] = ['service'];
 
-/** The area of a client of the service. It is judged by what the service recorded, not by `check`. */
+/** The area of a client of the service. `judgeClient` judges it, not `check`. */
 export const clientArea: readonly Area[] = ['client'];
 
 /** Messages that make many support agents call a tool. `--prompt` replaces them. */
@@ -66,7 +66,7 @@ export interface CheckOptions {
   strict?: boolean | undefined;
   /** The requirements to judge, from `selectRequirements` (default: all of the areas). */
   selected?: readonly RequirementId[] | undefined;
-  /** The requirements that count; others are notes (default: all). */
+  /** The requirement set of a release; other requirements are notes (default: all count). */
   requirementSet?: RequirementSet | undefined;
   /** Called after every exchange, except those that wait for the peer to come back. */
   onExchange?: ((exchange: ExchangeRecord) => void) | undefined;

@@ -12,7 +12,7 @@ import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
 import { routeNames } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
 
-/** A request and its response that somebody else sent and received. */
+/** A request and its response, which a test sent and received. */
 export interface ForeignExchange {
   request: Pick<ExchangeRecord['request'], 'method' | 'path' | 'headers' | 'body' | 'bodyBase64'>;
   response: NonNullable<ExchangeRecord['response']>;
@@ -51,15 +51,15 @@ const routes: readonly [method: string, path: RegExp, endpoint: Endpoint][] = [
 
 const serviceEndpoints: readonly Endpoint[] = ['traces', 'end', 'simulations', 'production'];
 
-/** A requirement about the first close of a conversation: one response does not show whether it is. */
+/** Requirements that depend on earlier exchanges, such as on the first close of a conversation. */
 const needsHistory: readonly string[] = ['SERVICE-046'];
 
 /** The routes that `judgeExchange` knows. */
 export const judgedRoutes: readonly string[] = routes.map(([, , endpoint]) => routeNames[endpoint]);
 
 /**
- * Returns where an exchange deviates on its own from the interface; undefined if its route is not
- * part of the interface. Rules that compare several exchanges are not checked.
+ * Returns the deviations of one exchange from the interface; undefined if its route is not part of
+ * the interface. Does not check rules that compare several exchanges.
  */
 export function judgeExchange(exchange: ForeignExchange): ForeignFinding[] | undefined {
   const { method, path } = exchange.request;
@@ -103,8 +103,8 @@ function toRecord(
 }
 
 /**
- * Returns what the interface says about a request: whether it must be accepted, and the step of the
- * probes that it resembles. A test may send a request that must be refused.
+ * Returns whether the interface requires a request to be accepted or refused, and the step of the
+ * probes that it resembles.
  */
 function readPurpose(
   endpoint: Endpoint,
@@ -116,7 +116,7 @@ function readPurpose(
     const step = Number(limit) > PAGE_LIMIT_MAX ? 'over the cap' : 'own';
     return { step, intent: isAccepted ? 'valid' : 'open' };
   }
-  // A key that is missing, and a user that does not exist, say nothing about the form of the request.
+  // A missing key or an unknown user says nothing about the form of the request.
   const isOpen = [401, 403].includes(status) || (endpoint === 'delete' && status === 404);
   if (isOpen) return { step: 'own', intent: 'open' };
   const sent = parseJson(request.body);

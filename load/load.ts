@@ -232,7 +232,7 @@ async function runLoop(
   if (!findProxy(sandbox, connection?.proxies)) {
     return runClosedLoop({ ...loop, target: sandbox, tls: tlsOptionsOf(ca, connection) });
   }
-  // autocannon knows no proxies.
+  // autocannon does not support proxies.
   const transport = createOpenTransport({ target: sandbox, clock, ca, connection });
   try {
     return await runTransportLoop({ ...loop, transport, clock });

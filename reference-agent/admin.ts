@@ -6,7 +6,7 @@ import { checkFaults, parseFaultList, toFault, type FaultInjector } from './faul
 import { formatAgentEntry, type AgentJournal } from './journal.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 
-/** What the test controls act on. */
+/** The parts of an agent on which the test controls act. */
 export interface ControlOptions {
   faults: FaultInjector;
   journal: AgentJournal;

@@ -13,7 +13,7 @@ const PATTERN_LENGTH_MAX = 200;
 const CHARACTERS_MATCHED_MAX = 2_000;
 const RULES_MAX = 1_000;
 
-/** How long the pattern of a rule may block the agent: some patterns backtrack almost forever. */
+/** Time limit of the pattern of a rule, because some patterns backtrack almost forever. */
 const MATCH_MS_MAX = 100;
 
 const pattern = z

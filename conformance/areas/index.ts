@@ -66,7 +66,7 @@ export const serviceSuite: Suite = createSuite({
   },
 });
 
-/** What is judged of a client of the service. Nothing is sent to it: the service records it. */
+/** The suite for a client of the service, which is judged from the recording of the service. */
 export const clientSuite: Suite = createSuite({
   peer: 'client',
   areas: [client],

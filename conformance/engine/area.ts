@@ -59,7 +59,7 @@ export interface SuiteOptions {
   diagnose(transcript: Transcript): readonly Repair[];
   /** Changes that may clear many failures; "Fix first" tries them on every recording with failures. */
   repairs: readonly Repair[];
-  /** Finds the cause that keeps a recording without a preflight from being judged. */
+  /** Returns the cause that prevents the judgment of a recording without a preflight. */
   findRecordingCause?(transcript: Transcript): BlockingCause | undefined;
   /** Returns an exchange without content that a page must not show, such as conversation text. */
   toShown?: ((exchange: Exchange) => Exchange) | undefined;

@@ -79,7 +79,7 @@ export interface Probe<State extends object = object, Id extends RequirementId =
   intrusive?: true;
   /** Removes what the run created, so it also runs after an interruption. */
   cleansUp?: true;
-  /** What the probe sends at most, in a run that creates so many users before it. */
+  /** The maximum that the probe sends, given the number of users that the run created before. */
   cost: (prompts: readonly string[], usersBefore: number) => Cost;
   run(context: ProbeContext & State): Promise<void>;
 }

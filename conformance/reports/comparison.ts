@@ -71,8 +71,8 @@ function listDifferences(now: CheckReport, before: CheckReport): string[] {
       ['kit version', before.kitVersion, now.kitVersion],
       ['areas', areasOf(before), areasOf(now)],
     ]),
-    ...describeUnknown(before, now, 'The earlier kit did not know'),
-    ...describeUnknown(now, before, 'This kit does not know'),
+    ...describeUnknown(before, now, 'The earlier kit does not have'),
+    ...describeUnknown(now, before, 'This kit does not have'),
     ...(before.verdict === 'not-judged' ? ['The earlier run could not be judged.'] : []),
   ];
 }
@@ -83,7 +83,7 @@ function areasOf({ requirements }: CheckReport): string {
   return [...new Set(selected.map(({ area }) => area))].join(' and ') || 'none';
 }
 
-/** Says how many requirements of one report the other one lacks. */
+/** Returns a sentence about the requirements that only the other report has. */
 function describeUnknown(lacks: CheckReport, has: CheckReport, subject: string): string[] {
   const known = rowsOf(lacks);
   const missing = has.requirements.filter(({ id }) => !known.has(id)).length;

@@ -152,7 +152,7 @@ function findingFields(
     received: first.received,
     pointer: first.pointer,
     ...(first.hint === undefined ? {} : { hint: first.hint }),
-    // The client has to change; sending its request again shows nothing.
+    // Repeating a request of the client would prove nothing.
     ...(exchange && suite.peer !== 'client'
       ? { curl: reproduceCommand(suite, id, exchange, transcript.run) }
       : {}),

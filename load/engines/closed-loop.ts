@@ -29,7 +29,7 @@ export interface ClosedLoopFigures {
   p50Ms: number | null;
 }
 
-/** An unreachable sandbox produces thousands of errors; the loop gives up here. */
+/** The loop stops after this number of errors: an unreachable sandbox produces thousands. */
 const ERRORS_MAX = 1_000;
 
 /**

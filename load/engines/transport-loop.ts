@@ -9,7 +9,7 @@ export interface TransportLoop extends Omit<ClosedLoop, 'target' | 'tls'> {
 }
 
 const TIMEOUT_MS = 15_000;
-/** An unreachable sandbox produces thousands of errors; the loop gives up here. */
+/** The loop stops after this number of errors: an unreachable sandbox produces thousands. */
 const ERRORS_MAX = 1_000;
 
 /** Sends requests in a closed loop as `runClosedLoop` does, but with the connections of a transport. */

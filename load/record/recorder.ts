@@ -19,7 +19,7 @@ import {
   type Timeline,
 } from './timeline.ts';
 
-/** What the examples show of a request. */
+/** The data of a request in the examples of a report. */
 export interface CompletedDetails {
   detail: string;
   session?: string;

@@ -109,7 +109,7 @@ void t.test('a valid request that kills the process fails its requirement', asyn
   const [cause] = report.causes;
   t.match(
     cause?.description,
-    /^POST \/v1\/chat\/completions: the sandbox crashed in .*exchange \d+ ".*", and again when the request was sent alone\. Look for the error in its log, and let no request end the process$/,
+    /^POST \/v1\/chat\/completions: the sandbox crashed in .*exchange \d+ ".*", and again when the request was sent alone\. Find the error in its log, and make sure that no request ends the process$/,
   );
   t.same(cause?.clears, ['CHAT-011', 'CHAT-016']);
   t.equal(report.causes.length, 1);

@@ -3,13 +3,13 @@ import { RECOVERY, type Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { findExample, nonEmpty, type Diagnosis } from './seen.ts';
 
-/** Recognizes requests that end the sandbox. */
+/** Recognizes requests that crash the sandbox. */
 export function findFatalRequests({ run, exchanges }: Transcript): Diagnosis[] {
   const crashes = findCrashes(exchanges).filter(({ cameBack }) => cameBack);
   const seen = nonEmpty([...new Set(crashes.flatMap(findBlamed))]);
   if (!seen) return [];
   const isReproduced = crashes.some(({ culprits }) => culprits.length > 0);
-  // The second crash of a request is not another request.
+  // A request that was repeated counts once.
   const requests = nonEmpty(seen.filter(({ repeats }) => repeats === undefined)) ?? seen;
   const { id, step } = findExample(requests);
   const example = `exchange ${id} "${step}"`;
@@ -26,7 +26,7 @@ export function findFatalRequests({ run, exchanges }: Transcript): Diagnosis[] {
       fault: isReproduced
         ? `the sandbox crashed in ${named}, and again when the request was sent alone`
         : `the sandbox crashed while requests were in flight: ${named}`,
-      cure: 'Look for the error in its log, and let no request end the process',
+      cure: 'Find the error in its log, and make sure that no request ends the process',
       repair: (exchange) => conformingResponse(exchange, run),
     },
   ];

@@ -77,7 +77,7 @@ export interface Plan extends Cost {
   probes: readonly PlannedProbe[];
 }
 
-/** A probe of a run, and what it sends at most. */
+/** A probe of a run and its maximum cost. */
 interface PlannedProbe {
   probe: Probe;
   cost: Cost;

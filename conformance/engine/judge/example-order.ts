@@ -11,7 +11,7 @@ export type FindingSort = (findings: readonly Finding[]) => Finding[];
  * every report.
  */
 export function createFindingSort({ peer, probes }: Suite, { exchanges }: Transcript): FindingSort {
-  // The exchanges with a client are in the order of arrival, which is not ours to change.
+  // The exchanges of a client stay in the order of arrival.
   if (peer === 'client') {
     return (findings) => findings.toSorted((left, right) => left.exchange - right.exchange);
   }

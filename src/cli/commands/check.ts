@@ -36,7 +36,7 @@ const options = {
   area: common.targetAreas,
   ...common.selectionOptions,
   list: switchOption('List the requirements; sends nothing'),
-  watch: switchOption('Run again when the sandbox changes; first what failed'),
+  watch: switchOption('Run again when the sandbox changes; first the failed requirements'),
   'dry-run': switchOption('List the requests that would be sent; sends nothing'),
   ...group('Access', {
     ...common.sandboxAccess,
@@ -91,7 +91,7 @@ export const check = defineCommand({
       command: 'sandbox-kit check URL --compare check.json',
     },
     {
-      note: 'Keep CI green when a later version adds requirements',
+      note: 'Ignore requirements that later versions add',
       command: 'sandbox-kit check URL --requirements 0.2',
     },
     { command: "sandbox-kit check URL --only 'CHAT-024,USERS-*' --skip USERS-034" },
@@ -172,7 +172,7 @@ type Settings = ReturnType<typeof readSettings>;
 /** The options that determine what one run sends and judges. */
 type ChosenOptions = Parameters<typeof selectionOf>[0] & { url: string; areas: readonly Area[] };
 
-/** Reads everything that the runs of a command share, so that a mistake is found before the first. */
+/** Reads everything that all runs share, so that a mistake is found before the first run. */
 function readSettings(
   flags: CheckFlags,
   prompts: readonly string[],
@@ -197,7 +197,7 @@ function readSettings(
   return { ...shared, out: openOutputs(flags) };
 }
 
-/** Runs a check, and writes its reports and the exit code. */
+/** Runs a check, writes its reports, and sets the exit code. */
 async function runOnce(
   settings: Settings,
   chosen: ChosenOptions,
@@ -211,7 +211,7 @@ async function runOnce(
   const selection = selectionOf(chosen, conformance);
   const progress = announceRun(settings, selection, seed);
   const startedMs = systemClock.monotonicMs();
-  // A rerun of what failed has nothing to say about the rest.
+  // A rerun of failed requirements is not compared with an earlier report.
   const isWhole = chosen === settings.chosen;
   const { transcript, report } = await runCheck({
     ...chosen,
@@ -249,7 +249,7 @@ async function runOnce(
   return report;
 }
 
-/** Says what a run sends, and returns its progress. */
+/** Prints the plan of a run, and returns its progress. */
 function announceRun(
   { conformance, chosen: { url }, out }: Settings,
   selection: ReturnType<typeof selectionOf>,
@@ -275,10 +275,10 @@ function rejectStdout({ watch, ...outputs }: CheckFlags): void {
   throw new UsageError(`--watch and --${onStdout} - can't be combined. Write to a file.`);
 }
 
-/** Selected requirements that the plan lists; of more, it gives the number. */
+/** Maximum number of selected requirements that the plan lists; of more, it shows the number. */
 const LISTED_MAX = 8;
 
-/** Says which requirements are judged; empty if all are. */
+/** Returns a sentence about the selected requirements; empty if all are judged. */
 function describeSelected({ selected }: ReturnType<typeof selectionOf>): string {
   if (!selected) return '';
   return selected.length > LISTED_MAX

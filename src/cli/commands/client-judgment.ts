@@ -1,4 +1,4 @@
-/** `exec --judge-client`: judges what a command sent to the service. */
+/** `exec --judge-client`: judges the requests of a command to the service. */
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { ServiceFault } from '../../contract/index.ts';
 import type { RunningService } from '../../service/index.ts';
@@ -18,14 +18,14 @@ import { writeReports } from './check.ts';
 /** The options of `exec` that need --judge-client. */
 const judgmentOptions = {
   'inject-faults': switchOption(
-    'Answer the first trace requests with 429 and 503, and the first end call with 503',
+    'Respond to the first trace requests with 429 and 503, and to the first end call with 503',
   ),
   ...common.conformanceReports,
   ...group('Report', {
     record: option(
       values.filePath,
       'FILE',
-      'Write all requests with their text, for sandbox-kit grade',
+      'Record all requests with their text, for sandbox-kit grade',
     ),
   }),
 };
@@ -40,7 +40,7 @@ type JudgmentFlags = ValuesOf<typeof clientJudgmentOptions>;
 
 /** The judgment of a command that is about to run. */
 export interface ClientJudgment {
-  /** Makes the service answer some requests with an error, if the user asked for it. */
+  /** Makes the service respond to some requests with an error, if the user asked for it. */
   injectFaults(service: Pick<RunningService, 'adminUrl'>): Promise<void>;
   /** Judges what the service recorded, writes the reports, and returns the exit code. */
   conclude(
@@ -49,7 +49,7 @@ export interface ClientJudgment {
   ): Promise<number>;
 }
 
-/** Enough to see every kind of retry. Reads are left alone: few clients retry them. */
+/** Faults that provoke each kind of retry. Reads get none, because few clients repeat them. */
 const faults: readonly ServiceFault[] = [
   { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
   { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },
@@ -84,7 +84,7 @@ export async function prepareClientJudgment(
       const judged = conformance.applyKnownFailures(report, knownFailures);
       writeReports(judged, {
         ...{ conformance, transcript, verbose: flags.verbose, outputs: flags },
-        // stdout belongs to the command.
+        // stdout is the output of the command.
         out: createTerminal(process.stderr),
       });
       return judged.exitCode;

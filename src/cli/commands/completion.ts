@@ -4,7 +4,7 @@ import * as values from '../flags/values.ts';
 
 export const completion = defineCommand({
   description: [
-    'Completes commands, options, and the values of options. The completed command is sandbox-kit, so its directory must be in PATH.',
+    'Prints a script that completes commands, options, and values. The script calls sandbox-kit, so its directory must be in PATH.',
   ],
   arguments: {
     shell: optionalArgument(values.oneOf(['bash', 'zsh']), 'bash or zsh (default: from $SHELL)'),

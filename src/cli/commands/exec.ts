@@ -11,7 +11,7 @@ import { serviceOptions, startServiceFor } from './serve.ts';
 export const exec = defineCommand({
   description: [
     'Starts the service on a free port, runs the command with variables that point to it, stops the service, and exits with the exit code of the command.',
-    'With --judge-client, also judges what the command sent to the service. If the command succeeded, the exit code is that of the judgment.',
+    'With --judge-client, also judges the requests of the command to the service. If the command succeeded, the exit code is the result of the judgment.',
   ],
   arguments: {},
   rest: 'COMMAND',
@@ -24,14 +24,14 @@ export const exec = defineCommand({
     { command: 'sandbox-kit exec -- npm test' },
     { command: 'sandbox-kit exec --agent --seed-file demo.yaml -- pytest' },
     {
-      note: 'Judge what the tests send, and whether it is sent again after an error',
+      note: 'Judge the requests of the tests, and their retries after errors',
       command: 'sandbox-kit exec --judge-client --inject-faults --json client.json -- npm test',
     },
   ],
   exitCodes: {
     0: 'the command succeeded, and the client conforms',
     1: 'the client does not conform',
-    3: 'could not judge, for example because the client sent nothing',
+    3: 'not judged, for example because the client sent no request',
   },
   environment: {
     OTEL_EXPORTER_OTLP_ENDPOINT: 'Set for the command, with _HEADERS and _PROTOCOL',
@@ -87,7 +87,7 @@ async function startReferenceAgent() {
 
 /** Runs one command, and passes stop signals on to it. */
 interface CommandRunner extends Disposable {
-  /** Whether a stop signal came. */
+  /** Whether a stop signal was received. */
   readonly isInterrupted: boolean;
   /**
    * Runs a command, and returns its exit code, or 128 + n if signal n ended it. Does not start it if

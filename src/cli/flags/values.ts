@@ -153,13 +153,13 @@ const namesOf = (value: string | string[]): string[] =>
 
 const offered = new WeakMap<z.ZodType, readonly string[]>();
 
-/** Remembers which words a schema accepts that is more than an enumeration, for shell completion. */
+/** The words that a schema accepts, for shell completion. Needed if it is not an enumeration. */
 function offer<Schema extends z.ZodType>(choices: readonly string[], schema: Schema): Schema {
   offered.set(schema, choices);
   return schema;
 }
 
-/** Returns the words that a schema of this file offers. */
+/** Returns the words that a schema of this file accepts. */
 export const choicesOf = (schema: z.ZodType): readonly string[] | undefined => offered.get(schema);
 
 /** Areas such as `chat,users`. The option can be repeated. */
@@ -198,7 +198,7 @@ export const targetAreas = offer(
   }),
 );
 
-/** Most ids that one option takes. */
+/** Maximum number of ids in an option. */
 const REQUIREMENTS_MAX = 1_000;
 
 /** Ids of requirements such as `CHAT-024,USERS-*`. The option can be repeated. */

@@ -5,7 +5,7 @@ import type { ValueOrigin } from './config-file.ts';
 import { group, option, shared } from './option.ts';
 import * as values from './values.ts';
 
-/** The default of the message type, and of the field, that carry the WebRTC answer. */
+/** Default type and field of the message with the WebRTC answer. */
 const ANSWER_NAME = 'webrtc_answer';
 
 /** Options for how calls are placed. */
@@ -14,10 +14,10 @@ export const callOptions = group('Voice', {
     option(values.webSocketUrl, 'URL', 'URL of the voice WebSocket', 'URL/voice'),
   ),
   'voice-answer-type': shared(
-    option(values.text, 'TYPE', 'Message type that carries the WebRTC answer', ANSWER_NAME),
+    option(values.text, 'TYPE', 'Type of the message with the WebRTC answer', ANSWER_NAME),
   ),
   'voice-answer-field': shared(
-    option(values.text, 'FIELD', 'Field of that message that holds the answer', ANSWER_NAME),
+    option(values.text, 'FIELD', 'Field of that message with the answer', ANSWER_NAME),
   ),
   'media-address': shared(
     option(

@@ -5,7 +5,7 @@ import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
 import { readHeaderFile, type KeyHeader } from './header-file.ts';
 
-/** The options that say how to reach a sandbox, apart from its URL and its key. */
+/** The options of the connection to a sandbox, except its URL and its key. */
 export interface ConnectionFlags extends CertificateFlags {
   'header-file'?: string | undefined;
 }

@@ -22,14 +22,14 @@ export function readHeaderFile(path: string, keyHeader: KeyHeader): Record<strin
     const key = name.toLowerCase();
     if (key === '') throw errorAt('A line must be in the form Name: value.');
     if (isReservedHeader(key)) {
-      throw errorAt(`The header ${name} can't be set: each request has its own.`);
+      throw errorAt(`The header ${name} can't be in this file, because sandbox-kit sets it.`);
     }
     if (key === keyHeader) {
       throw errorAt(
         `The header ${name} carries the API key. Remove it from the file, or set no API key.`,
       );
     }
-    if (headers.has(key)) throw errorAt(`The header ${name} is repeated.`);
+    if (headers.has(key)) throw errorAt(`The header ${name} occurs twice. Remove one line.`);
     if (!isHeaderValue(value)) {
       throw errorAt(`The value of ${name} must be printable ASCII and not empty.`);
     }

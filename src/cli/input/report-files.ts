@@ -63,7 +63,7 @@ const knownFailures = z.strictObject({
   accepted: z.array(z.strictObject({ id: z.string(), comment: z.string().trim().min(1) })),
 });
 
-/** What the requirements of an area are about, unless it is a sandbox. */
+/** The peers of areas that are not part of a sandbox. */
 const peerNames: Readonly<Partial<Record<Area, string>>> = {
   service: 'the service',
   client: 'a client of the service',

@@ -6,7 +6,7 @@ import { isoTime, type Clock } from '../../platform/clock.ts';
 import { FAULT_HEADER } from '../admin/faults.ts';
 import { createRedaction, type Redaction } from './caller-redaction.ts';
 
-/** What callers sent to a service, and what it responded. Keys are redacted. */
+/** The requests of callers and the responses of the service. Keys are redacted. */
 export interface CallerRecording {
   /** ISO 8601 time at which the recording started. */
   startedAt: string;
@@ -14,7 +14,7 @@ export interface CallerRecording {
   apiKeyHeader: string;
   /** In the order of arrival, with bodies. Requests to `/__admin` and to pages are not recorded. */
   exchanges: ExchangeRecord[];
-  /** Number of requests that came after the recording was full. */
+  /** Number of requests that arrived after the recording was full. */
   droppedRequests: number;
 }
 
@@ -30,14 +30,14 @@ export interface CallerRecorder {
 }
 
 export interface CallerRecorderOptions {
-  /** The system clock: clients act in real time, and moving the service clock must not show here. */
+  /** The system clock: clients act in real time, even if a test moves the service clock. */
   clock: Clock;
   apiKeyHeader: string;
   /** Keys that no recording may contain. */
   secrets: readonly string[];
 }
 
-/** How much is recorded. Beyond it, bodies and then requests are only counted. */
+/** Limits of a recording. Beyond them, bodies and then requests are only counted. */
 const EXCHANGES_MAX = 10_000;
 const BODIES_BYTES_MAX = 134_217_728;
 const RESPONSE_BYTES_MAX = 4_194_304;
@@ -49,7 +49,7 @@ interface Pending {
   startedMs: number;
   endedMs: number | undefined;
   chunks: Buffer[];
-  /** Bytes of the body that arrived, also those that are not stored. */
+  /** Received bytes of the body, including those that are not stored. */
   bodyBytes: number;
   isBodyStored: boolean;
   response: string;

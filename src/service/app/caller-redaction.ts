@@ -5,7 +5,7 @@ type AnyHeaders = Readonly<Record<string, string | number | readonly string[] | 
 
 /** Removes keys and other credentials from what is recorded. */
 export interface Redaction {
-  /** Remembers the key of a request, which may occur in other places, too. */
+  /** Remembers the key of a request, which may also occur in other places. */
   learn(headers: IncomingHttpHeaders): void;
   redactText: (text: string) => string;
   redactPath: (path: string) => string;
@@ -25,7 +25,7 @@ const CREDENTIAL_HEADER =
 const CREDENTIAL_PARAMETER =
   /([?&][^=&]*(?:key|token|secret|password|auth|signature)[^=&]*=)[^&]*/gi;
 
-/** Creates a redaction that knows some secrets, and learns those in the header of the key. */
+/** Creates a redaction of some secrets, which also redacts every key that it remembers. */
 export function createRedaction(apiKeyHeader: string, secrets: readonly string[]): Redaction {
   const known = new Set<string>();
   const add = (secret: string): void => {

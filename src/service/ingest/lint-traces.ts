@@ -45,7 +45,7 @@ export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagno
       return explainNoSpans(readAs('protobuf'), 'The file is empty.');
     const diagnosis = readAs('protobuf');
     if (!diagnosis.refused) return diagnosis;
-    // `null` and numbers are JSON, too.
+    // `null` and numbers are also JSON.
     return !whole || parseJson(whole) === undefined
       ? explainUnknownFormat(diagnosis, start)
       : readAs('json');
@@ -107,7 +107,7 @@ function hasJsonLines(bytes: Uint8Array): boolean {
 
 const isEmptyText = (bytes: Uint8Array): boolean => new TextDecoder().decode(bytes).trim() === '';
 
-/** Parses JSON; undefined if the bytes are no JSON. */
+/** Parses JSON; undefined if the bytes are not JSON. */
 function parseJson(bytes: Uint8Array): unknown {
   return parse(new TextDecoder().decode(bytes));
 }

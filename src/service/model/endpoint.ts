@@ -130,7 +130,7 @@ async function post(
   try {
     return { ...reply, body: await read() };
   } catch {
-    // A refusal is judged by its status, whatever its body is.
+    // The status of a refusal decides, not its body.
     return isOk ? 'unreadable' : { ...reply, body: undefined };
   }
 }

@@ -58,8 +58,8 @@ void t.test('a comparison puts every requirement into one list', (t) => {
     startedAt: earlier.startedAt,
     differences: [
       'Different target: http://127.0.0.1:1 before, http://127.0.0.1:9999 now.',
-      'The earlier kit did not know 1 requirement of the other run.',
-      'This kit does not know 1 requirement of the other run.',
+      'The earlier kit does not have 1 requirement of the other run.',
+      'This kit does not have 1 requirement of the other run.',
     ],
     regressions: ['CHAT-001', 'CHAT-003'],
     newFailures: ['CHAT-011', 'CHAT-012'],

@@ -16,10 +16,10 @@ const AIMOCK = '@copilotkit/aimock@1.43.0';
 const HELP_MS_MAX = 120;
 const START_MS_MAX = 30_000;
 
-/** A program to start. */
+/** A program whose start is measured. */
 interface Program {
   args: string[];
-  /** What it prints once it is ready; undefined if it is measured until it exits. */
+  /** Output that shows that it is ready; undefined to measure until it exits. */
   ready?: RegExp;
 }
 
@@ -48,7 +48,7 @@ try {
   rmSync(directory, { recursive: true, force: true });
 }
 
-/** Installs the packed kit and aimock into a folder, and returns what to start. */
+/** Installs the packed kit and aimock into a folder, and returns the programs to start. */
 function install(folder: string): Record<string, Program> {
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }));
   const fixtures = [{ match: { userMessage: 'hello' }, response: { content: 'Hello!' } }];

@@ -26,52 +26,59 @@ function readReport(t: Test, path: string): CheckReport {
 const rowOf = (report: CheckReport, id: string): CheckReport['requirements'][number] | undefined =>
   report.requirements.find((row) => row.id === id);
 
-void t.test('a run judges only what --only and --skip select, and its recording too', async (t) => {
-  const url = await startTestMutant(t, 'chat/content-null');
-  const folder = t.testdir({});
-  const at = (name: string): string => join(folder, name);
-  const files = ['--json', at('r.json'), '--record', at('r.ndjson')];
+void t.test(
+  'a run and its recording are judged only on the requirements of --only and --skip',
+  async (t) => {
+    const url = await startTestMutant(t, 'chat/content-null');
+    const folder = t.testdir({});
+    const at = (name: string): string => join(folder, name);
+    const files = ['--json', at('r.json'), '--record', at('r.ndjson')];
 
-  const failing = await run(['check', url, '--only', 'chat-024,HEALTH-*', ...files]);
-  t.equal(failing.code, 1, failing.stderr);
-  t.match(failing.stdout.replaceAll(/\s+/g, ' '), /It judges only \d+ requirements\. Seed/);
-  t.match(failing.stdout, /FAIL {2}CHAT-024/);
-  const report = readReport(t, at('r.json'));
-  t.match(rowOf(report, 'CHAT-001'), { verdict: 'not_selected', reason: /was not selected/ });
-  t.match(rowOf(report, 'USERS-001'), { verdict: 'not_selected', reason: /only chat, health/ });
-  t.equal(report.requirementSet, '0.2');
-  t.match(
-    report.notices?.join(),
-    /The verdict is about \d+ of \d+ requirements\. The others were not selected/,
-  );
-  t.equal(report.requirements.length, requirementIds.length);
-  t.ok(
-    report.requirements.every(({ since }) => since === '0.2'),
-    'every requirement says which release added it',
-  );
+    const failing = await run(['check', url, '--only', 'chat-024,HEALTH-*', ...files]);
+    t.equal(failing.code, 1, failing.stderr);
+    t.match(failing.stdout.replaceAll(/\s+/g, ' '), /It judges only \d+ requirements\. Seed/);
+    t.match(failing.stdout, /FAIL {2}CHAT-024/);
+    const report = readReport(t, at('r.json'));
+    t.match(rowOf(report, 'CHAT-001'), { verdict: 'not_selected', reason: /was not selected/ });
+    t.match(rowOf(report, 'USERS-001'), { verdict: 'not_selected', reason: /only chat, health/ });
+    t.equal(report.requirementSet, '0.2');
+    t.match(
+      report.notices?.join(),
+      /The verdict is about \d+ of \d+ requirements\. The others were not selected/,
+    );
+    t.equal(report.requirements.length, requirementIds.length);
+    t.ok(
+      report.requirements.every(({ since }) => since === '0.2'),
+      'every requirement says which release added it',
+    );
 
-  const graded = await run(['grade', at('r.ndjson'), '--json', at('g.json')]);
-  t.equal(graded.code, 1, graded.stderr);
-  t.same({ ...readReport(t, at('g.json')), endedAt: '' }, { ...report, endedAt: '' });
-  const other = await run(['grade', at('r.ndjson'), '--skip', 'CHAT-*']);
-  t.equal(other.code, 0, other.stdout);
-  assertUsageError(
-    t,
-    await run(['grade', at('r.ndjson'), '--only', 'CHAT-001']),
-    /"CHAT-001" \(--only\) was not selected when the run was recorded\. Remove it\./,
-  );
+    const graded = await run(['grade', at('r.ndjson'), '--json', at('g.json')]);
+    t.equal(graded.code, 1, graded.stderr);
+    t.same({ ...readReport(t, at('g.json')), endedAt: '' }, { ...report, endedAt: '' });
+    const other = await run(['grade', at('r.ndjson'), '--skip', 'CHAT-*']);
+    t.equal(other.code, 0, other.stdout);
+    assertUsageError(
+      t,
+      await run(['grade', at('r.ndjson'), '--only', 'CHAT-001']),
+      /"CHAT-001" \(--only\) was not selected when the run was recorded\. Remove it\./,
+    );
 
-  const skipped = await run(['check', url, '--skip', 'CHAT-024', '--skip', 'USERS-*']);
-  t.equal(skipped.code, 0, skipped.stdout);
-  t.match(skipped.stdout, /\nThe verdict is about \d+ of \d+ requirements/);
+    const skipped = await run(['check', url, '--skip', 'CHAT-024', '--skip', 'USERS-*']);
+    t.equal(skipped.code, 0, skipped.stdout);
+    t.match(skipped.stdout, /\nThe verdict is about \d+ of \d+ requirements/);
 
-  const sent = readFileSync(at('r.ndjson'), 'utf8');
-  t.match(sent, '"endpoint":"health"');
-  t.notMatch(sent, '"probe":"users/forms"', 'nothing is sent for an area that is left out');
-  const list = await run(['check', '--list', '--only', 'CHAT-024']);
-  t.match(list.stdout, /^CHAT-024 {2}must/);
-  t.notMatch(list.stdout, 'CHAT-001');
-});
+    const sent = readFileSync(at('r.ndjson'), 'utf8');
+    t.match(sent, '"endpoint":"health"');
+    t.notMatch(
+      sent,
+      '"probe":"users/forms"',
+      'no request is sent for an area without selected requirements',
+    );
+    const list = await run(['check', '--list', '--only', 'CHAT-024']);
+    t.match(list.stdout, /^CHAT-024 {2}must/);
+    t.notMatch(list.stdout, 'CHAT-001');
+  },
+);
 
 void t.test('--requirements selects a set by name', async (t) => {
   const url = await startTestMutant(t, 'chat/content-null');
@@ -103,7 +110,7 @@ void t.test(
       t.same(findViolations('CheckReport', report), []);
     }
     const none = await check({ ...options, requirementSet: { name: '0.0', ids: new Set() } });
-    t.match(none.report, { verdict: 'not-judged', exitCode: 3 }, 'notes alone are no judgment');
+    t.match(none.report, { verdict: 'not-judged', exitCode: 3 }, 'notes alone are not a judgment');
   },
 );
 

@@ -93,39 +93,42 @@ void t.test('check, load, simulate, and doctor use the certificate', async (t) =
   t.notMatch(doctor.stdout + doctor.stderr, PASSPHRASE);
 });
 
-void t.test('a sandbox that demands or refuses a certificate is a named cause', async (t) => {
-  for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
-    const { sandbox, path } = await withMutualTls(t, version);
-    const trust = ['--ca', path('ca')];
-    const other = ['--cert', path('other-cert'), '--key', path('other-key')];
-    for (const command of ['check', 'load', 'simulate', 'doctor']) {
-      const without = await run([command, sandbox.url, ...trust]);
-      t.equal(without.code, 3, without.stdout);
-      const text = without.stdout.replaceAll(/\s+/g, ' ');
-      if (version === 'TLSv1.3') {
+void t.test(
+  'the report names the cause if a sandbox demands or refuses a certificate',
+  async (t) => {
+    for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+      const { sandbox, path } = await withMutualTls(t, version);
+      const trust = ['--ca', path('ca')];
+      const other = ['--cert', path('other-cert'), '--key', path('other-key')];
+      for (const command of ['check', 'load', 'simulate', 'doctor']) {
+        const without = await run([command, sandbox.url, ...trust]);
+        t.equal(without.code, 3, without.stdout);
+        const text = without.stdout.replaceAll(/\s+/g, ' ');
+        if (version === 'TLSv1.3') {
+          t.match(
+            text,
+            /The sandbox demands a client certificate\. Pass the certificate with --cert FILE and its private key with --key FILE\./,
+            command,
+          );
+        } else
+          t.match(
+            text,
+            /alert handshake failure.* If the server demands a client certificate, pass/,
+            command,
+          );
+        // Node's servers close the connection without an alert.
+        const wrong = await run([command, sandbox.url, ...trust, ...other]);
+        t.equal(wrong.code, 3, wrong.stdout);
         t.match(
-          text,
-          /The sandbox demands a client certificate\. Pass the certificate with --cert FILE and its private key with --key FILE\./,
-          command,
+          wrong.stdout.replaceAll(/\s+/g, ' '),
+          /Every connection was closed .* It may refuse the client certificate\./,
+          `${version} ${command}`,
         );
-      } else
-        t.match(
-          text,
-          /alert handshake failure.* If the server demands a client certificate, pass/,
-          command,
-        );
-      // Node's servers close the connection without an alert.
-      const wrong = await run([command, sandbox.url, ...trust, ...other]);
-      t.equal(wrong.code, 3, wrong.stdout);
-      t.match(
-        wrong.stdout.replaceAll(/\s+/g, ' '),
-        /Every connection was closed .* It may refuse the client certificate\./,
-        `${version} ${command}`,
-      );
+      }
+      t.same(sandbox.received, []);
     }
-    t.same(sandbox.received, []);
-  }
-});
+  },
+);
 
 /** Starts a server that answers the handshake with a fatal TLS alert. Returns its URL. */
 async function startAlertingServer(t: Test, alert: number): Promise<string> {
@@ -138,7 +141,7 @@ async function startAlertingServer(t: Test, alert: number): Promise<string> {
   return `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-void t.test('alerts and error pages about the certificate are named', async (t) => {
+void t.test('the report explains alerts and error pages about the certificate', async (t) => {
   const path = createFiles(t, { cert: client.cert, key: client.key });
   const given = ['--cert', path('cert'), '--key', path('key')];
   const alerts: [name: string, alert: number][] = [
@@ -162,7 +165,7 @@ void t.test('alerts and error pages about the certificate are named', async (t) 
   t.match(without.stdout, /The sandbox demands a client certificate\./);
 });
 
-void t.test('files that can not be used are refused before the first request', async (t) => {
+void t.test('invalid files are refused before the first request', async (t) => {
   const path = createFiles(t, {
     cert: client.cert,
     key: client.key,

@@ -1,4 +1,4 @@
-/** Shell completion: what a real bash completes, and the words for zsh. */
+/** Shell completion: in a real bash, and the words for zsh. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync, chmodSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -54,7 +54,7 @@ void t.test('completion: an unknown shell is a usage error', async (t) => {
   t.match(stderr, /SHELL must be one of bash, zsh, got "tcsh"\./);
 });
 
-/** Returns a function that asks a real bash, in which the script was loaded, what it completes. */
+/** Returns a function that completes a line in a real bash that has loaded the script. */
 function createBash(t: Test, script: string): (line: string) => string[] {
   const directory = mkdtempSync(join(tmpdir(), 'completion-'));
   t.teardown(() => rmSync(directory, { recursive: true }));

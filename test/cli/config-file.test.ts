@@ -217,12 +217,12 @@ void t.test('every error has a position and shows no secret', async (t) => {
   }
 });
 
-void t.test('a variable is needed only where its value is used', async (t) => {
+void t.test('a variable must be set only for commands that use its value', async (t) => {
   const config = 'load: { apiKey: "${UNSET}" }\nurl: ${UNSET}\n';
   const explain = await runWith(t, config, ['explain', 'CHAT-001']);
   t.equal(explain.code, 0, explain.stderr);
   const check = await runWith(t, config, ['check', 'http://127.0.0.1:1', '--area', 'health']);
-  t.equal(check.code, 3, 'the URL of the command line replaces the one of the file');
+  t.equal(check.code, 3, 'the URL on the command line replaces the URL in the file');
 });
 
 void t.test('$${ is a literal ${, and an empty variable counts as unset', async (t) => {

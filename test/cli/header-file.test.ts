@@ -1,4 +1,4 @@
-/** `--header-file`: headers of every request whose values never appear anywhere. */
+/** `--header-file`: headers of every request, whose values are never shown. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -74,7 +74,7 @@ void t.test('check: every request has the headers, and no output shows their val
   t.match(curl, /-H "x-gateway-key: \$X_GATEWAY_KEY" -H "authorization: \$AUTHORIZATION"/);
   const graded = await run(['grade', join(directory, 'record'), '--json', '-']);
   const again = JSON.parse(graded.stdout) as CheckReport;
-  t.same(again.requirements, report.requirements, 'a recording is judged the same');
+  t.same(again.requirements, report.requirements, 'a recording gets the same verdicts');
 });
 
 void t.test('check: the request of a voice WebSocket has the headers', async (t) => {
@@ -114,31 +114,34 @@ void t.test('load: requests, warm-up, and calls have the headers', async (t) => 
   assertNoLeak(t, directory, voice);
 });
 
-void t.test('simulate and doctor: the same', async (t) => {
-  const { directory, path } = createHeaderFile(t, BOTH);
-  const chat = echo((secrets) => ({
-    choices: [{ message: { role: 'assistant', content: secrets } }],
-  }));
-  const sandbox = await withRecordingSandbox(t, (request) =>
-    request.path === '/v1/chat/completions' ? chat(request) : undefined,
-  );
-  const ran = await run([
-    ...['simulate', sandbox.url, '--scenario', 'follow-up', '--header-file', path],
-    ...['--json', join(directory, 'json'), '--junit', join(directory, 'junit')],
-  ]);
-  t.not(ran.code, 2, ran.stderr);
-  t.ok(sandbox.valuesOf('x-gateway-key').every((value) => value === TOKEN));
-  t.match(readFileSync(join(directory, 'json'), 'utf8'), /<redacted>/, 'the reply is redacted');
-  assertNoLeak(t, directory, ran);
-  const doctor = await run([
-    ...['doctor', sandbox.url, '--header-file', path, '--json', join(directory, 'doctor')],
-  ]);
-  t.equal(doctor.code, 0, doctor.stderr);
-  t.match(doctor.stdout, /--header-file/, 'the next command has the option');
-  assertNoLeak(t, directory, doctor);
-});
+void t.test(
+  'simulate and doctor: every request has the headers, and no output shows their values',
+  async (t) => {
+    const { directory, path } = createHeaderFile(t, BOTH);
+    const chat = echo((secrets) => ({
+      choices: [{ message: { role: 'assistant', content: secrets } }],
+    }));
+    const sandbox = await withRecordingSandbox(t, (request) =>
+      request.path === '/v1/chat/completions' ? chat(request) : undefined,
+    );
+    const ran = await run([
+      ...['simulate', sandbox.url, '--scenario', 'follow-up', '--header-file', path],
+      ...['--json', join(directory, 'json'), '--junit', join(directory, 'junit')],
+    ]);
+    t.not(ran.code, 2, ran.stderr);
+    t.ok(sandbox.valuesOf('x-gateway-key').every((value) => value === TOKEN));
+    t.match(readFileSync(join(directory, 'json'), 'utf8'), /<redacted>/, 'the reply is redacted');
+    assertNoLeak(t, directory, ran);
+    const doctor = await run([
+      ...['doctor', sandbox.url, '--header-file', path, '--json', join(directory, 'doctor')],
+    ]);
+    t.equal(doctor.code, 0, doctor.stderr);
+    t.match(doctor.stdout, /--header-file/, 'the next command has the option');
+    assertNoLeak(t, directory, doctor);
+  },
+);
 
-void t.test('wrong files name the line and never the value', async (t) => {
+void t.test('an error in a file names the line, and never the value', async (t) => {
   const rows: [text: string, message: RegExp, key?: string][] = [
     [TOKEN, /headers\.txt:1 \(--header-file\): A line must be in the form Name: value\./],
     [`X-A: 1\nContent-Length: ${TOKEN}`, /:2 .* Content-Length can't be set: each request has its/],

@@ -135,7 +135,7 @@ void t.test('a symbolic link is an existing file, even if its target does not ex
   t.notOk(existsSync(join(cwd, 'elsewhere')));
 });
 
-void t.test('wrong usage is explained', async (t) => {
+void t.test('usage errors explain the correct usage', async (t) => {
   const cwd = t.testdir({ file: '', blocked: { src: 'a file' }, taken: { 'README.md': {} } });
   const assertMessage = async (args: string[], message: RegExp): Promise<void> => {
     assertUsageError(t, await run(['init', ...args], { cwd }), message);

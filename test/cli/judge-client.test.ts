@@ -1,4 +1,4 @@
-/** The command `exec --judge-client`: judges what a command sent to the service. */
+/** The command `exec --judge-client`: judges the requests of a command to the service. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -125,7 +125,7 @@ void t.test('the other options need --judge-client', async (t) => {
   }
 });
 
-void t.test('explain and selftest know the area', async (t) => {
+void t.test('explain and selftest support the area', async (t) => {
   const explained = await run(['explain', 'CLIENT-030']);
   t.match(explained.stdout, /^CLIENT-030 {2}After a 429[^]*- client\/ignores-retry-after: /);
   const listed = await run(['explain', 'client']);

@@ -186,7 +186,7 @@ void t.test('a malformed file gives exit code 1 and the reason', async (t) => {
   }
 });
 
-void t.test('a file of another shape: says what it has instead', async (t) => {
+void t.test('a file of another shape: the message describes its content', async (t) => {
   const line = JSON.stringify(makeTraceRequest([makeSpan()]));
   const perLine = 'This file has one JSON document per line. Lint one line at a time, for example:';
   const rows: [title: string, bytes: string | Uint8Array, shown: string][] = [

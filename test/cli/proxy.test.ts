@@ -26,7 +26,7 @@ async function withTlsSandbox(t: Test, options: Omit<ConnectProxyOptions, 'route
   return { sandbox, proxy, ca };
 }
 
-void t.test('which proxy a URL has', (t) => {
+void t.test('the proxy of a URL', (t) => {
   const proxies = { https: 'http://secure.proxy:3128', http: 'plain.proxy:8080' };
   const rows: [url: string, noProxy: string, host: string | undefined][] = [
     ['https://a.example.com', '', 'secure.proxy'],
@@ -74,12 +74,12 @@ void t.test('check goes through the proxy, for TLS and for WebSockets', async (t
     'the WebSocket, too',
   );
   t.same([...new Set(proxy.targets)], ['sandbox.test:443']);
-  t.ok(proxy.targets.length >= sandbox.received.length, 'nothing is sent around it');
+  t.ok(proxy.targets.length >= sandbox.received.length, 'no request bypasses the proxy');
   t.match(ran.stderr, `Requests went through the proxy ${proxy.host}.`);
   t.notMatch(ran.stdout + ran.stderr, PASSWORD);
 });
 
-void t.test('plain HTTP goes through a tunnel, too', async (t) => {
+void t.test('plain HTTP also goes through a tunnel', async (t) => {
   const sandbox = await withRecordingSandbox(t);
   const proxy = await withConnectProxy(t, { routes: { 'sandbox.test:80': sandbox.url } });
   const ran = await run(['check', HTTP, '--allow-http', '--area', 'health'], {
@@ -100,7 +100,7 @@ void t.test('load goes through the proxy, and the report says so', async (t) => 
   const report = JSON.parse(ran.stdout) as LoadReport;
   t.equal(report.blockedBy, undefined, ran.stderr);
   t.equal(report.chat?.ok, report.chat?.offered);
-  t.ok((report.warmUp?.requests ?? 0) > 0, 'the warm-up, too');
+  t.ok((report.warmUp?.requests ?? 0) > 0, 'the warm-up also uses the proxy');
   t.equal(report.warmUp?.errors, 0);
   const note = `Requests went through the proxy ${proxy.host}, so the figures include its time`;
   t.ok(report.notes.some((each) => each.startsWith(note)));
@@ -123,7 +123,7 @@ void t.test('simulate goes through the proxy', async (t) => {
   t.ok(sandbox.received.length > 3);
 });
 
-void t.test('failures of the proxy are named, without its password', async (t) => {
+void t.test('the report explains failures of the proxy, without its password', async (t) => {
   const refusing = await withConnectProxy(t, { routes: {}, refusal: 403 });
   const asking = await withConnectProxy(t, { routes: {}, credentials: 'me:other' });
   const rows: [proxy: string, cause: RegExp][] = [

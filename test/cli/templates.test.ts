@@ -92,7 +92,7 @@ void t.test('the test of a project names the rule that a change breaks', async (
   t.match(output, /CHAT-024 `choices\[\]\.message\.content` is a string/);
 });
 
-void t.test('the test of a voice project notices silence', async (t) => {
+void t.test('the test of a voice project detects silence', async (t) => {
   const directory = await createProject(t, 'node', '--voice');
   change(directory, 'src/speech.js', '8_000 *', '0 *');
   const { code, output } = await runIn(t, directory, nodeTest);

@@ -1,4 +1,4 @@
-/** Every request carries a `traceparent`, and every failure shows the trace id of its request. */
+/** Every request has a `traceparent`, and every failure shows the trace id of its request. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -23,7 +23,7 @@ void t.test('trace contexts depend only on the seed, the name, and its repetitio
   const [one, again, other] = ['a', 'a', 'b'].map(createTraceparents);
   if (!one || !again || !other) throw new Error('unreachable');
   t.equal(one('chat'), again('chat'));
-  t.equal(one('chat'), again('chat'), 'the second request, too');
+  t.equal(one('chat'), again('chat'), 'the second request has the same ids in both runs');
   t.not(one('chat'), one('chat'));
   t.not(one('chat'), other('chat'));
   t.match(one('chat'), TRACEPARENT);
@@ -31,7 +31,7 @@ void t.test('trace contexts depend only on the seed, the name, and its repetitio
   t.end();
 });
 
-void t.test('check: all views of a failure name its trace id', async (t) => {
+void t.test('check: every report shows the trace id of a failure', async (t) => {
   const isNull = { choices: [{ message: { role: 'assistant', content: null } }] };
   const sandbox = await withRecordingSandbox(t, ({ path }) =>
     path === '/v1/chat/completions' ? [200, isNull, { 'x-served-by': 'test' }] : undefined,
@@ -52,7 +52,7 @@ void t.test('check: all views of a failure name its trace id', async (t) => {
     t.ok(ids.includes(traceId), `${id}: the sandbox received the trace id`);
     for (const view of ['junit', 'markdown', 'html']) t.ok(read(view).includes(traceId), view);
     t.ok(ran.stdout.includes(`trace id  ${traceId}`), 'terminal');
-    t.notMatch(curl, /traceparent/, 'a request that is sent again is another trace');
+    t.notMatch(curl, /traceparent/, 'a repeated request starts a new trace');
   }
   const graded = await run(['grade', file('record'), '--json', file('graded')]);
   t.equal(graded.code, 1);
@@ -81,14 +81,14 @@ void t.test(
   },
 );
 
-void t.test('check: the request of a voice WebSocket carries one', async (t) => {
+void t.test('check: the request of a voice WebSocket has a traceparent', async (t) => {
   const sandbox = await withRecordingSandbox(t);
   await run(['check', sandbox.url, '--area', 'voice'], { timeoutMs: 120_000 });
   assertTraced(t, sandbox);
   t.ok(sandbox.received.some(({ method }) => method === 'UPGRADE'));
 });
 
-void t.test('load: warm-up and all requests carry one; examples name it', async (t) => {
+void t.test('load: every request has a traceparent, and examples show the trace id', async (t) => {
   let count = 0;
   const sandbox = await withRecordingSandbox(t, ({ path }) =>
     path === '/v1/chat/completions' && count++ % 7 === 6 ? [503, 'busy'] : undefined,
@@ -117,7 +117,7 @@ void t.test('load: warm-up and all requests carry one; examples name it', async 
   }
 });
 
-void t.test('load: a failed call names the trace id of its WebSocket request', async (t) => {
+void t.test('load: a failed call shows the trace id of its WebSocket request', async (t) => {
   const sandbox = await withRecordingSandbox(t);
   const ran = await run([
     ...['load', sandbox.url, '--profile', 'voice', '--calls', '2', '--duration', '1s', '--json=-'],
@@ -129,7 +129,7 @@ void t.test('load: a failed call names the trace id of its WebSocket request', a
   t.ok(ran.stderr.replaceAll(/\s+/g, ' ').includes(`trace id ${sample?.traceId}`));
 });
 
-void t.test('simulate: a session that fails names its last request', async (t) => {
+void t.test('simulate: a failed session shows the trace id of its last request', async (t) => {
   let count = 0;
   const sandbox = await withRecordingSandbox(t, ({ path }) =>
     path === '/v1/chat/completions' && count++ > 0 ? [500, 'broken'] : undefined,

@@ -241,7 +241,7 @@ for (const [name, { run, setup, fails = [], warns = [] }] of Object.entries(faul
 
 const isBroken = ({ verdict }: { verdict: string }): boolean => /^(fail|warn)$/.test(verdict);
 
-void t.test('a finding says what the client sent, and what to do', async (t) => {
+void t.test('a finding shows the sent value and the fix', async (t) => {
   const { report } = await judgeRun(t, faultyClients['an end call with another id']?.run as never);
   const row = report.requirements.find(({ id }) => id === 'CLIENT-040');
   t.match(row, {
@@ -336,6 +336,6 @@ void t.test('no recording makes a check throw', async (t) => {
     const errors = [...judgment.requirements].filter(([, { verdict }]) => verdict === 'error');
     t.same(errors, [], `seed ${seed}, round ${round}`);
     const hasPass = judgment.counts.pass > 0;
-    t.ok(judgment.exitCode !== 0 || hasPass, 'a run that judged nothing never exits 0');
+    t.ok(judgment.exitCode !== 0 || hasPass, 'a run without judgments never exits 0');
   }
 });

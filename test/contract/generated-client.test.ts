@@ -37,7 +37,7 @@ const seed: SeedDocument = {
 
 void t.test('a generated client sends, closes, and reads all pages of results', async (t) => {
   const directory = await generateClient(t, 'service');
-  t.equal(await compile(directory), '', 'the types fit');
+  t.equal(await compile(directory), '', 'the types are correct');
   const { service, admin } = await withService(t, { seed });
   await admin('POST /evals', makeContainsEval('says', 'parcel'));
   await admin('PUT /settings', { evals: ['says'] });
@@ -71,7 +71,7 @@ void t.test('the program of the client also runs without its types', async (t) =
 
 void t.test('a generated client simulates a user of the agent', async (t) => {
   const directory = await generateClient(t, 'sandbox');
-  t.equal(await compile(directory), '', 'the types fit');
+  t.equal(await compile(directory), '', 'the types are correct');
   const { agent } = await withAgent(t, { apiKey: 'the-key' });
   const { code, stdout, stderr } = await runProgram([join(directory, 'sandbox-client.ts')], {
     SANDBOX_KIT_AGENT_URL: agent.url,

@@ -1,4 +1,4 @@
-/** The routes in the contract are the routes that the agent and the service register, and no more. */
+/** The contract has exactly the routes that the agent and the service register. */
 import { channel } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
@@ -91,16 +91,19 @@ void t.test('the agent serves its documents without a key', async (t) => {
   );
 });
 
-void t.test('an agent without voice has no AsyncAPI document, and TLS shows in it', async (t) => {
-  const silent = await withAgent(t, { voice: null });
-  assertAgentError(t, await silent.send('GET /asyncapi.json'), 404, 'not_found');
-  const secure = await withAgent(t, { tls: { kind: 'generated' } });
-  t.match((await secure.send('GET /asyncapi.json')).json, {
-    servers: { sandbox: { protocol: 'wss' } },
-  });
-});
+void t.test(
+  'an agent without voice has no AsyncAPI document; with TLS, the document says wss',
+  async (t) => {
+    const silent = await withAgent(t, { voice: null });
+    assertAgentError(t, await silent.send('GET /asyncapi.json'), 404, 'not_found');
+    const secure = await withAgent(t, { tls: { kind: 'generated' } });
+    t.match((await secure.send('GET /asyncapi.json')).json, {
+      servers: { sandbox: { protocol: 'wss' } },
+    });
+  },
+);
 
-void t.test('the documents of a local agent are not for pages of other machines', async (t) => {
+void t.test('web pages of other machines cannot read the documents of a local agent', async (t) => {
   const { send } = await withAgent(t);
   for (const path of ['/openapi.json', '/asyncapi.json']) {
     const headers = { origin: 'https://evil.example' };
@@ -116,7 +119,7 @@ void t.test('the service serves its document without a key, with its own key hea
   t.same(response.json, createOpenApi('service', { serverUrl: '/', apiKeyHeader: 'x-my-key' }));
   t.notOk(response.text.includes(service.apiKey), 'no key');
   assertServiceError(t, await send('POST /openapi.json', { body: {} }), 405, /Use GET, HEAD/);
-  t.match(await admin('GET /requests'), { total: 1 }, 'the journal has the 405 only');
+  t.match(await admin('GET /requests'), { total: 1 }, 'the journal contains only the 405');
   const front = await send('GET /', { key: null });
   t.match(front.json, {
     calls: { 'POST /v1/traces': /OTLP/, 'GET /api/simulations/sessions/': /simulations/ },

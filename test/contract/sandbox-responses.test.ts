@@ -1,4 +1,4 @@
-/** Real responses of the reference agent, to every route and with every status, are as documented. */
+/** Responses of the reference agent match its document, for every route and status. */
 import t from 'tap';
 import { readDocument } from '../helpers/contract-documents.ts';
 import { createExchangeChecker } from '../helpers/contract-exchanges.ts';
@@ -7,7 +7,7 @@ import { CHAT_ROUTE, makeChatRequest, withAgent } from '../helpers/agent.ts';
 const FOREIGN = { origin: 'https://evil.example' };
 const TOO_LARGE = 'x'.repeat(1_100_000);
 
-/** A request that lets the agent inject a fault. */
+/** A request for which the agent injects a fault. */
 const withFault = (kind: string) => ({ headers: { 'x-sandbox-kit-fault': kind } });
 
 const notProvoked = {
@@ -18,7 +18,7 @@ const notProvoked = {
   'deleteUser 2XX': 'other sandboxes',
 };
 
-void t.test('the reference agent responds as its document says', async (t) => {
+void t.test('the responses of the reference agent match its document', async (t) => {
   const { check, checkBody, assertComplete } = createExchangeChecker(
     t,
     readDocument('openapi-sandbox.json'),

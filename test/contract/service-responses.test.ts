@@ -1,4 +1,4 @@
-/** Real responses of the service, to every route and with every status, are as documented. */
+/** Responses of the service match its document, for every route and status. */
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import type { TraceExportRequest } from '../../src/contract/index.ts';
@@ -34,7 +34,7 @@ const seed = {
 
 const notProvoked = { 'sendTraces 408': 'takes a minute' };
 
-void t.test('the service responds as its document says', async (t) => {
+void t.test('the responses of the service match its document', async (t) => {
   const { check, checkBody, assertComplete } = createExchangeChecker(
     t,
     readDocument('openapi-service.json'),
@@ -102,7 +102,7 @@ void t.test('the service responds as its document says', async (t) => {
   assertComplete(notProvoked);
 });
 
-void t.test('the comparison of these tests finds every kind of difference', (t) => {
+void t.test('these tests detect every kind of difference', (t) => {
   const { findProblems } = createExchangeChecker(t, readDocument('openapi-service.json'));
   const json = { 'content-type': 'application/json; charset=utf-8' };
   const error = { message: 'Too many requests.' };

@@ -106,7 +106,7 @@ const listSimulations = (agent: string): Promise<Schemas['SimulationSession'][]>
     ),
   );
 
-/** Waits until the results of a conversation are there. */
+/** Waits until the results of a conversation are available. */
 async function waitForResults(conversationId: string): Promise<Schemas['ProductionSession']> {
   for (let poll = 0; poll < POLLS_MAX; poll += 1) {
     const sessions = await listProduction({ run: 'live', include_traces: true });

@@ -4,18 +4,18 @@ import type { Test } from 'tap';
 
 /** A proxy that opens tunnels. */
 export interface ConnectProxy {
-  /** Its URL, with the user and the password if it asks for them. */
+  /** Its URL, with the user name and password if it requires them. */
   url: string;
   host: string;
   /** The targets of all CONNECT requests, such as `sandbox.test:443`. */
   targets: string[];
 }
 
-/** What the proxy does. */
+/** Options of the proxy. */
 export interface ConnectProxyOptions {
-  /** Leads the names that only the proxy knows to local ports, by `host:port`. */
+  /** Local ports by `host:port`, for host names that only the proxy resolves. */
   routes: Readonly<Record<string, string>>;
-  /** The user and the password that it asks for, such as `me:secret`. */
+  /** The user name and password that it requires, such as `me:secret`. */
   credentials?: string;
   /** The status with which it refuses every tunnel. */
   refusal?: number;

@@ -25,7 +25,7 @@ export interface Operation {
   responses: Record<string, ResponseObject>;
 }
 
-/** An OpenAPI document as a reader of the file sees it. */
+/** An OpenAPI document, as read from a file. */
 export interface OpenApiFile {
   openapi: string;
   servers: { url: string }[];

@@ -6,7 +6,7 @@ import {
   type OpenApiFile,
 } from './contract-documents.ts';
 
-/** A response of a server as a test received it. */
+/** A response of a server. */
 export interface ReceivedResponse {
   status: number;
   headers: { get: (name: string) => string | null };

@@ -68,7 +68,7 @@ export interface SupervisedSandbox {
   crashes: () => number;
   /** Kills its process. */
   kill: () => void;
-  /** Starts it again when it may not restart by itself any more. */
+  /** Starts it again after its last automatic restart. */
   restart: () => void;
 }
 

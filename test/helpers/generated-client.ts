@@ -49,7 +49,7 @@ export async function generateClient(t: Test, area: ClientArea): Promise<string>
   return directory;
 }
 
-/** Returns what the TypeScript compiler reports about a folder; an empty text if it is correct. */
+/** Returns the errors of the TypeScript compiler for a folder; an empty text if there are none. */
 export async function compile(directory: string): Promise<string> {
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
   return (await runProgram([compiler, '-p', directory])).stdout;

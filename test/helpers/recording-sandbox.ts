@@ -11,7 +11,7 @@ export interface ReceivedRequest {
   headers: IncomingHttpHeaders;
 }
 
-/** A sandbox that records what it receives. */
+/** A sandbox that records the requests that it receives. */
 export interface RecordingSandbox {
   url: string;
   received: ReceivedRequest[];
@@ -19,7 +19,7 @@ export interface RecordingSandbox {
   valuesOf: (header: string) => string[];
 }
 
-/** A response: its status, its body, and more headers. */
+/** A response: its status, its body, and additional headers. */
 export type Reply = [status: number, body: unknown, headers?: Record<string, string>];
 
 const replies: Record<string, Reply> = {

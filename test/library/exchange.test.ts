@@ -1,4 +1,4 @@
-/** `validateExchange` judges one exchange as a check judges it, and raises no false alarm. */
+/** `validateExchange` judges one exchange like a check, without false alarms. */
 import t, { type Test } from 'tap';
 import { check, startAgent, startService, validateExchange } from '../../src/index.ts';
 import type { Exchange, ExchangeRecord } from '../../src/index.ts';
@@ -130,7 +130,7 @@ void t.test('a slow response warns only if its time is given', (t) => {
   t.end();
 });
 
-void t.test('headers and bodies come in the forms that clients have', (t) => {
+void t.test('headers and bodies can have the forms of common clients', (t) => {
   const bytes = new TextEncoder().encode(JSON.stringify(reply));
   const headers = [
     new Headers({ 'Content-Type': 'application/json' }),
@@ -153,7 +153,7 @@ void t.test('headers and bodies come in the forms that clients have', (t) => {
   t.end();
 });
 
-void t.test('an incomplete exchange or a foreign route is a TypeError', (t) => {
+void t.test('an incomplete exchange or an unknown route is a TypeError', (t) => {
   const wrong: [value: unknown, message: RegExp][] = [
     [undefined, /^validateExchange: The options must be an object, got nothing\.$/],
     [{ request: chat }, /response must be an object, got nothing/],

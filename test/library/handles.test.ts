@@ -29,7 +29,7 @@ void t.test('agent: faults', async (t) => {
   t.equal((await chat(agent.url)).status, 500);
   agent.clearFaults();
   t.equal((await chat(agent.url)).status, 200);
-  t.match(agent.faults(), [{ source: 'options' }], 'faults of the options stay');
+  t.match(agent.faults(), [{ source: 'options' }], 'faults of the options are kept');
   t.throws(() => agent.setFaults([{ kind: 'rate_limit', times: 0 }]), {
     name: 'TypeError',
     message: /^setFaults: faults\[0\]\.times must be /,

@@ -1,9 +1,9 @@
-/** `service.judgeClient()`: judges what a test sent to the service. */
+/** `service.judgeClient()`: judges the requests of a test to the service. */
 import t from 'tap';
 import { startService } from '../../src/index.ts';
 import { makeSpan, makeTraceRequest } from '../helpers/otlp.ts';
 
-void t.test('judges what was sent so far', async (t) => {
+void t.test('judges all requests so far', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const silent = await service.judgeClient();
@@ -23,12 +23,15 @@ void t.test('judges what was sent so far', async (t) => {
   t.match(await service.judgeClient({ knownFailures }), { verdict: 'conforming', exitCode: 0 });
 });
 
-void t.test('rejects options that do not fit, and a service that records nothing', async (t) => {
-  const service = await startService({ recordCallers: false });
-  t.teardown(() => service.stop());
-  await t.rejects(service.judgeClient({ strikt: true } as never), {
-    name: 'TypeError',
-    message: /^judgeClient: Unknown option "strikt"/,
-  });
-  await t.rejects(service.judgeClient(), { name: 'TypeError', message: /recordCallers: false/ });
-});
+void t.test(
+  'rejects invalid options, and a service that does not record its callers',
+  async (t) => {
+    const service = await startService({ recordCallers: false });
+    t.teardown(() => service.stop());
+    await t.rejects(service.judgeClient({ strikt: true } as never), {
+      name: 'TypeError',
+      message: /^judgeClient: Unknown option "strikt"/,
+    });
+    await t.rejects(service.judgeClient(), { name: 'TypeError', message: /recordCallers: false/ });
+  },
+);

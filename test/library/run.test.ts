@@ -33,14 +33,14 @@ async function withAgent(t: Test): Promise<RunningAgent> {
 const withoutTimes = (report: object): string =>
   JSON.stringify(report, (key, value: unknown) => (/(At|Ms)$/.test(key) ? undefined : value));
 
-/** Returns what two checks with the same seed have in common: requests can end in any order. */
+/** Returns the parts of a report that are equal for the same seed: requests can end in any order. */
 const verdictsOf = ({ requirements, startedAt, endedAt, ...report }: CheckReport): object => ({
   ...report,
   causes: report.causes,
   requirements: requirements.map(({ id, verdict, rule, level }) => [id, verdict, rule, level]),
 });
 
-void t.test('check returns what check --json writes', async (t) => {
+void t.test('check returns the report of check --json', async (t) => {
   const { url } = await withAgent(t);
   const report = await check({ url: `${url}/`, areas: ['health', 'users'], seed: 'same' });
   t.same(findViolations('CheckReport', report), []);
@@ -88,7 +88,7 @@ const requestsOf = ({ requests, ...diagnosis }: DiagnosisReport): object => ({
     .sort(),
 });
 
-void t.test('diagnose returns what doctor --json writes', async (t) => {
+void t.test('diagnose returns the report of doctor --json', async (t) => {
   const { url } = await withAgent(t);
   const diagnosis = await diagnose({ url });
   t.equal(diagnosis.ok, true);
@@ -171,7 +171,7 @@ void t.test('several runs in one process do not affect each other', async (t) =>
   );
 });
 
-void t.test('a signal stops each run, and the report covers what happened', async (t) => {
+void t.test('a signal stops each run, and the report covers the run until then', async (t) => {
   const { url } = await withAgent(t);
   const stopAfterFirst = (): { signal: AbortSignal; stop: () => void } => {
     const control = new AbortController();
@@ -270,7 +270,7 @@ const wrongSimulations: [options: object, message: RegExp, name?: string][] = [
   [{ url, judge: { baseUrl: url } }, /judge\.model must be a non-empty string/],
 ];
 
-void t.test('wrong options reject with a TypeError that names the option', async (t) => {
+void t.test('invalid options reject with a TypeError that names the option', async (t) => {
   for (const [options, message] of wrongChecks) {
     await t.rejects(check(options as CheckOptions), { name: 'TypeError', message });
   }

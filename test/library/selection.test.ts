@@ -26,7 +26,7 @@ void t.test('check and grade select requirements, and load judges thresholds', a
   t.match(loaded.targets.at(-1), { id: 'chat.max<60s', metric: 'chat.max', samples: 20 });
 });
 
-void t.test('a wrong selection or threshold rejects before anything is sent', async (t) => {
+void t.test('an invalid selection or threshold rejects before the first request', async (t) => {
   const url = 'http://127.0.0.1:1';
   const rows: [result: Promise<unknown>, message: RegExp][] = [
     [

@@ -1,4 +1,4 @@
-/** The image builds from the packed kit and runs without privileges, where Docker is available. */
+/** If Docker is available: the image builds from the packed kit and runs without privileges. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

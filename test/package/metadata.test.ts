@@ -1,4 +1,4 @@
-/** The tarball is what registries and tools expect: entry points, types, licenses, and links. */
+/** The entry points, types, licenses, and links of the tarball are valid for registries and tools. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -19,7 +19,7 @@ void t.test('publint and Are the types wrong find nothing', async (t) => {
   const output = readFileSync(join(project.directory, 'attw.json'), 'utf8');
   const { problems } = JSON.parse(output) as { problems: Record<string, Problem[]> };
   const found = Object.values(problems).flat();
-  t.ok(found.length > 0, 'the tool reports what CommonJS and old resolvers do not find');
+  t.ok(found.length > 0, 'the tool reports that CommonJS and old resolvers do not find the types');
   t.same(found.filter(isRelevant), [], 'Are the types wrong');
 });
 

@@ -16,7 +16,7 @@ const nodePath = `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`;
 const readReport = (project: Project, path: string): CheckReport =>
   JSON.parse(readFileSync(join(project.directory, path), 'utf8')) as CheckReport;
 
-/** Returns a port that was free a moment ago: a recipe needs to know it before the sandbox starts. */
+/** Returns a free port: a recipe needs to know it before the sandbox starts. */
 async function findPort(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

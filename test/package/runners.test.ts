@@ -5,7 +5,7 @@ import { createProject, installNode, type Project } from './tarball.ts';
 
 const NODE_VERSIONS = [22, 24, 26];
 
-/** Fails in each runner: the message must name the requirement. */
+/** An exchange that fails in each runner; the message must name the requirement. */
 const BROKEN_EXCHANGE = `{
   request: { method: 'POST', path: '/v1/chat/completions', body: { messages: [] } },
   response: { status: 200, body: { choices: [{ message: { role: 'assistant', content: null } }] } },
@@ -73,7 +73,7 @@ const commands: Record<string, (kind: 'pass' | 'fail' | 'extend') => string[]> =
   node: (kind) => ['--test', `node/${kind}.test.ts`],
 };
 
-void t.test('suites pass and fail as they should', async (t) => {
+void t.test('conforming suites pass, and broken suites fail', async (t) => {
   const project = await createProject(t, { packages: ['vitest', 'jest'], files: suites });
   for (const major of NODE_VERSIONS) {
     const node = await installNode(t, major);

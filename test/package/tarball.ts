@@ -47,7 +47,7 @@ export interface ProjectResult {
   stderr: string;
 }
 
-/** A folder that has the packed kit installed, as a user's project has. */
+/** A folder in which the packed kit is installed, like the project of a user. */
 export interface Project {
   directory: string;
   /** Writes files by their path in the folder. */

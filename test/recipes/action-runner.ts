@@ -17,7 +17,7 @@ interface Step {
   run: string;
 }
 
-/** A composite action, as far as the tests read it. */
+/** The parts of a composite action that the tests read. */
 export interface Action {
   inputs: Record<string, { description: string; default?: string }>;
   outputs: Record<string, { description: string; value: string }>;
@@ -28,7 +28,7 @@ export function readAction(): Action {
   return parse(readFileSync(join(ROOT, 'action.yml'), 'utf8')) as Action;
 }
 
-/** How a job calls the action. */
+/** Options of a job that runs the action. */
 export interface ActionCall {
   inputs: Record<string, string>;
   /** The checkout of the user's repository. */
@@ -38,7 +38,7 @@ export interface ActionCall {
   env?: Record<string, string>;
 }
 
-/** What a job sees of the action. */
+/** The results of the action for a job. */
 export interface ActionResult {
   /** The exit code of the step that failed, or 0. */
   code: number | null;

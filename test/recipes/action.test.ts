@@ -60,7 +60,7 @@ void t.test('a conforming sandbox passes, and the job gets outputs and a summary
   t.same([...new Set(judged.map(({ area }) => area))].sort(), ['health', 'users']);
 });
 
-void t.test('a broken sandbox fails the job, and the outputs say so', async (t) => {
+void t.test('a broken sandbox fails the job, and the outputs show it', async (t) => {
   const server = createServer((_request, response) => {
     response.setHeader('content-type', 'application/json');
     response.end('{"status":"fine"}');
@@ -97,7 +97,7 @@ void t.test('an input is never run as code', async (t) => {
   }
 });
 
-void t.test('wrong usage gives no verdict of an earlier run', async (t) => {
+void t.test('a usage error does not show the verdict of an earlier run', async (t) => {
   const workspace = t.testdir({ kit, 'sandbox-kit-report': { 'check.json': '{"verdict":"old"}' } });
   const inputs = { url: 'http://127.0.0.1:1', areas: 'helth', version: 'kit', 'wait-seconds': '0' };
   const result = await runAction({ workspace, inputs });
@@ -106,7 +106,7 @@ void t.test('wrong usage gives no verdict of an earlier run', async (t) => {
   t.match(result.log, /Did you mean health\?/);
 });
 
-void t.test('without a URL, the configuration file says what to check', async (t) => {
+void t.test('without a URL, the action checks the sandbox in the configuration file', async (t) => {
   const url = await startTestAgent(t);
   const config = `url: ${url}\ncheck: { area: health }\n`;
   const workspace = t.testdir({ kit, 'sandbox-kit.config.yaml': config });
@@ -122,7 +122,7 @@ void t.test('by default, the kit of the project is used', async (t) => {
   t.equal(result.code, 0, result.log);
 });
 
-/** A program that records its arguments instead of what npm does, and adds the package. */
+/** Replaces npm: records its arguments, and adds the package. */
 const fakeNpm = `#!/bin/sh
 printf '%s\\n' "$@" > "$RUNNER_TEMP/npm-arguments"
 mkdir -p "$RUNNER_TEMP/sandbox-kit/node_modules"
@@ -150,7 +150,7 @@ void t.test('the input version chooses the package that npm installs', async (t)
   }
 });
 
-void t.test('an old Node is named before npm fails in other ways', async (t) => {
+void t.test('an old Node is an error before npm runs', async (t) => {
   for (const [found, isOld] of [
     ['v20.20.2', true],
     ['v22.18.0', true],
@@ -167,7 +167,7 @@ void t.test('an old Node is named before npm fails in other ways', async (t) => 
   }
 });
 
-void t.test('the documentation names the action in its current version', (t) => {
+void t.test('the documentation uses the current version of the action', (t) => {
   for (const path of ['docs/ci.md', 'docs/recipes/github.yml']) {
     const uses = /uses: (sandbox-kit\/.*)/.exec(readFileSync(join(ROOT, path), 'utf8'))?.[1];
     t.equal(uses, `sandbox-kit/sandbox-kit@v${version}`, path);

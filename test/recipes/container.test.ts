@@ -26,7 +26,7 @@ const linesOf = (text: string): Line[] =>
       content: (line.getArgumentsContent() ?? '').replaceAll(/\\\n\s*/g, ''),
     }));
 
-/** Returns what is wrong with a Dockerfile, beyond its syntax. */
+/** Returns lint findings about a Dockerfile, apart from its syntax. */
 function findProblems(text: string): string[] {
   const lines = linesOf(text);
   const all = (keyword: string): string[] =>
@@ -102,7 +102,7 @@ async function checkHealth(env: Record<string, string>): Promise<number | null> 
   return code;
 }
 
-void t.test('the health check follows the service and the agent', async (t) => {
+void t.test('the health check reports the state of the service and of the agent', async (t) => {
   const service = await startService({ host: '0.0.0.0', keys: [{ key: 'the-service-key' }] });
   t.teardown(() => service.stop());
   const agent = await startAgent({ voice: null });

@@ -51,7 +51,7 @@ void t.test('every field of a report exists in its schema', (t) => {
   t.end();
 });
 
-void t.test('verdicts of a requirement are those of the schema', (t) => {
+void t.test('the verdicts of a requirement are in the schema', (t) => {
   const row = /^\| `requirements\[\]\.id`.*$/m.exec(read(SKILL))?.[0] ?? '';
   const named = [...(row.split('|')[2] ?? '').matchAll(/`(\w+)`/g)].map(
     ([, verdict = '']) => verdict,

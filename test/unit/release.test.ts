@@ -1,4 +1,4 @@
-/** What a release needs: metadata, workflows, the changelog, and the security policy agree. */
+/** Metadata, workflows, the changelog, and the security policy of a release agree. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -26,7 +26,7 @@ interface Workflow {
   jobs: Record<string, { permissions?: Record<string, string>; steps: { run?: string }[] }>;
 }
 
-void t.test('package.json names the repository that the workflows publish from', (t) => {
+void t.test('package.json has the repository from which the workflows publish', (t) => {
   t.match(kit, {
     homepage: `${REPOSITORY}#readme`,
     repository: { url: `git+${REPOSITORY}.git` },
@@ -74,13 +74,13 @@ void t.test('workflows run scripts that exist', (t) => {
   t.end();
 });
 
-void t.test('the changelog starts with what is not released yet', (t) => {
+void t.test('the changelog starts with unreleased changes', (t) => {
   const headings = [...read('CHANGELOG.md').matchAll(/^## (.*)$/gm)].map(([, text]) => text);
   t.equal(headings[0], '[Unreleased]');
   t.end();
 });
 
-void t.test('the security policy says what each command exposes', (t) => {
+void t.test('the security policy covers each command', (t) => {
   const rows =
     read('SECURITY.md')
       .match(/^\| `.*$/gm)

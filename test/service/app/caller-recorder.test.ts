@@ -1,4 +1,4 @@
-/** The recording of what callers send to the service. */
+/** The recording of the requests of callers. */
 import { gzipSync } from 'node:zlib';
 import t from 'tap';
 import { findViolations } from '../../../src/contract/index.ts';
@@ -47,7 +47,7 @@ void t.test('records the requests to the interface in the order of arrival', asy
   t.match(JSON.parse(exchanges[2]?.response?.body ?? ''), { items: [], total: 0 });
 });
 
-void t.test('records no key, wherever the client puts it', async (t) => {
+void t.test('records no key, in any part of a request', async (t) => {
   const bench = await withService(t, record);
   const { apiKey } = bench.service;
   const other = 'another-secret-key';
@@ -85,7 +85,7 @@ void t.test('records the whole body of a refused request', async (t) => {
   t.equal(exchanges[0]?.response?.headers['retry-after'], '1');
 });
 
-void t.test('records compressed bodies as bytes, and of a large body its size', async (t) => {
+void t.test('records compressed bodies as bytes, and only the size of a large body', async (t) => {
   const bench = await withService(t, record);
   const zipped = gzipSync(JSON.stringify(makeTraceRequest()));
   const headers = { 'content-type': 'application/json' };
@@ -100,7 +100,7 @@ void t.test('records compressed bodies as bytes, and of a large body its size', 
   t.match(second, { bodyBytes: 11_000_000, body: '11000000 bytes of application/json' });
 });
 
-void t.test('the recording keeps real time when the service clock is moved', async (t) => {
+void t.test('the recording has real times when a test moves the service clock', async (t) => {
   const bench = await withService(t, record);
   await bench.trace(makeSpan());
   bench.clock.advance(86_400_000);

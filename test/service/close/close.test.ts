@@ -127,10 +127,18 @@ void t.test('Closing without evals is logged once, until evals are set', async (
   await admin('PUT /settings', { evals: [] });
   await trace(makeSpan({ conversationId: 'c-4' }));
   await admin('POST /clock', { advance_ms: DAY_MS + 1 });
-  t.match(await listEntries(), [{ about: { conversation_id: 'c-4' } }, {}], 'also when idle');
+  t.match(
+    await listEntries(),
+    [{ about: { conversation_id: 'c-4' } }, {}],
+    'a conversation that was closed because it was idle is also reported',
+  );
   await admin('POST /reset', { to: 'empty' });
   await close('c-5');
-  t.match(await listEntries(), [{ about: { conversation_id: 'c-5' } }], 'after a reset, again');
+  t.match(
+    await listEntries(),
+    [{ about: { conversation_id: 'c-5' } }],
+    'reported again after a reset',
+  );
 });
 
 void t.test('A deleted eval is skipped and logged, never queued', async (t) => {

@@ -266,7 +266,7 @@ void t.test('No message contains the key, even if the endpoint repeats it', asyn
   }
 });
 
-void t.test('A refusal without a JSON body is judged by its status', async (t) => {
+void t.test('The status of a refusal decides if its body is not JSON', async (t) => {
   const { server, judge, clock } = await withJudge(t, { retriesMax: 0 });
   const page: Behavior = (_request, response) => {
     response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');

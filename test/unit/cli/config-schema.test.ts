@@ -80,10 +80,10 @@ void t.test('the schema and the reader accept the same files', (t) => {
   t.end();
 });
 
-void t.test('each section reads exactly the keys that the settings name', (t) => {
+void t.test('each section has exactly the keys of the settings', (t) => {
   const load = commands.find(({ name }) => name === 'load');
   if (!load) throw new Error('No command load.');
   t.equal(settingsOf(load).get('apiKeyFile')?.name, 'api-key-file');
-  t.equal(settingsOf(load).get('config'), undefined, 'a file names no other file');
+  t.equal(settingsOf(load).get('config'), undefined, 'a file cannot refer to another file');
   t.end();
 });

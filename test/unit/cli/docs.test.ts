@@ -5,7 +5,7 @@ import t from 'tap';
 import { generateDocs } from '../../../src/cli/generate-docs.ts';
 import { ROOT } from '../../helpers/repository.ts';
 
-void t.test('what npm run docs writes is up to date', async (t) => {
+void t.test('the output of npm run docs is up to date', async (t) => {
   for (const [path, text] of Object.entries(await generateDocs())) {
     t.equal(readFileSync(join(ROOT, path), 'utf8'), text, `${path}: run npm run docs`);
   }

@@ -114,7 +114,7 @@ void t.test('Markdown and HTML show the comparison before the findings', (t) => 
   t.end();
 });
 
-void t.test('other settings of the earlier run are stated', (t) => {
+void t.test('the report shows different settings of the earlier run', (t) => {
   const other = createReport(
     { 'USERS-001': 'pass', 'CHAT-001': 'not_selected' },
     { kitVersion: '0.3.0', requirementSet: '0.3', verdict: 'not-judged' },
@@ -132,7 +132,7 @@ void t.test('other settings of the earlier run are stated', (t) => {
   t.end();
 });
 
-void t.test('a breach that another requirement set makes a note is not a fix', (t) => {
+void t.test('a failure that becomes a note in another requirement set is not fixed', (t) => {
   const before = report([row('CHAT-001', { verdict: 'fail' })]);
   const later = report([row('CHAT-001', { verdict: 'note', addedLater: true })]);
   t.match(compareReports(later, before).comparison, { fixes: [], otherChanges: ['CHAT-001'] });

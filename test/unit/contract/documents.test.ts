@@ -27,7 +27,7 @@ interface LintReport {
   problems: { ruleId: string; message: string; location: [{ pointer: string }] }[];
 }
 
-/** Returns what Redocly's strictest rules say about a file. */
+/** Returns the problems that the strictest rules of Redocly find in a file. */
 async function lint(path: string): Promise<string[]> {
   const program = join(ROOT, 'node_modules/@redocly/cli/bin/cli.js');
   const args = [program, 'lint', path, '--extends=recommended-strict', '--format=json'];
@@ -57,7 +57,7 @@ void t.test('a public linter finds nothing, and it finds a planted error', async
   t.match((await lint(path)).join('\n'), /struct .*description/);
 });
 
-void t.test('every operation has a name for a method, a description, and a section', (t) => {
+void t.test('every operation has a valid method name, a description, and a section', (t) => {
   const ids: string[] = [];
   for (const name of openApiNames) {
     for (const { operation } of listOperations(readDocument(name))) {
@@ -113,11 +113,11 @@ interface Listed {
 }
 
 const messages = Object.values(schemas) as unknown as Listed[];
-/** Messages about which the specification says something, although no request carries them. */
+/** Messages that the specification describes, although no request or response contains them. */
 const notOnTheWire = ['EvalDefinition', 'LiveSettings', 'TranscriptUpload'];
 const documents = [createOpenApi('service'), createOpenApi('sandbox'), createAsyncApi()];
 
-void t.test('every message of the interface is in a document, as strict as its schema', (t) => {
+void t.test('every message of the interface is in a document, and as strict as its schema', (t) => {
   for (const { title, $comment, examples, 'x-near-misses': misses } of messages) {
     const document = documents.find(({ components }) => title in components.schemas);
     if (!document) {

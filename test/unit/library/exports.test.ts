@@ -1,4 +1,4 @@
-/** What the package exports: every message as a type and as a JSON Schema. */
+/** The exports of the package: every message as a type and as a JSON Schema. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
@@ -23,7 +23,7 @@ void t.test('every schema is importable by its title', (t) => {
   const titled = Object.keys(entries).filter((entry) =>
     /^\.\/schemas\/[A-Z]\w*\.json$/.test(entry),
   );
-  t.equal(titled.length, schemas.length, 'no entry is left over');
+  t.equal(titled.length, schemas.length, 'there are no other entries');
   t.end();
 });
 

@@ -1,4 +1,4 @@
-/** The matchers and assertion functions: what passes, what fails, and what a failure says. */
+/** The matchers and assertion functions: their results and their messages. */
 import { AssertionError } from 'node:assert';
 import t from 'tap';
 import { schemas } from '../../../src/contract/index.ts';
@@ -30,7 +30,7 @@ void t.test('toConform takes reports and exchanges', (t) => {
   t.end();
 });
 
-void t.test('a failed report names the first failures with what was expected', (t) => {
+void t.test('the message about a failed report shows the first failures', (t) => {
   const rows = ['CHAT-020', 'CHAT-021', 'CHAT-022', 'CHAT-023', 'CHAT-024', 'CHAT-025'];
   const judged = toConform(
     report(
@@ -53,7 +53,7 @@ void t.test('a failed report names the first failures with what was expected', (
   t.match(message, '  expected  a string');
   t.match(message, '  received  null');
   t.match(message, /And 2 more\.$/);
-  t.notMatch(message, 'USERS-001', 'an accepted failure is left out');
+  t.notMatch(message, 'USERS-001', 'an accepted failure is not shown');
   t.end();
 });
 

@@ -1,6 +1,6 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { junitXml, type TestCase } from '../../src/report-kit/junit.ts';
-import { formatTime, traceNote } from './wording.ts';
+import { formatTime, describeTraceId } from './wording.ts';
 
 /**
  * Writes the report as JUnit XML, with a test case per target. FAIL is a `failure`; INVALID RUN is an
@@ -34,11 +34,12 @@ const CLASS_NAME = 'sandbox-kit.load';
 function describeExamples({ faultSamples, slowest = [] }: LoadReport): string {
   return [
     ...faultSamples.map(
-      ({ stream, kind, detail, traceId }) => `${stream}, ${kind}: ${detail}${traceNote(traceId)}`,
+      ({ stream, kind, detail, traceId }) =>
+        `${stream}, ${kind}: ${detail}${describeTraceId(traceId)}`,
     ),
     ...slowest.map(
       ({ stream, responseMs, traceId }) =>
-        `${stream}, slow: ${formatTime(responseMs)}${traceNote(traceId)}`,
+        `${stream}, slow: ${formatTime(responseMs)}${describeTraceId(traceId)}`,
     ),
   ].join('\n');
 }

@@ -12,7 +12,7 @@ import {
   formatTime,
   hasRun,
   targetColumns,
-  traceNote,
+  describeTraceId,
 } from './wording.ts';
 
 const icons = {
@@ -103,7 +103,7 @@ function voiceLines({ voice }: LoadReport): string[] {
     '',
     ...voice.faultSamples.map(
       ({ kind, call, detail, traceId }) =>
-        `- ${escapeMarkdown(`${kind}, call ${call + 1}: ${detail}${traceNote(traceId)}`)}`,
+        `- ${escapeMarkdown(`${kind}, call ${call + 1}: ${detail}${describeTraceId(traceId)}`)}`,
     ),
     ...(voice.faultSamples.length === 0 ? [] : ['']),
   ];

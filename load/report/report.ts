@@ -97,7 +97,7 @@ export function buildReport(options: LoadOptions, run: CompletedRun): LoadReport
     notes: [
       ...streams.flatMap(([name, stream]) => streamNotes(name, stream)),
       ...engineNotes(plan),
-      ...proxyNotes(options),
+      ...describeProxy(options),
     ],
   };
 }
@@ -153,7 +153,7 @@ export function buildEmptyReport(
     streams: [],
     timeline: [],
     faultSamples: [],
-    notes: proxyNotes(options),
+    notes: describeProxy(options),
   };
 }
 
@@ -261,7 +261,7 @@ function streamNotes(name: string, { errors, retryAfterS }: StreamReport): strin
 }
 
 /** Says that a proxy was between the load generator and the sandbox. */
-function proxyNotes({ sandbox, connection }: LoadOptions): string[] {
+function describeProxy({ sandbox, connection }: LoadOptions): string[] {
   const proxy = findProxy(sandbox, connection?.proxies);
   if (!proxy) return [];
   return [

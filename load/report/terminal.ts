@@ -28,7 +28,7 @@ import {
   describeSelfCheck,
   describeStream,
   formatTime,
-  traceNote,
+  describeTraceId,
   hasRun,
   requestTimes,
 } from './wording.ts';
@@ -120,13 +120,17 @@ function exampleLines({ faultSamples, slowest = [] }: LoadReport, layout: TextLa
     ([first]) => first ?? [],
   );
   const failed = firstOfEach.map(({ kind, stream, atMs, detail, traceId }) =>
-    labeled('  ', `${stream} at ${seconds(atMs)}, ${kind}: ${detail}${traceNote(traceId)}`, width),
+    labeled(
+      '  ',
+      `${stream} at ${seconds(atMs)}, ${kind}: ${detail}${describeTraceId(traceId)}`,
+      width,
+    ),
   );
   const slow = slowest
     .slice(0, SLOWEST_SHOWN)
     .map(
       ({ stream, atMs, responseMs, traceId }) =>
-        `  ${stream} at ${seconds(atMs)}, ${formatTime(responseMs)}${traceNote(traceId)}`,
+        `  ${stream} at ${seconds(atMs)}, ${formatTime(responseMs)}${describeTraceId(traceId)}`,
     );
   return [
     ...(failed.length === 0 ? [] : [style('bold', 'Failed, first of each kind')]),
@@ -168,7 +172,7 @@ function voiceLines({ voice }: LoadReport, { style, width }: TextLayout): string
 function callErrorLines({ errors, faultSamples }: VoiceLoad, layout: TextLayout): string[] {
   const { style, width } = layout;
   const samples = faultSamples.flatMap(({ call, detail, traceId }) =>
-    labeled(' '.repeat(11), `call ${call + 1}: ${detail}${traceNote(traceId)}`, width),
+    labeled(' '.repeat(11), `call ${call + 1}: ${detail}${describeTraceId(traceId)}`, width),
   );
   return [
     ...Object.entries(errors).flatMap(([kind, count]) => {

@@ -21,7 +21,7 @@ type Judged = Pick<LoadReport, 'verdict' | 'targets' | 'selfCheck' | 'plan'> & {
 };
 
 /** Returns the trace id of an example, to append to it. */
-export function traceNote(traceId: string | undefined): string {
+export function describeTraceId(traceId: string | undefined): string {
   return traceId === undefined ? '' : `, trace id ${traceId}`;
 }
 

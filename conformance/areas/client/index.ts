@@ -3,7 +3,7 @@ import type { Check } from '../../engine/checks/check.ts';
 import type { BlockingCause } from '../../engine/preflight/blocking-cause.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { closeChecks } from './close/checks.ts';
-import { clientNotices } from './notices.ts';
+import { listNotices } from './notices.ts';
 import { observeClient } from './observed.ts';
 import { isForInterface, requestChecks } from './requests/checks.ts';
 import { clientRequirements, type ClientRequirementId } from './requirements.ts';
@@ -27,7 +27,7 @@ export const client = defineArea({
   checks,
   probes: [],
   observe: observeClient,
-  notices: clientNotices,
+  notices: listNotices,
 });
 
 /** Returns the cause that blocks the judgment of a client that sent no request. */

@@ -4,7 +4,7 @@ import { listSome } from './findings.ts';
 import { routes } from './observed.ts';
 
 /** Returns notices about unused routes, missing retries, and requests that were not recorded. */
-export function clientNotices(
+export function listNotices(
   { run, exchanges }: Transcript,
   { isBlocked }: { isBlocked: boolean },
 ): readonly string[] {

@@ -8,7 +8,13 @@ import type {
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatDuration, formatNumber, formatQuantity } from '../../../src/report-kit/format.ts';
 import { faultDescriptions } from '../../record/fault-descriptions.ts';
-import { describeStream, formatTime, requestTimes, targetColumns, traceNote } from '../wording.ts';
+import {
+  describeStream,
+  formatTime,
+  requestTimes,
+  targetColumns,
+  describeTraceId,
+} from '../wording.ts';
 
 const looks: Record<LoadVerdict, { className: string; icon: string }> = {
   PASS: { className: 'pass', icon: '✓' },
@@ -153,7 +159,7 @@ function samplesOf({ faultSamples }: LoadReport, kind: string): Html[] {
     .map(({ stream, atMs, session, detail, traceId }) => {
       const where = session === undefined ? stream : `${stream}, ${session}`;
       return html`<div>
-        ${formatNumber(atMs / 1000, 1)} s, ${where}: ${detail}${traceNote(traceId)}
+        ${formatNumber(atMs / 1000, 1)} s, ${where}: ${detail}${describeTraceId(traceId)}
       </div>`;
     });
 }

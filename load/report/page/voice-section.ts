@@ -25,7 +25,7 @@ import {
 } from '../../../src/report-kit/chart.ts';
 import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
 import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
-import { describeCalls, describePackets, formatTime, traceNote } from '../wording.ts';
+import { describeCalls, describePackets, formatTime, describeTraceId } from '../wording.ts';
 import { badge } from './tables.ts';
 
 /** Renders the calls: over time, per call, and in figures. */
@@ -241,7 +241,7 @@ function errorsTable({ errors, faultSamples }: VoiceLoad): Html {
                     ({ atMs, call, session, detail, traceId }) =>
                       html`<div>
                         ${formatNumber(atMs / 1000, 1)} s, call ${call + 1}, ${session}:
-                        ${detail}${traceNote(traceId)}
+                        ${detail}${describeTraceId(traceId)}
                       </div>`,
                   )}
               </td>

@@ -196,7 +196,7 @@ const describeExpected = (option: Option): string =>
 const describeSource = (scalars: readonly Scalar[]): string =>
   scalars.length === 1 && scalars[0] ? `The value of ${textOf(scalars[0])}` : 'One of its values';
 
-/** Returns a scalar as it is written in the file, for example `017`. */
+/** Returns a scalar with its spelling in the file, for example `017`. */
 function textOf({ value, source }: Scalar): string {
   return typeof value === 'string' ? value : (source ?? String(value));
 }

@@ -61,7 +61,7 @@ export function readTemplate(
   name: TemplateName,
   { hasVoice, values }: { hasVoice: boolean; values: Readonly<Record<string, string>> },
 ): ProjectFile[] {
-  const root = templatesDirectory();
+  const root = findTemplates();
   const layers = [...TEMPLATES[name].layers, ...(hasVoice ? [VOICE_LAYER] : [])];
   const textByPath = new Map<string, string>();
   for (const layer of layers) {
@@ -92,7 +92,7 @@ function fillPlaceholders(text: string, values: Readonly<Record<string, string>>
   );
 }
 
-function templatesDirectory(): string {
+function findTemplates(): string {
   const require = createRequire(import.meta.url);
   return join(dirname(require.resolve('sandbox-kit/package.json')), 'templates');
 }

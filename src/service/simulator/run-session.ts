@@ -11,7 +11,7 @@ import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
 import type { Sandbox, SandboxConnections } from './sandbox.ts';
-import { callTraceparent, type SessionPlan } from './session-plan.ts';
+import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
 import {
   SessionError,
   type AgentReply,
@@ -136,7 +136,8 @@ async function holdConversation(
   progress.mayHaveUser = true;
   progress.mayHaveUser = await sandbox.createUser(toUserRequest(plan), signal);
   if (progress.mayHaveUser) progress.userId = plan.userId;
-  if (plan.channel === 'voice') progress.callTraceId = traceIdOf(callTraceparent(plan.sessionId));
+  if (plan.channel === 'voice')
+    progress.callTraceId = traceIdOf(createCallTraceparent(plan.sessionId));
   const channel =
     plan.channel === 'voice'
       ? await call(plan, progress.userId, signal)

@@ -65,6 +65,6 @@ export function countSessions(
 }
 
 /** Returns the `traceparent` of the request that opens the call of a session. */
-export function callTraceparent(sessionId: string): string {
+export function createCallTraceparent(sessionId: string): string {
   return createTraceparents(sessionId)('call');
 }

@@ -17,7 +17,7 @@ import {
 import { isObject } from '../../platform/json.ts';
 import { TRACEPARENT } from '../../platform/trace-context.ts';
 import type { Channel } from './channel.ts';
-import { callTraceparent, type SessionPlan } from './session-plan.ts';
+import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
 import { SessionError, type AgentReply } from './simulated-session.ts';
 import { resolveTurnTimeouts, VoiceTurn, type TurnTimeouts } from './voice-turn.ts';
 import { TranscriptComparison, VoiceUpdates } from './voice-updates.ts';
@@ -103,7 +103,7 @@ class VoiceChannel implements Channel {
     this.#updates = new VoiceUpdates(options.clock);
     this.#timeouts = resolveTurnTimeouts(plan.scenario.limits?.turn_timeout_ms);
     const { target } = options;
-    const headers = { ...target.headers, [TRACEPARENT]: callTraceparent(plan.sessionId) };
+    const headers = { ...target.headers, [TRACEPARENT]: createCallTraceparent(plan.sessionId) };
     this.#call = new OutgoingCall({
       ...options,
       target: { ...target, headers },

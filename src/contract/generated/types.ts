@@ -1946,7 +1946,7 @@ export interface RunRecord {
    */
   voiceUrl?: string;
   /**
-   * Number of requests that came after the recording was full. Only for the area client; absent if there are none.
+   * Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.
    */
   droppedRequests?: number;
   /**

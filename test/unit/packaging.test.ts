@@ -49,7 +49,10 @@ void t.test('every form of import is found and replaced', (t) => {
 
 void t.test('another form of import is an error instead of a missing package', (t) => {
   const text = "import { z } from 'zod';\nexport * as all from 'zod';\n";
-  t.throws(() => replaceImports(text, findImports(text), () => './x.js'), /Import zod in one of/);
+  t.throws(
+    () => replaceImports(text, findImports(text), () => './x.js'),
+    /An import of zod has an unknown form/,
+  );
   const word = "import { WebSocket } from 'ws';\nconst scheme = 'ws';\n";
   const replaced = replaceImports(word, findImports(word), () => './x.js');
   t.equal(

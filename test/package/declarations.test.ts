@@ -15,7 +15,7 @@ const openTelemetry = [
   '@opentelemetry/exporter-trace-otlp-proto',
   '@opentelemetry/resources',
   '@opentelemetry/sdk-node',
-  '@opentelemetry/sdk-trace-base',
+  '@opentelemetry/sdk-trace',
 ];
 
 const titles = readdirSync(join(ROOT, 'schemas'))

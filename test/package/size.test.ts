@@ -27,22 +27,33 @@ void t.test(
   },
 );
 
-void t.test('the kit resolves next to OpenTelemetry, TypeScript, and Node', async (t) => {
-  const project = createEmptyProject(t);
-  const { code, stderr } = await project.run('npm', [
-    'install',
-    '--package-lock-only',
-    '--no-audit',
-    packKit(),
+/** The packages of both major versions of the OpenTelemetry SDK that users have. */
+const openTelemetry = {
+  current: [
     '@opentelemetry/api',
     '@opentelemetry/exporter-trace-otlp-proto',
     '@opentelemetry/resources',
-    '@opentelemetry/sdk-trace-base',
-    'typescript',
-    'node',
-  ]);
-  t.equal(code, 0, 'npm install finds versions that fit', { stderr });
-});
+    '@opentelemetry/sdk-trace',
+  ],
+  2: [
+    '@opentelemetry/api@1.9',
+    '@opentelemetry/exporter-trace-otlp-proto@0.223',
+    '@opentelemetry/resources@2',
+    '@opentelemetry/sdk-trace-base@2',
+  ],
+};
+
+for (const [version, packages] of Object.entries(openTelemetry)) {
+  void t.test(`the kit resolves next to OpenTelemetry (${version}) and Node`, async (t) => {
+    const project = createEmptyProject(t);
+    const { code, stderr } = await project.run('npm', [
+      ...['install', '--package-lock-only', '--no-audit', packKit()],
+      ...packages,
+      ...['typescript', 'node'],
+    ]);
+    t.equal(code, 0, 'npm install finds versions that fit', { stderr });
+  });
+}
 
 /** Returns the disk space of a directory in bytes: the blocks of its files and directories. */
 function measureDirectory(directory: string): number {

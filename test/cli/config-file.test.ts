@@ -120,7 +120,7 @@ void t.test('a run against a service does not use the values of the sandbox', as
   t.equal(ran.stderr, '');
 });
 
-void t.test('--config names another file, --no-config reads none', async (t) => {
+void t.test('--config names another file, --no-config ignores the file', async (t) => {
   const directory = t.testdir({
     'sandbox-kit.config.yaml': 'chekc: {}\n',
     ci: { 'kit.yaml': 'url: http://127.0.0.1:1\ncheck: { area: health, markdown: out.md }\n' },

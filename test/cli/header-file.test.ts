@@ -144,10 +144,10 @@ void t.test(
 void t.test('an error in a file names the line, and never the value', async (t) => {
   const rows: [text: string, message: RegExp, key?: string][] = [
     [TOKEN, /headers\.txt:1 \(--header-file\): A line must be in the form Name: value\./],
-    [`X-A: 1\nContent-Length: ${TOKEN}`, /:2 .* Content-Length can't be set: each request has its/],
-    [`Host: ${TOKEN}`, /The header Host can't be set/],
-    [`Traceparent: ${TOKEN}`, /The header Traceparent can't be set/],
-    [`Sec-WebSocket-Protocol: ${TOKEN}`, /Sec-WebSocket-Protocol can't be set/],
+    [`X-A: 1\nContent-Length: ${TOKEN}`, /:2 .* Content-Length can't be in this file/],
+    [`Host: ${TOKEN}`, /The header Host can't be in this file/],
+    [`Traceparent: ${TOKEN}`, /The header Traceparent can't be in this file/],
+    [`Sec-WebSocket-Protocol: ${TOKEN}`, /Sec-WebSocket-Protocol can't be in this file/],
     [`X-A: ${TOKEN}\nx-a: 2`, /:2 .* The header x-a occurs twice\. Remove one line\./],
     [`X-A: ${TOKEN}é`, /The value of X-A must be printable ASCII and not empty\./],
     ['X-A:', /The value of X-A must be printable ASCII and not empty\./],

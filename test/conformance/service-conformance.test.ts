@@ -290,7 +290,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
     [['--area', 'service,chat'], /--area can't combine service with other areas/],
     [
       ['--area', 'voices'],
-      /--area must be a list of chat, health, users, voice, or service\s+alone, got "voices"/,
+      /--area must be a list of chat, health, users, voice, or only\s+service, got "voices"/,
     ],
     [['--intrusive'], /--intrusive needs --area service/],
   ] as const) {

@@ -91,7 +91,7 @@ export const check = defineCommand({
       command: 'sandbox-kit check URL --compare check.json',
     },
     {
-      note: 'Ignore requirements that later versions add',
+      note: 'Judge requirements of later releases only as notes',
       command: 'sandbox-kit check URL --requirements 0.2',
     },
     { command: "sandbox-kit check URL --only 'CHAT-024,USERS-*' --skip USERS-034" },

@@ -4,7 +4,7 @@ import * as values from '../flags/values.ts';
 
 export const completion = defineCommand({
   description: [
-    'Prints a script that completes commands, options, and values. The script calls sandbox-kit, so its directory must be in PATH.',
+    'The script completes commands, options, and values in bash and zsh. It calls sandbox-kit, so the directory of sandbox-kit must be in PATH.',
   ],
   arguments: {
     shell: optionalArgument(values.oneOf(['bash', 'zsh']), 'bash or zsh (default: from $SHELL)'),

@@ -16,7 +16,7 @@ export const exec = defineCommand({
   arguments: {},
   rest: 'COMMAND',
   options: {
-    agent: switchOption('Start the reference sandbox, too'),
+    agent: switchOption('Also start the reference sandbox'),
     ...clientJudgmentOptions,
     ...serviceOptions,
   },

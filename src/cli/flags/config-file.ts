@@ -8,7 +8,7 @@ export const CONFIG_FILE = 'sandbox-kit.config.yaml';
 export const configOption = option(
   filePath,
   'FILE',
-  'Read options from this YAML file; --no-config reads none',
+  'Read options from this YAML file; --no-config ignores it',
   `${CONFIG_FILE}, if it exists`,
 );
 

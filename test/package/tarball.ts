@@ -122,9 +122,12 @@ async function runProgram(
     cwd,
     env: { ...readShellEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
   });
   using deadline = systemClock.deadline(COMMAND_MS_MAX);
   deadline.signal.addEventListener('abort', () => child.kill('SIGKILL'));
+  // Like a CI job: what the program started in the background ends with it.
+  child.once('exit', () => killGroup(child.pid));
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => (output[name] += text));
@@ -134,6 +137,15 @@ async function runProgram(
     child.once('close', resolve);
   });
   return { code, ...output };
+}
+
+/** Kills all processes of a group that still run. */
+function killGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
 }
 
 if (import.meta.main) process.stdout.write(`${packKit()}\n`);

@@ -80,7 +80,7 @@ function bytesOf({ request }: Exchange): Uint8Array | undefined {
   return bodyBase64 === undefined ? Buffer.from(body) : Buffer.from(bodyBase64, 'base64');
 }
 
-/** Larger than the limit of a request, 10 MB. Of a larger body, only the size is judged. */
+/** Maximum size of a decompressed body. Of a larger one, only the size is judged. */
 const INFLATED_BYTES_MAX = 20_000_000;
 
 function decode(exchange: Exchange): SentTraces {

@@ -39,7 +39,7 @@ const noRetryOf =
       ? { verdict: 'not_observed', reason: 'No refused request was sent again.' }
       : otherwise(transcript);
 
-/** Covers the inaccuracy of times, which the service measures. */
+/** Tolerance of the times, which the service measures. */
 const TOLERANCE_MS = 100;
 
 /** A retry within this time after a 502, 503, or 504 is immediate. */

@@ -4,14 +4,14 @@ import type { RequestSummary } from '../src/http-kit/request-summary.ts';
 
 /** A request to the agent and its response. Headers are not recorded, because they contain keys. */
 export interface AgentRequest extends RequestSummary {
-  /** From the response's `Content-Length`; 0 without one. */
+  /** `Content-Length` of the response; 0 if it is absent. */
   response_bytes: number;
   /** The truncated bodies; only with the option `journalBodies`. */
   request_body?: string;
   response_body?: string;
 }
 
-/** A fault that is set, with its source and how many times it was injected. */
+/** A current fault, with its source and the number of times that it was injected. */
 export interface AgentFaultStatus extends FaultStatus<AgentFault> {
   /** `options` of `startAgent`, or `admin`: this handle and `/__admin/faults`. */
   source: 'admin' | 'options';
@@ -27,7 +27,7 @@ export interface AgentCalls {
 /** The test controls of an agent. The routes under `/__admin` do the same over HTTP. */
 export interface AgentControls {
   /**
-   * Replaces the faults that this handle or `/__admin/faults` set. Faults of the options stay.
+   * Replaces the faults that this handle or `/__admin/faults` set. Keeps the faults of the options.
    * @throws {TypeError} about the first invalid fault.
    */
   setFaults(faults: readonly AgentFault[]): void;
@@ -35,11 +35,11 @@ export interface AgentControls {
   addFault(fault: AgentFault): void;
   /** Removes the faults that this handle or `/__admin/faults` set. */
   clearFaults(): void;
-  /** Returns the faults that are set, with how many times each was injected. */
+  /** Returns the current faults, with the number of times that each was injected. */
   faults(): AgentFaultStatus[];
   /** Returns the latest requests (at most `journalEntriesMax`), oldest first. */
   requests(): AgentRequest[];
-  /** Forgets the recorded requests. */
+  /** Deletes the recorded requests. */
   clearRequests(): void;
   /** Returns open and past calls. */
   calls(): AgentCalls;

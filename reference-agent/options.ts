@@ -23,9 +23,9 @@ export interface AgentOptions {
   log: Log;
   /** Certificate for HTTPS; null, the default, serves plain HTTP. */
   tls: TlsOptions | null;
-  /** Faults that are set from the start; null, the default, sets none. */
+  /** Faults at the start (default: null, no faults). */
   faults: AgentFault[] | null;
-  /** Scripted replies that take precedence over the agent's own; null, the default, uses none. */
+  /** Scripted replies, which take precedence over the agent's own (default: null, no script). */
   script: Script | null;
   /** Limits of calls, and the address of their media; null turns voice off. */
   voice: VoiceOptions | null;

@@ -2,12 +2,12 @@ import type { ServiceFault, SessionVerdict } from '../../contract/index.ts';
 import type { FaultStatus } from '../../http-kit/faults.ts';
 import type { RequestSummary } from '../../http-kit/request-summary.ts';
 
-/** An entry of the ingest log: what was dropped, ignored, late, or rejected. */
+/** An entry of the ingest log, about data that was dropped, ignored, late, or rejected. */
 export interface IngestLogLine {
   /** ISO 8601 time on the service clock. */
   at: string;
   level: 'info' | 'warn' | 'error';
-  /** Stable, for example `no_conversation_id`. */
+  /** A stable code, for example `no_conversation_id`. */
   code: string;
   /** What happened, and how to fix it. */
   message: string;
@@ -22,14 +22,14 @@ export interface IngestLogLine {
 export interface ServiceControls {
   /**
    * Resolves when nothing is queued or running: all evals are scored, all simulations have ended.
-   * Rejects after two minutes with what is left.
+   * Rejects after two minutes and names the work that is left.
    */
   drain(): Promise<void>;
   /** Returns the newest 500 sessions with their verdicts, newest first. */
   sessions(): Promise<SessionVerdict[]>;
   /**
-   * Advances the service clock, and resolves after everything that became due, such as the close of
-   * idle conversations after 24 h. Rejects with a TypeError unless `ms` is a whole number of 0 or more.
+   * Advances the service clock, and resolves when the work that became due is done, such as the
+   * close of idle conversations after 24 h. Rejects with a TypeError unless `ms` is a whole number of 0 or more.
    */
   advance(ms: number): Promise<void>;
   /** Replaces all faults. @throws {TypeError} about the first invalid fault. */
@@ -38,14 +38,14 @@ export interface ServiceControls {
   addFault(fault: ServiceFault): void;
   /** Removes all faults. */
   clearFaults(): void;
-  /** Returns the faults that are set, with how many times each was injected. */
+  /** Returns the current faults, with the number of times that each was injected. */
   faults(): FaultStatus<ServiceFault>[];
   /** Returns the latest 1000 requests, oldest first. */
   requests(): RequestSummary[];
-  /** Forgets the recorded requests. */
+  /** Deletes the recorded requests. */
   clearRequests(): void;
   /** Returns the newest 1000 entries of the ingest log, newest first. */
   ingestLog(): Promise<IngestLogLine[]>;
-  /** Restores the seed data, or deletes all data. Keys stay, and the clock keeps its time. */
+  /** Restores the seed data, or deletes all data. Keeps the keys and the time of the clock. */
   reset(to: 'seed' | 'empty'): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface AuthenticationOptions {
   /** The address that the service listens on. */
   host: string;
   owners: OwnerStore;
-  /** Lower-case name of the header that carries the API key. */
+  /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;
   /** The key that opens `/__admin` when other machines can reach it. */
   apiKey: string;

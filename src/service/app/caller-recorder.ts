@@ -10,7 +10,7 @@ import { createRedaction, type Redaction } from './caller-redaction.ts';
 export interface CallerRecording {
   /** ISO 8601 time at which the recording started. */
   startedAt: string;
-  /** Lower-case name of the header that carries the API key. */
+  /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;
   /** In the order of arrival, with bodies. Requests to `/__admin` and to pages are not recorded. */
   exchanges: ExchangeRecord[];

@@ -58,8 +58,9 @@ export interface ServiceOptions {
   /** Base URL of the deep links (default: the URL of the service). */
   appUrl: string;
   /**
-   * Record what callers send, with bodies, for a judgment of the client. The recording takes
-   * at most 128 MiB of memory and has no keys. Default: true in the library, false in `serve`.
+   * Records the requests of callers with their bodies, so that `judgeClient` can judge them. The
+   * recording takes at most 128 MiB of memory and contains no keys (default: true in the library,
+   * false in `serve`).
    */
   recordCallers: boolean;
 }

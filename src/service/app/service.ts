@@ -55,7 +55,7 @@ export interface ServiceParts {
   unauthorizedCallers: UnauthorizedCallers;
   /** Records what callers send; undefined to record nothing. */
   callerRecorder: CallerRecorder | undefined;
-  /** Lower-case name of the header that carries the API key. */
+  /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;
   /** Whether an LLM judge is configured for evals of kind `judge`. */
   hasJudge: boolean;

@@ -22,7 +22,7 @@ export interface UnauthorizedCallersOptions {
   log: Log;
   /** Name of the service's own owner. */
   ownerName: string;
-  /** Lower-case name of the header that carries the API key. */
+  /** Lowercase name of the header with the API key. */
   apiKeyHeader: string;
 }
 

@@ -1,4 +1,5 @@
 import type { ExchangeRecord, RunRecord } from '../../src/contract/index.ts';
+import { quoteText } from '../../src/platform/shell.ts';
 import { TRACEPARENT } from '../../src/platform/trace-context.ts';
 import { deriveVoiceUrl } from '../../src/voice/call/voice-target.ts';
 
@@ -24,11 +25,11 @@ export function requestCommand(
  */
 export function callCommand(exchange: ExchangeRecord, { target, voiceUrl }: RunRecord): string {
   const voiceOption =
-    voiceUrl === deriveVoiceUrl(target) ? [] : ['--voice-url', quote(voiceUrl ?? '')];
+    voiceUrl === deriveVoiceUrl(target) ? [] : ['--voice-url', quoteText(voiceUrl ?? '')];
   const comment = `# needs a call; see exchange ${exchange.id} in the --html report`;
   const line = [
     'sandbox-kit check',
-    quote(target),
+    quoteText(target),
     ...voiceOption,
     '--area voice --save-audio calls',
   ];
@@ -46,21 +47,21 @@ function wscatLine(
     ({ from, kind, isBinary }) => from === 'kit' && kind === 'message' && !isBinary,
   );
   const options = [
-    ...(protocol === undefined ? [] : ['-s', quote(protocol)]),
+    ...(protocol === undefined ? [] : ['-s', quoteText(protocol)]),
     ...Object.entries(headers).flatMap(([name, value]) => [
       '-H',
       headerWithoutKey(name, value, headerNames),
     ]),
-    ...(first?.text === undefined ? [] : ['-w 10 -x', quote(first.text)]),
+    ...(first?.text === undefined ? [] : ['-w 10 -x', quoteText(first.text)]),
   ];
   const url = new URL(request.path, voiceUrl).href;
-  return ['npx wscat', ...options, '-c', quote(url)].join(' ');
+  return ['npx wscat', ...options, '-c', quoteText(url)].join(' ');
 }
 
 function headerWithoutKey(name: string, value: string, headerNames: readonly string[]): string {
   if (value === 'Bearer <redacted>') return `"${name}: Bearer $SANDBOX_KIT_API_KEY"`;
   if (value === '<redacted>') return `"${name}: $${variableOf(name, headerNames)}"`;
-  return quote(`${name}: ${value}`);
+  return quoteText(`${name}: ${value}`);
 }
 
 /** A request that is sent again would otherwise join the trace of the first one. */
@@ -83,23 +84,19 @@ function curlLine(
     if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
     if (value === '<redacted>') return `-H "${name}: $${variableOf(name, headerNames)}"`;
     // curl removes a header without a value unless a semicolon ends it.
-    return `-H ${quote(value === '' ? `${name};` : `${name}: ${value}`)}`;
+    return `-H ${quoteText(value === '' ? `${name};` : `${name}: ${value}`)}`;
   });
   const method = request.method === 'GET' ? [] : [`-X ${request.method}`];
   // --data-binary would treat a body that starts with @ as a file name.
   const { body: text, bodyBase64, bodyBytes } = request;
-  const data = bodyBase64 === undefined ? `--data-raw ${quote(text ?? '')}` : '--data-binary @-';
+  const data = bodyBase64 === undefined ? `--data-raw ${quoteText(text ?? '')}` : '--data-binary @-';
   const body = text === undefined ? [] : [data];
   if (body.length > 0 && request.headers['content-type'] === undefined) {
     // Otherwise curl would add its own content type.
     headers.push("-H 'content-type:'");
   }
-  const url = quote(`${target.replace(/\/+$/, '')}${request.path}`);
+  const url = quoteText(`${target.replace(/\/+$/, '')}${request.path}`);
   const line = ['curl -i', ...method, ...headers, ...body, url].join(' ');
   if (bodyBase64 !== undefined) return `printf %s ${bodyBase64} | base64 -d | ${line}`;
   return bodyBytes === undefined ? line : `${line} # the body had ${bodyBytes} bytes`;
-}
-
-function quote(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,28 +1,70 @@
-import type { CheckReport, EvidenceItem, RequirementVerdict } from '../../src/contract/index.ts';
-import { html, Html } from '../../src/report-kit/html.ts';
-import { filterClasses, verdictsInOrder } from './html-filters.ts';
-import { cut } from './html-timeline.ts';
+import type {
+  CheckReport,
+  EvidenceItem,
+  RequirementVerdict,
+  Verdict,
+} from '../../src/contract/index.ts';
+import { cutText, formatCount } from '../../src/report-kit/format.ts';
+import {
+  createFilterRules,
+  filterClassesOf,
+  renderFilters,
+  type Facet,
+} from '../../src/report-kit/filters.ts';
+import { html, withCode, type Html } from '../../src/report-kit/html.ts';
+import { renderSearch, SEARCHABLE } from '../../src/report-kit/run-report.ts';
 
 const FIELD_LENGTH_MAX = 2_000;
 const CURL_LENGTH_MAX = 8_000;
 
-/** Renders every requirement, most urgent first, with an anchor and links to its exchanges. */
-export function findings(report: CheckReport, shown: ReadonlySet<number>): Html {
-  const rank = ({ verdict, accepted }: RequirementVerdict): number =>
-    verdictsInOrder.indexOf(verdict) + (accepted === undefined ? 0 : 0.5);
-  const rows = [...report.requirements].sort((left, right) => rank(left) - rank(right));
-  return html`<section aria-labelledby="findings">
-    <h2 id="findings">Requirements</h2>
-    ${rows.map((row) => finding(row, shown))}
-  </section>`;
+/** Verdicts that need attention, most urgent first. */
+const URGENT: readonly Verdict[] = ['error', 'fail', 'warn', 'note', 'blocked'];
+/** Verdicts whose requirements are folded away. */
+const FOLDED: readonly Verdict[] = ['pass', 'not_observed', 'not_applicable', 'not_selected'];
+const VERDICTS = [...URGENT, ...FOLDED];
+
+const facets: readonly Facet<RequirementVerdict>[] = [
+  { name: 'verdict', valueOf: ({ verdict }) => verdict, order: VERDICTS, isColored: true },
+  { name: 'area', valueOf: ({ area }) => area },
+  { name: 'level', valueOf: ({ level }) => level },
+];
+
+/**
+ * Renders every requirement, most urgent first, with an anchor and links to its exchanges. The
+ * requirements that need no attention are folded away by verdict.
+ */
+export function renderFindings({ requirements }: CheckReport, shown: ReadonlySet<number>): Html {
+  const withVerdict = (verdict: Verdict): RequirementVerdict[] =>
+    requirements
+      .filter((row) => row.verdict === verdict)
+      .sort((left, right) => Number(isAccepted(left)) - Number(isAccepted(right)));
+  return html`${renderFilters(requirements, facets, 'requirements')} ${renderSearch('requirements')}
+  ${URGENT.flatMap(withVerdict).map((row) => finding(row, shown))}
+  ${FOLDED.map((verdict) => {
+    const rows = withVerdict(verdict);
+    if (rows.length === 0) return html``;
+    return html`<details class="fold r-verdict-${verdict}">
+      <summary>
+        <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
+        ${formatCount(rows.length, 'requirement')}
+      </summary>
+      ${rows.map((row) => finding(row, shown))}
+    </details>`;
+  })}`;
 }
+
+/** Returns the CSS rules of the filters. */
+export const createFindingRules = ({ requirements }: CheckReport): string =>
+  createFilterRules(requirements, facets);
+
+const isAccepted = ({ accepted }: RequirementVerdict): boolean => accepted !== undefined;
 
 const OPEN = ['error', 'fail', 'warn'];
 
 function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
   const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
-  const isOpen = OPEN.includes(verdict) && row.accepted === undefined;
-  return html`<article id="${id}" class="requirement ${filterClasses(row)}">
+  const isOpen = OPEN.includes(verdict) && !isAccepted(row);
+  return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
     <details ${isOpen ? 'open' : ''}>
       <summary>
         <span class="mark ${verdict}">${verdict.replaceAll('_', ' ')}</span>
@@ -37,7 +79,7 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
         ${field('hint', row.hint, withCode)} ${count > 1 ? field('places', `${count}`) : undefined}
         ${exchanges(row.evidence, shown)}
       </dl>
-      ${curl === undefined ? undefined : html`<pre>${cut(curl, CURL_LENGTH_MAX)}</pre>`}
+      ${curl === undefined ? undefined : html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`}
     </details>
   </article>`;
 }
@@ -49,15 +91,7 @@ function field(
 ): Html | undefined {
   if (text === undefined) return undefined;
   return html`<dt>${name}</dt>
-    <dd>${render(cut(text, FIELD_LENGTH_MAX))}</dd>`;
-}
-
-/** Renders the parts of a text in backticks as code. */
-export function withCode(text: string): Html {
-  const parts = text
-    .split(/`([^`]+)`/)
-    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
-  return new Html(parts.map((part) => part.text).join(''));
+    <dd>${render(cutText(text, FIELD_LENGTH_MAX))}</dd>`;
 }
 
 function exchanges(items: readonly EvidenceItem[], shown: ReadonlySet<number>): Html | undefined {

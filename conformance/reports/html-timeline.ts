@@ -1,5 +1,7 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
+import { cutText, formatCount } from '../../src/report-kit/format.ts';
 import { html, type Html } from '../../src/report-kit/html.ts';
+import { renderRemark, type ReportSection } from '../../src/report-kit/run-report.ts';
 import {
   type Exchange,
   type Transcript,
@@ -17,12 +19,6 @@ const BODIES_LENGTH_MAX = 4_000_000;
 const HEADERS_MAX = 40;
 const HEADER_LENGTH_MAX = 300;
 const NAME_LENGTH_MAX = 200;
-
-/** Cuts a text and notes how many characters are missing. */
-export function cut(text: string, lengthMax: number): string {
-  if (text.length <= lengthMax) return text;
-  return `${text.slice(0, lengthMax)} [cut: ${text.length - lengthMax} more characters]`;
-}
 
 const FAILING = ['error', 'fail', 'warn'];
 
@@ -51,37 +47,73 @@ export function chosenExchanges(report: CheckReport, { exchanges }: Transcript):
 const blockingIds = ({ blockedBy }: CheckReport): number[] =>
   (blockedBy?.evidence ?? []).map(({ exchange }) => exchange);
 
-/** Renders the exchanges of the run by time, each with an anchor. */
-export function timeline(report: CheckReport, transcript: Transcript, chosen: Exchange[]): Html {
+/**
+ * Renders the exchanges of the run by time, each with an anchor: first those that show a finding, then
+ * all others, folded away.
+ */
+export function timelineSections(
+  report: CheckReport,
+  transcript: Transcript,
+  chosen: readonly Exchange[],
+): ReportSection[] {
   const { length } = transcript.exchanges;
-  const left = length - chosen.length;
   const endMs = Math.max(1, ...chosen.map(({ endedMs }) => endedMs));
   const byExchange = failuresByExchange(report);
-  const open = new Set([...byExchange.keys(), ...blockingIds(report)]);
+  const named = new Set([...byExchange.keys(), ...blockingIds(report)]);
   const budget = { left: BODIES_LENGTH_MAX };
-  const shown = chosen.map(toVisible);
-  const rows: TimedRow[] = shown.map((exchange) => ({
-    atMs: exchange.startedMs,
-    row: entry(exchange, byExchange.get(exchange.id) ?? [], {
-      endMs,
-      budget,
-      open: open.has(exchange.id),
-    }),
-  }));
-  const events = callRows(shown, {
-    at: seconds,
-    text: (body) => bodyText(body, budget),
-    bar: (fromMs, untilMs) => bar({ startedMs: fromMs, endedMs: untilMs }, endMs),
-  });
-  const heading = events.length > 0 ? 'exchanges and the events of calls' : 'exchanges';
-  return html`<section aria-labelledby="timeline">
-    <h2 id="timeline">Timeline</h2>
-    <p class="soft">${length} ${heading} in ${seconds(endMs)}, ordered by send time.</p>
-    ${left > 0 ? html`<p class="waiver">${left} more exchanges are cut; --record writes all of them.</p>` : undefined}
-    <ol class="timeline">
-      ${[...rows, ...events].sort((left, right) => left.atMs - right.atMs).map(({ row }) => row)}
-    </ol>
-  </section>`;
+  const renderRows = (exchanges: readonly Exchange[], open: boolean): Html => {
+    const shown = exchanges.map(toVisible);
+    const rows: TimedRow[] = shown.map((exchange) => ({
+      atMs: exchange.startedMs,
+      row: entry(exchange, byExchange.get(exchange.id) ?? [], { endMs, budget, open }),
+    }));
+    const events = callRows(shown, {
+      at: seconds,
+      text: (body) => bodyText(body, budget),
+      bar: (fromMs, untilMs) => bar({ startedMs: fromMs, endedMs: untilMs }, endMs),
+    });
+    const inOrder = [...rows, ...events].sort((left, right) => left.atMs - right.atMs);
+    return html`<ol class="timeline">
+      ${inOrder.map(({ row }) => row)}
+    </ol>`;
+  };
+  const evidence = chosen.filter(({ id }) => named.has(id));
+  const others = chosen.filter(({ id }) => !named.has(id));
+  // The evidence is rendered first, so that it gets its share of the budget.
+  const evidenceRows = renderRows(evidence, true);
+  const cutCount = length - chosen.length;
+  return [
+    ...(evidence.length === 0
+      ? []
+      : [
+          {
+            id: 'evidence',
+            title: 'Evidence',
+            body: html`<p class="soft">The exchanges that show the findings.</p>
+              ${evidenceRows}`,
+          },
+        ]),
+    {
+      id: 'timeline',
+      title: evidence.length === 0 ? 'Exchanges' : 'Other exchanges',
+      body: html`<p class="soft">
+          The run had ${formatCount(length, 'exchange')} in ${seconds(endMs)}. They are ordered by
+          send time.
+        </p>
+        ${
+          cutCount === 0
+            ? undefined
+            : renderRemark(
+                'warn',
+                `Cut: ${formatCount(cutCount, 'more exchange')}. --record writes all of them.`,
+              )
+        }
+        <details class="exchanges">
+          <summary>${formatCount(others.length, 'exchange')} without a finding</summary>
+          ${renderRows(others, false)}
+        </details>`,
+    },
+  ];
 }
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
@@ -102,11 +134,11 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
       <summary>
         <a class="id" href="#e${id}">#${id}</a>
         <span class="request"
-          >${method} ${cut(path, NAME_LENGTH_MAX)} &rarr;
+          >${method} ${cutText(path, NAME_LENGTH_MAX)} &rarr;
           <b class="${kind}">${describeOutcome(exchange)}</b></span
         >
         <span class="soft"
-          >${cut(probe, NAME_LENGTH_MAX)} "${cut(step, NAME_LENGTH_MAX)}", at
+          >${cutText(probe, NAME_LENGTH_MAX)} "${cutText(step, NAME_LENGTH_MAX)}", at
           ${seconds(exchange.startedMs)}, ${Math.round(durationMs(exchange))}
           ms${
             exchange.repeats === undefined
@@ -120,7 +152,7 @@ function entry(exchange: Exchange, blame: readonly RequirementVerdict[], drawing
       <h3>Sent</h3>
       ${message(request.headers, request.body, drawing.budget)}
       <h3>Received</h3>
-      ${failure ? html`<p>${failure.kind}: ${cut(failure.message, HEADER_LENGTH_MAX)}</p>` : undefined}
+      ${failure ? html`<p>${failure.kind}: ${cutText(failure.message, HEADER_LENGTH_MAX)}</p>` : undefined}
       ${response ? message(response.headers, response.body, drawing.budget) : undefined}
     </details>
   </li>`;
@@ -143,14 +175,14 @@ function message(
   const all = Object.entries(headers);
   const lines = all
     .slice(0, HEADERS_MAX)
-    .map(([name, value]) => `${cut(name, 100)}: ${cut(value, HEADER_LENGTH_MAX)}`);
+    .map(([name, value]) => `${cutText(name, 100)}: ${cutText(value, HEADER_LENGTH_MAX)}`);
   if (all.length > HEADERS_MAX) lines.push(`[cut: ${all.length - HEADERS_MAX} more headers]`);
   return html`<pre class="headers">${lines.join('\n')}</pre>
     ${body === undefined || body === '' ? html`<p class="soft">No body.</p>` : html`<pre>${bodyText(body, budget)}</pre>`}`;
 }
 
 function bodyText(body: string, budget: Drawing['budget']): string {
-  const shown = cut(body, Math.min(BODY_LENGTH_MAX, budget.left));
+  const shown = cutText(body, Math.min(BODY_LENGTH_MAX, budget.left));
   budget.left = Math.max(0, budget.left - Math.min(body.length, BODY_LENGTH_MAX));
   return shown;
 }

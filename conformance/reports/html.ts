@@ -1,15 +1,18 @@
 import type { CheckReport } from '../../src/contract/index.ts';
 import { formatInstant } from '../../src/report-kit/format.ts';
-import { html, type Html } from '../../src/report-kit/html.ts';
-import { renderPage } from '../../src/report-kit/page.ts';
+import { html, withCode, type Html } from '../../src/report-kit/html.ts';
+import {
+  renderRemark,
+  renderRunReport,
+  type ReportSection,
+} from '../../src/report-kit/run-report.ts';
 import { toVisible } from '../../src/report-kit/printable.ts';
 import { suiteOf } from '../areas/index.ts';
 import type { Exchange, Transcript } from '../engine/transcript/transcript.ts';
 import { changeNames, comparisonHeading } from './comparison.ts';
-import { filterRules, filters } from './html-filters.ts';
-import { findings, withCode } from './html-findings.ts';
+import { createFindingRules, renderFindings } from './html-findings.ts';
 import { CHECK_PAGE_CSS } from './html-style.ts';
-import { chosenExchanges, timeline } from './html-timeline.ts';
+import { chosenExchanges, timelineSections } from './html-timeline.ts';
 import {
   commandOf,
   countVerdicts,
@@ -30,78 +33,72 @@ export function htmlReport(original: CheckReport, recorded: Transcript): string 
   const transcript = { ...recorded, exchanges: recorded.exchanges.map(toShown) };
   const exchanges = chosenExchanges(report, transcript);
   const shown = new Set(exchanges.map(({ id }) => id));
-  const body = html`<header>${head(report)}</header>
-    <nav aria-label="Sections of the report">
-      <a href="#findings">Requirements</a> <a href="#observed">${sectionTitles.observed}</a>
-      <a href="#timeline">Timeline</a>
-    </nav>
-    <main>
-      ${remarks(report)} ${comparisonSection(report)} ${filters(report)} ${findings(report, shown)}
-      ${observedSection(report, peer)} ${timeline(report, transcript, exchanges)}
-    </main>`;
-  return renderPage({
-    title: `${headlines[headlineOf(report)]}: ${report.target}`,
-    css: `${CHECK_PAGE_CSS}${filterRules(report)}`,
-    body,
+  const { seed, kitVersion, startedAt, endedAt } = report;
+  return renderRunReport({
+    command: commandOf(report),
+    headline: headlines[headlineOf(report)],
+    standing: standings[report.verdict],
+    subject: report.target,
+    tally: countVerdicts(report),
+    facts:
+      `Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}` +
+      `sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
+    remarks: remarks(report),
+    sections: [
+      causesSection(report),
+      comparisonSection(report),
+      { id: 'findings', title: 'Requirements', body: renderFindings(report, shown) },
+      observedSection(report, peer),
+      ...timelineSections(report, transcript, exchanges),
+    ],
+    css: `${CHECK_PAGE_CSS}${createFindingRules(report)}`,
+    json: original,
   });
 }
 
-function head(report: CheckReport): Html {
-  const { verdict, target, seed, kitVersion, startedAt, endedAt } = report;
-  const tally = countVerdicts(report).map(([name, text]) => html`<li class="${name}">${text}</li>`);
-  return html`<p class="kind">${commandOf(report)}</p>
-    <h1 class="verdict ${verdict}">${headlines[headlineOf(report)]}</h1>
-    <p class="target">${target}</p>
-    <ul class="tally" aria-label="Requirements by verdict">
-      ${tally}
-    </ul>
-    <p class="soft">
-      Suite ${describeSuite(report)}, ${isClientReport(report) ? '' : `seed ${seed}, `}sandbox-kit
-      ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.
-    </p>`;
+const standings = { conforming: 'pass', 'not-conforming': 'fail', 'not-judged': 'warn' } as const;
+
+/** Renders the remarks on the whole run: blocking cause, waivers, notices, outdated known failures. */
+function remarks(report: CheckReport): Html[] {
+  const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
+  return [
+    ...(blockedBy ? [renderRemark('fail', blocker(blockedBy))] : []),
+    ...waived.map((waiver) => renderRemark('warn', `Waived: ${waiver}.`)),
+    ...notices.map((notice) => renderRemark('warn', withCode(notice))),
+    ...(stale.length > 0 ? [renderRemark('fail', staleSentence(stale))] : []),
+  ];
 }
 
-/** Renders the remarks on the whole run: blocking cause, waivers, notices, and what to fix first. */
-function remarks(report: CheckReport): Html {
-  const { blockedBy, waived, notices = [], staleKnownFailures: stale = [] } = report;
+function blocker({ message, cure, evidence }: NonNullable<CheckReport['blockedBy']>): Html {
+  return html`<p><b>${message}</b></p>
+    <p>${withCode(cure)}</p>
+    ${evidence.map(
+      ({ exchange, request, outcome, traceId }) =>
+        html`<p>
+          <a href="#e${exchange}">#${exchange}</a> ${request} &rarr;
+          ${outcome}${traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`}
+        </p>`,
+    )}`;
+}
+
+function causesSection(report: CheckReport): ReportSection | undefined {
   const causes = openCauses(report);
-  return html`${
-    blockedBy &&
-    html`<section class="blocking" aria-label="Cause">
-      <p><b>${blockedBy.message}</b></p>
-      <p>${withCode(blockedBy.cure)}</p>
-      ${blockedBy.evidence.map(
-        ({ exchange, request, outcome, traceId }) =>
-          html`<p>
-            <a href="#e${exchange}">#${exchange}</a> ${request} &rarr;
-            ${outcome}${traceId === undefined ? undefined : html`, trace id <code>${traceId}</code>`}
-          </p>`,
-      )}
-    </section>`
-  }
-  ${waived.map((waiver) => html`<p class="waiver">Waived: ${waiver}.</p>`)}
-  ${notices.map((notice) => html`<p class="waiver">${withCode(notice)}</p>`)}
-  ${stale.length > 0 ? html`<p class="blocking">${staleSentence(stale)}</p>` : undefined}
-  ${
-    causes.length > 0
-      ? html`<section class="causes" aria-labelledby="causes">
-          <h2 id="causes">${sectionTitles.causes}</h2>
-          <ol>
-            ${causes.map(
-              (cause, nth) =>
-                html`<li>
-                  ${withCode(cause.description)}. This ${describeShare(cause, nth, report)}:
-                  ${cause.clears.map((id) => html`<a href="#${id}">${id}</a>`)}
-                </li>`,
-            )}
-          </ol>
-        </section>`
-      : undefined
-  }`;
+  if (causes.length === 0) return undefined;
+  const items = causes.map(
+    (cause, nth) =>
+      html`<li>
+        ${withCode(cause.description)}. This ${describeShare(cause, nth, report)}:
+        ${cause.clears.map((id) => html`<a href="#${id}">${id}</a>`)}
+      </li>`,
+  );
+  const body = html`<ol class="causes">
+    ${items}
+  </ol>`;
+  return { id: 'causes', title: sectionTitles.causes, body };
 }
 
 /** Renders the comparison with an earlier run, regressions first. */
-function comparisonSection({ comparison, requirements }: CheckReport): Html | undefined {
+function comparisonSection({ comparison, requirements }: CheckReport): ReportSection | undefined {
   if (!comparison) return undefined;
   const linked = new Set(requirements.map(({ id }) => id));
   const link = (id: string): Html =>
@@ -116,9 +113,7 @@ function comparisonSection({ comparison, requirements }: CheckReport): Html | un
       </tr>`,
     ];
   });
-  return html`<section aria-labelledby="comparison">
-    <h2 id="comparison">${comparisonHeading(comparison)}</h2>
-    ${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
+  const body = html`${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
     <table>
       <tbody>
         ${rows}
@@ -127,11 +122,11 @@ function comparisonSection({ comparison, requirements }: CheckReport): Html | un
           <td>${comparison.unchanged.length}</td>
         </tr>
       </tbody>
-    </table>
-  </section>`;
+    </table>`;
+  return { id: 'comparison', title: comparisonHeading(comparison), body };
 }
 
-function observedSection({ observedBehavior }: CheckReport, peer: string): Html {
+function observedSection({ observedBehavior }: CheckReport, peer: string): ReportSection {
   const rows = Object.entries(observedBehavior).map(
     ([name, value]) =>
       html`<tr>
@@ -139,9 +134,9 @@ function observedSection({ observedBehavior }: CheckReport, peer: string): Html 
         <td>${value}</td>
       </tr>`,
   );
-  return html`<section aria-labelledby="observed">
-    <h2 id="observed">${sectionTitles.observed}</h2>
-    <p class="soft">What the ${peer} does where the specification is silent. It is not judged.</p>
+  const body = html`<p class="soft">
+      What the ${peer} does where the specification is silent. It is not judged.
+    </p>
     ${
       rows.length > 0
         ? html`<table>
@@ -150,6 +145,6 @@ function observedSection({ observedBehavior }: CheckReport, peer: string): Html 
             </tbody>
           </table>`
         : html`<p>The run observed nothing.</p>`
-    }
-  </section>`;
+    }`;
+  return { id: 'observed', title: sectionTitles.observed, body };
 }

@@ -36,3 +36,9 @@ export function formatQuantity(value: number, unit: string): string {
   if (unit.startsWith('%')) return `${formatNumber(value, 3)}${unit}`;
   return `${formatNumber(value, 2)} ${unit}`.trimEnd();
 }
+
+/** Cuts a text and notes how many characters are missing. */
+export function cutText(text: string, lengthMax: number): string {
+  if (text.length <= lengthMax) return text;
+  return `${text.slice(0, lengthMax)} [cut: ${formatCount(text.length - lengthMax, 'more character')}]`;
+}

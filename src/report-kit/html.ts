@@ -22,6 +22,14 @@ function textOf(part: Part): string {
   return escape(String(part));
 }
 
+/** Renders the parts of a text in backticks as code. */
+export function withCode(text: string): Html {
+  const parts = text
+    .split(/`([^`]+)`/)
+    .map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
+  return new Html(parts.map((part) => part.text).join(''));
+}
+
 const entities: Record<string, string> = {
   '&': '&amp;',
   '<': '&lt;',

@@ -1,4 +1,4 @@
-/** The frame of every HTML page that the kit writes: one file, no script, no request, prints well. */
+/** The frame of every HTML page that the kit writes: one file, no request, prints well. */
 import { createHash } from 'node:crypto';
 import { html, Html } from './html.ts';
 
@@ -7,29 +7,43 @@ export interface PageContent {
   title: string;
   /** CSS rules on top of the shared ones. */
   css?: string;
+  /** A constant script. The page must be usable without it. */
+  script?: string;
   body: Html;
 }
 
-/** Renders a whole page. Its content security policy allows its own style and nothing else. */
-export function renderPage({ title, css = '', body }: PageContent): string {
+/**
+ * Renders a whole page. Its content security policy allows its style and its script by their hashes,
+ * media files next to it, and nothing else.
+ */
+export function renderPage({ title, css = '', script, body }: PageContent): string {
   const style = `${SHARED_CSS}${css}`;
-  const hash = createHash('sha256').update(style).digest('base64');
-  const policy = `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`;
+  const policy = [
+    "default-src 'none'",
+    "media-src 'self'",
+    `style-src ${hashSource(style)}`,
+    ...(script === undefined ? [] : [`script-src ${hashSource(script)}`]),
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
   return html`<!doctype html>
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <meta http-equiv="content-security-policy" content="${policy}" />
+        <meta http-equiv="content-security-policy" content="${policy.join('; ')}" />
         <meta name="referrer" content="no-referrer" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <title>${title}</title>
         ${new Html(`<style>${style}</style>`)}
       </head>
       <body>
-        ${body}
+        ${body} ${script === undefined ? undefined : new Html(`<script>${script}</script>`)}
       </body>
     </html> `.text;
 }
+
+const hashSource = (text: string): string =>
+  `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 const SHARED_CSS = `
 :root {

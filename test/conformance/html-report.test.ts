@@ -15,15 +15,8 @@ import { startAgent } from '../../reference-agent/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { openPage, withBrowser } from '../helpers/browser.ts';
 import { run } from '../helpers/command.ts';
-
-const EVIL = [
-  '</pre></details></style><script>window.ran = 1</script>',
-  '<img src="http://127.0.0.1:9/beacon" onerror="window.ran = 2">',
-  '<style>body { display: none }</style><base href="http://127.0.0.1:9/">',
-  '<meta http-equiv="refresh" content="0; url=http://127.0.0.1:9/">',
-  '" onmouseover="window.ran = 3" \' &amp; &lt; \u202Eback\u0000\u001B[31m \uD800',
-  'w'.repeat(3_000),
-].join('\n');
+import { HOSTILE_MARKUP } from '../helpers/hostile-markup.ts';
+import { assertFitsScreens, assertInertPage, readEmbeddedReport } from '../helpers/report-page.ts';
 
 /** Checks a sandbox that returns markup in every text, and returns the pages of `check` and `grade`. */
 async function writeHostilePages(
@@ -32,8 +25,11 @@ async function writeHostilePages(
   const agent = await startAgent({ voice: null });
   t.teardown(() => agent.stop());
   const transform = chain(
-    editChat(set('/choices/0/message/role', EVIL), set('/choices/0/message/content', EVIL)),
-    editHealth(set('/status', EVIL), set('/version', EVIL)),
+    editChat(
+      set('/choices/0/message/role', HOSTILE_MARKUP),
+      set('/choices/0/message/content', HOSTILE_MARKUP),
+    ),
+    editHealth(set('/status', HOSTILE_MARKUP), set('/version', HOSTILE_MARKUP)),
   )();
   const proxy = await startProxy({ upstream: agent.url, clock: systemClock, transform });
   t.teardown(() => proxy.stop());
@@ -54,21 +50,9 @@ void t.test('markup from a sandbox is shown as text, and the page makes no reque
   const { checked, graded } = await writeHostilePages(t);
   const browser = await withBrowser(t);
   for (const path of [checked, graded]) {
-    const source = readFileSync(path, 'utf8');
-    t.notMatch(
-      source,
-      /<(script|img|link|iframe|base|object)\b/i,
-      'no element that makes requests or runs scripts',
-    );
-    t.notMatch(source, /(src|href|action)="(?!#)/i, 'every link stays on the page');
-    t.notMatch(source, /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/u, 'no invisible characters');
-    t.match(source, '\\u0000\\u001b[31m', 'control characters are escaped');
-    const { page, requests, errors } = await openPage(browser, urlOf(path));
-    t.same(requests, [urlOf(path)], 'the only request is for the page');
-    t.same(errors, [], 'the content security policy allows the styles of the page');
-    t.equal(await page.evaluate('window.ran'), undefined);
+    t.match(readFileSync(path, 'utf8'), '\\u0000\\u001b[31m', 'control characters are escaped');
+    const { page } = await assertInertPage(t, browser, urlOf(path));
     t.match(await page.innerText('#CHAT-023'), /<script>window\.ran = 1<\/script>/);
-    t.equal(await page.isVisible('h1'), true, 'styles from the sandbox have no effect');
     t.equal(await page.innerText('h1'), 'Not conforming');
   }
 });
@@ -79,11 +63,6 @@ void t.test('findings link to their exchanges, and exchanges to their findings',
   const links = page.locator('article .links a, .causes a, nav a, .timeline .mark');
   const count = await links.count();
   t.ok(count > 100, `${count} links`);
-  const brokenLinks = await page.evaluate(
-    `[...document.querySelectorAll('a')].map((a) => a.getAttribute('href'))
-      .filter((href) => !document.getElementById(href.slice(1)))`,
-  );
-  t.same(brokenLinks, [], 'every link has a target');
   await page.locator('#CHAT-023 .links a').first().click();
   const target = page.locator(':target');
   t.match(await target.getAttribute('id'), /^e\d+$/);
@@ -119,24 +98,35 @@ void t.test('requirements can be filtered by verdict, area, and level', async (t
 
 void t.test('the page fits desktops and phones, in light and dark mode, and prints', async (t) => {
   const { checked } = await writeHostilePages(t);
+  await assertFitsScreens(t, await withBrowser(t), urlOf(checked));
+});
+
+void t.test('a clean run takes less than ten screens, and its details can be found', async (t) => {
+  const agent = await startAgent({ voice: null });
+  t.teardown(() => agent.stop());
+  const path = join(t.testdir({}), 'clean.html');
+  const json = join(t.testdir({}), 'clean.json');
+  const { code, stderr } = await run(['check', agent.url, '--html', path, '--json', json]);
+  t.equal(code, 0, stderr);
   const browser = await withBrowser(t);
-  const backgrounds = new Set<unknown>();
-  for (const width of [1280, 390]) {
-    for (const colorScheme of ['light', 'dark'] as const) {
-      const viewport = { width, height: 844 };
-      const { page } = await openPage(browser, urlOf(checked), { viewport, colorScheme });
-      await page.evaluate(
-        `document.querySelectorAll('details').forEach((details) => details.open = true)`,
-      );
-      const scrollWidth = await page.evaluate('document.scrollingElement.scrollWidth');
-      t.equal(scrollWidth, width, `no horizontal scrolling at ${width} px`);
-      backgrounds.add(await page.evaluate('getComputedStyle(document.body).backgroundColor'));
-      await page.emulateMedia({ media: 'print' });
-      t.notOk(await page.isVisible('.filters'), 'the print version has no filters');
-      t.ok(await page.isVisible('#CHAT-023 dl'), 'the print version shows the findings');
-    }
+  for (const viewport of [
+    { width: 1280, height: 800 },
+    { width: 390, height: 844 },
+  ]) {
+    const { page } = await openPage(browser, urlOf(path), { viewport });
+    const height = Number(await page.evaluate('document.scrollingElement.scrollHeight'));
+    t.ok(height < 10 * viewport.height, `${height} px at a width of ${viewport.width} px`);
   }
-  t.equal(backgrounds.size, 2, 'light and dark mode differ');
+  const opened = await openPage(browser, urlOf(path));
+  const { page } = opened;
+  t.same(await readEmbeddedReport(opened), JSON.parse(readFileSync(json, 'utf8')));
+  t.equal(await page.isVisible('#CHAT-006'), false, 'passed requirements are folded away');
+  await page.keyboard.press('/');
+  await page.keyboard.type('chat-006');
+  t.equal(await page.isVisible('#CHAT-006'), true, 'the search finds a folded requirement');
+  t.match(await page.innerText('search output'), /^\d+ of \d{2,}$/);
+  await page.goto(`${urlOf(path)}#CHAT-023`);
+  t.equal(await page.isVisible('#CHAT-023'), true, 'a link opens a folded requirement');
 });
 
 void t.test('content over the size limits is cut with a note', async (t) => {
@@ -165,8 +155,8 @@ void t.test('content over the size limits is cut with a note', async (t) => {
   };
   const page = htmlReport(reportOf(many, runRecord.startedAt), many);
   t.ok(page.length < 25_000_000, `${page.length} characters`);
-  t.match(page, /more exchanges are\s+cut/);
-  t.match(page, /\[cut: 96000 more characters\]/);
+  t.match(page, /Cut: [\d,]+ more exchanges/);
+  t.match(page, /\[cut: 96,000 more characters\]/);
   t.match(page, /\[cut: 60 more headers\]/);
   t.equal(page.match(/<li id="e\d+"/g)?.length, 1_000);
   t.match(page, /id="e3"/, 'exchanges with a finding are kept');

@@ -1,5 +1,6 @@
 import type { LoadReport } from '../../../src/contract/index.ts';
-import { html, type Html } from '../../../src/report-kit/html.ts';
+import { html } from '../../../src/report-kit/html.ts';
+import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import {
   formatCount,
   formatDuration,
@@ -8,9 +9,8 @@ import {
 } from '../../../src/report-kit/format.ts';
 
 /** Renders how the run measured, on what machine, and what the terms mean. */
-export function methodSection(report: LoadReport): Html {
-  return html`<h2>Method</h2>
-    <dl>
+export function methodSection(report: LoadReport): ReportSection {
+  const body = html`<dl>
       ${methodRows(report).map(
         ([name, value]) =>
           html`<dt>${name}</dt>
@@ -27,6 +27,7 @@ export function methodSection(report: LoadReport): Html {
         )}
       </dl>
     </details>`;
+  return { id: 'method', title: 'Method', body };
 }
 
 function methodRows(report: LoadReport): [string, string][] {

@@ -5,8 +5,12 @@ import {
 } from '../../../src/contract/index.ts';
 import { html, type Html } from '../../../src/report-kit/html.ts';
 import { formatInstant, formatQuantity } from '../../../src/report-kit/format.ts';
-import { renderPage } from '../../../src/report-kit/page.ts';
 import { toPrintable } from '../../../src/report-kit/printable.ts';
+import {
+  renderRemark,
+  renderRunReport,
+  type ReportSection,
+} from '../../../src/report-kit/run-report.ts';
 import {
   COMPARISON_HEADING,
   describeLoad,
@@ -27,7 +31,6 @@ import {
 } from './figures.ts';
 import { LOAD_PAGE_CSS } from './style.ts';
 import {
-  badge,
   comparisonTable,
   errorsTable,
   slowestTable,
@@ -41,24 +44,47 @@ import { voiceSection } from './voice-section.ts';
 /** Renders the report as one HTML page. */
 export function htmlReport(original: LoadReport): string {
   const report = toPrintable(original);
-  const { verdict, sentence, sandbox, startedAt, targets } = report;
-  const body = html`<main>
-    ${badge(verdict, 'big')}
-    <h1>Load test of ${sandbox}</h1>
-    <p class="sentence">${sentence}</p>
-    <p class="soft">${formatInstant(startedAt)}. ${planSentence(report)}</p>
-    ${callouts(report)}
-    ${
-      hasRun(report)
-        ? html`<h2>Targets</h2>
-            ${targetsTable(targets)}`
-        : html``
-    }
-    ${noteCallouts(report)} ${selfCheckSection(report)} ${findMaxSection(report)}
-    ${comparisonSection(report)} ${voiceSection(report)} ${chartsSection(report)}
-    ${timesSection(report)} ${errorsSection(report)} ${methodSection(report)}
-  </main>`;
-  return renderPage({ title: `${verdict}: load of ${sandbox}`, css: LOAD_PAGE_CSS, body });
+  const { verdict, sentence, sandbox, startedAt, targets, notes, kitVersion, seed } = report;
+  return renderRunReport({
+    command: 'sandbox-kit load',
+    headline: verdict,
+    standing: STANDINGS[verdict],
+    subject: sandbox,
+    sentence,
+    tally: countTargets(report),
+    facts: `${planSentence(report)} Seed ${seed}, sandbox-kit ${kitVersion}, ${formatInstant(startedAt)}.`,
+    remarks: [...callouts(report), ...notes.map((note) => renderRemark('warn', note))],
+    sections: [
+      hasRun(report) ? { id: 'targets', title: 'Targets', body: targetsTable(targets) } : undefined,
+      selfCheckSection(report),
+      findMaxSection(report),
+      comparisonSection(report),
+      voiceSection(report),
+      ...chartsSections(report),
+      timesSection(report),
+      errorsSection(report),
+      methodSection(report),
+    ],
+    css: LOAD_PAGE_CSS,
+    json: original,
+  });
+}
+
+const STANDINGS = {
+  PASS: 'pass',
+  FAIL: 'fail',
+  'NOT PROVEN': 'warn',
+  'INVALID RUN': 'warn',
+  'NOT TESTED': 'warn',
+} as const;
+
+/** Counts the targets by verdict; a run that was blocked has no counts. */
+function countTargets(report: LoadReport): (readonly [className: string, text: string])[] {
+  if (!hasRun(report)) return [];
+  const byVerdict = Map.groupBy(report.targets, ({ verdict }) => verdict);
+  return [...byVerdict].map(
+    ([verdict, { length }]) => [STANDINGS[verdict], `${length} ${verdict}`] as const,
+  );
 }
 
 function planSentence(report: LoadReport): string {
@@ -68,19 +94,14 @@ function planSentence(report: LoadReport): string {
 }
 
 function callouts({ blockedBy, aborted }: LoadReport): Html[] {
-  return [
-    ...(blockedBy ? [html`<div class="callout fail">${blockedBy.cure}</div>`] : []),
-    ...(aborted === undefined ? [] : [html`<div class="callout fail">${aborted}</div>`]),
-  ];
+  return [blockedBy?.cure, aborted].flatMap((text) =>
+    text === undefined ? [] : [renderRemark('fail', text)],
+  );
 }
 
-function noteCallouts({ notes }: LoadReport): Html[] {
-  return notes.map((note) => html`<div class="callout">${note}</div>`);
-}
-
-function selfCheckSection(report: LoadReport): Html {
+function selfCheckSection(report: LoadReport): ReportSection | undefined {
   const { valid, figures } = report.selfCheck;
-  if (figures.length === 0) return html``;
+  if (figures.length === 0) return undefined;
   const rows = figures.map(
     ({ name, value, limit, unit, holds }) =>
       html`<tr>
@@ -90,10 +111,8 @@ function selfCheckSection(report: LoadReport): Html {
         <td class="${holds ? 'pass' : 'fail'}">${holds ? '✓' : '✗'}</td>
       </tr>`,
   );
-  return html`<h2>Load generator</h2>
-    <div class="callout ${valid ? 'pass' : 'fail'}">
-      <strong>${describeSelfCheck(report)}</strong>
-    </div>
+  const summary = html`<strong>${describeSelfCheck(report)}</strong>`;
+  const body = html`${renderRemark(valid ? 'pass' : 'fail', summary)}
     <table>
       <thead>
         <tr>
@@ -107,34 +126,36 @@ function selfCheckSection(report: LoadReport): Html {
         ${rows}
       </tbody>
     </table>`;
+  return { id: 'generator', title: 'Load generator', body };
 }
 
-function findMaxSection({ findMax }: LoadReport): Html {
-  if (!findMax) return html``;
-  return html`<h2>Maximum rate</h2>
-    <p>${findMax.summary}</p>
+function findMaxSection({ findMax }: LoadReport): ReportSection | undefined {
+  if (!findMax) return undefined;
+  const body = html`<p>${findMax.summary}</p>
     <figure>
       <figcaption>99th percentile by rate. Filled: sustained. Hollow: failed.</figcaption>
       ${findMax.steps.length === 0 ? html`` : stepsFigure(findMax, CHAT_RESPONSE_MS_TARGET)}
     </figure>
     ${stepsTable(findMax)}`;
+  return { id: 'maximum', title: 'Maximum rate', body };
 }
 
-function comparisonSection({ comparison }: LoadReport): Html {
-  if (!comparison) return html``;
-  return html`<h2>${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}</h2>
-    ${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
+function comparisonSection({ comparison }: LoadReport): ReportSection | undefined {
+  if (!comparison) return undefined;
+  const body = html`${comparison.differences.map((difference) => html`<p class="soft">${difference}</p>`)}
     ${comparisonTable(comparison)}
     <p class="soft">
       A target is better or worse only if the 95% ranges of both runs do not overlap.
     </p>`;
+  const title = `${COMPARISON_HEADING} ${formatInstant(comparison.startedAt)}`;
+  return { id: 'comparison', title, body };
 }
 
-function chartsSection(report: LoadReport): Html {
+function chartsSections(report: LoadReport): ReportSection[] {
   const { timeline, plan, curve = [], heatBoundsMs = [] } = report;
   const [first] = timeline;
   const last = timeline.at(-1);
-  if (!first || !last) return html``;
+  if (!first || !last) return [];
   const times: TimeRange = {
     bins: groupSeconds(timeline),
     from: first.second,
@@ -142,8 +163,7 @@ function chartsSection(report: LoadReport): Html {
     windowS: plan.windowMs / 1000,
   };
   const targetMs = plan.profile === 'health' ? HEALTH_RESPONSE_MS_TARGET : CHAT_RESPONSE_MS_TARGET;
-  return html`<h2>Over time</h2>
-    <p class="soft">Shaded: ramp-up and drain, which are not judged.</p>
+  const overTime = html`<p class="soft">Shaded: ramp-up and drain, which are not judged.</p>
     ${figure(
       'Requests per second',
       [key('c1 dash', 'due'), key('c2', 'sent'), key('c3', 'completed')],
@@ -156,17 +176,18 @@ function chartsSection(report: LoadReport): Html {
       latencyFigure(times, targetMs),
     )}
     ${errorCharts(times)}
-    ${figure('Distribution of response times', [], heatFigure(times, heatBoundsMs))}
-    ${
-      curve.length < 2
-        ? html``
-        : html`<h2>By percentile</h2>
-            ${figure(
-              'The difference is time spent waiting: behind other requests or for the load generator',
-              [key('c1', 'response time'), key('c3 dash', 'service time')],
-              curveFigure(curve, targetMs),
-            )}`
-    }`;
+    ${figure('Distribution of response times', [], heatFigure(times, heatBoundsMs))}`;
+  const byPercentile = figure(
+    'The difference is time spent waiting: behind other requests or for the load generator',
+    [key('c1', 'response time'), key('c3 dash', 'service time')],
+    curveFigure(curve, targetMs),
+  );
+  return [
+    { id: 'over-time', title: 'Over time', body: overTime },
+    ...(curve.length < 2
+      ? []
+      : [{ id: 'percentiles', title: 'By percentile', body: byPercentile }]),
+  ];
 }
 
 function errorCharts(times: TimeRange): Html {
@@ -187,20 +208,19 @@ function figure(title: string, keys: readonly Html[], drawing: Html): Html {
 const key = (className: string, label: string): Html =>
   html`<span class="key ${className}">${label}</span>`;
 
-function timesSection(report: LoadReport): Html {
-  if (report.streams.length === 0) return html``;
-  return html`<h2>Times</h2>
-    ${timesTable(report)}`;
+function timesSection(report: LoadReport): ReportSection | undefined {
+  if (report.streams.length === 0) return undefined;
+  return { id: 'times', title: 'Times', body: timesTable(report) };
 }
 
-function errorsSection(report: LoadReport): Html {
+function errorsSection(report: LoadReport): ReportSection | undefined {
   const { outages, streams } = report;
   if (streams.every((name) => Object.keys(report[name]?.errors ?? {}).length === 0)) {
-    return html``;
+    return undefined;
   }
-  return html`<h2>Errors</h2>
-    <p>${outages && `${describeOutages(outages)}.`}</p>
+  const body = html`<p>${outages && `${describeOutages(outages)}.`}</p>
     ${errorsTable(report)} ${violations(report)} ${slowestTable(report)}`;
+  return { id: 'errors', title: 'Errors', body };
 }
 
 function violations({ chat, health, users }: LoadReport): Html {

@@ -4,14 +4,7 @@ import { CHART_CSS } from '../../../src/report-kit/chart.ts';
 export const LOAD_PAGE_CSS = `${CHART_CSS}
 .badge { display: inline-block; border-radius: 1rem; padding: 0.1rem 0.75rem; font-weight: 650;
   font-size: 0.85rem; white-space: nowrap; border: 1px solid currentColor; }
-.badge.big { font-size: 1rem; padding: 0.2rem 1rem; }
 .unknown { color: var(--warn); } .untested { color: var(--soft-ink); }
-.sentence { margin: 0.4rem 0; }
-h3 { font-size: 0.95rem; margin: 1.6rem 0 0; }
-.callout { border-left: 4px solid var(--warn); background: var(--box); margin: 1rem 0;
-  padding: 0.6rem 0.9rem; border-radius: 0 0.4rem 0.4rem 0; }
-.callout.fail { border-color: var(--bad); color: inherit; }
-.callout.pass { border-color: var(--good); color: inherit; }
 table { margin: 0.6rem 0; font-size: 0.92rem; }
 th, td { border-bottom: 1px solid var(--line); padding: 0.5rem 0.7rem 0.5rem 0; text-align: left;
   vertical-align: top; }
@@ -23,7 +16,6 @@ table.cards td:first-child { width: 50%; }
 td .soft { font-size: 0.92em; }
 td.number + td:not(.number), th.number + th:not(.number) { padding-left: 0.8rem; }
 td.name { white-space: nowrap; }
-.scroll { overflow-x: auto; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.25rem 1.2rem;
   margin: 0.6rem 0; font-size: 0.92rem; }
 details { margin: 0.6rem 0; } summary { color: var(--soft-ink); }

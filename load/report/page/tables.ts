@@ -25,9 +25,9 @@ const looks: Record<LoadVerdict, { className: string; icon: string }> = {
 };
 
 /** Renders a verdict as a badge with a color, an icon, and text. */
-export function badge(verdict: LoadVerdict, size: 'big' | 'small' = 'small'): Html {
+export function badge(verdict: LoadVerdict): Html {
   const { className, icon } = looks[verdict];
-  return html`<span class="badge ${size} ${className}">${icon} ${verdict}</span>`;
+  return html`<span class="badge ${className}">${icon} ${verdict}</span>`;
 }
 
 /** Formats a value for a narrow column. */

@@ -24,17 +24,18 @@ import {
   type Point,
 } from '../../../src/report-kit/chart.ts';
 import { formatCount, formatDuration, formatNumber } from '../../../src/report-kit/format.ts';
+import type { ReportSection } from '../../../src/report-kit/run-report.ts';
 import { callFaultDescriptions } from '../../record/fault-descriptions.ts';
 import { describeCalls, describePackets, formatTime, describeTraceId } from '../wording.ts';
 import { badge } from './tables.ts';
 
 /** Renders the calls: over time, per call, and in figures. */
-export function voiceSection({ voice, plan }: LoadReport): Html {
-  if (!voice) return html``;
-  return html`<h2>Voice</h2>
-    <p>${describeCalls(voice)}. ${describePackets(voice)}.</p>
+export function voiceSection({ voice, plan }: LoadReport): ReportSection | undefined {
+  if (!voice) return undefined;
+  const body = html`<p>${describeCalls(voice)}. ${describePackets(voice)}.</p>
     ${timeCharts(voice, plan.windowMs / 1000)} ${callChart(voice)} ${timesTable(voice)}
     ${errorsTable(voice)} ${callsTable(voice)}`;
+  return { id: 'voice', title: 'Voice', body };
 }
 
 function timeCharts({ timeline }: VoiceLoad, windowS: number): Html {

@@ -1,8 +1,18 @@
 import type { FastifyInstance } from 'fastify';
-import { createAsyncApi, createOpenApi } from '../src/contract/index.ts';
+import {
+  createAsyncApi,
+  createOpenApi,
+  listSummaries,
+  sandboxRoutes,
+} from '../src/contract/index.ts';
+import { HTML_TYPE, pageHeaders, prefersHtml } from '../src/http-kit/pages.ts';
 import { rejectOtherMethods, sendPrettyJson } from '../src/http-kit/server.ts';
+import { LIST_CSS, renderFrontPage } from '../src/report-kit/front-page.ts';
+import { html } from '../src/report-kit/html.ts';
+import { renderPage } from '../src/report-kit/page.ts';
 import type { Authentication } from './authentication.ts';
 import { RequestError } from './errors.ts';
+import { VOICE_PATH } from './voice/upgrade.ts';
 
 export interface DocumentOptions {
   authentication: Authentication;
@@ -11,8 +21,8 @@ export interface DocumentOptions {
 }
 
 /**
- * Adds the documents of the agent's own interface: OpenAPI, and AsyncAPI if it takes calls. Like the
- * health check they need no key, because every copy of the kit contains them.
+ * Adds the documents of the agent's own interface: a front page, OpenAPI, and AsyncAPI if it takes
+ * calls. Like the health check they need no key, because every copy of the kit contains them.
  */
 export function addDocumentRoutes(app: FastifyInstance, options: DocumentOptions): void {
   const { authentication, hasVoice, isSecure } = options;
@@ -20,6 +30,7 @@ export function addDocumentRoutes(app: FastifyInstance, options: DocumentOptions
     authentication.checkOrigin(request);
     done();
   });
+  addFrontPage(app, hasVoice);
   app.get('/openapi.json', (_request, reply) =>
     sendPrettyJson(reply, createOpenApi('sandbox', { serverUrl: '/' })),
   );
@@ -30,6 +41,48 @@ export function addDocumentRoutes(app: FastifyInstance, options: DocumentOptions
     return sendPrettyJson(reply, createAsyncApi({ isSecure, ...(isHost && { host }) }));
   });
   allowGet(app, '/asyncapi.json');
+}
+
+const TITLE = 'sandbox-kit: the reference agent';
+const ABOUT =
+  'A sandbox that obeys the interface, to build clients and services against. Its agent is the support ' +
+  'of an imaginary shop: ask for order A-1001.';
+
+/** `GET /`: describes the agent as JSON, or as a page if `Accept` prefers HTML. */
+function addFrontPage(app: FastifyInstance, hasVoice: boolean): void {
+  const lists = {
+    calls: {
+      ...listSummaries(sandboxRoutes),
+      ...(hasVoice && { [`WebSocket ${VOICE_PATH}`]: 'Take a call by WebRTC' }),
+    },
+    contract: {
+      '/openapi.json': 'These routes as OpenAPI 3.1, for generators of clients',
+      ...(hasVoice && { '/asyncapi.json': 'The messages of a call as AsyncAPI 3' }),
+    },
+    control: {
+      '/__admin/requests': 'The requests that the agent received',
+      '/__admin/faults': 'The faults that it injects into responses',
+      ...(hasVoice && { '/__admin/calls': 'The calls that it took' }),
+    },
+    documents: [
+      'docs/agent.md in the package sandbox-kit',
+      'sandbox-kit agent --help',
+      'sandbox-kit schemas',
+    ],
+  };
+  const access = html`An agent that was started with an API key expects it as
+    <code>Authorization: Bearer KEY</code>.`;
+  app.get('/', ({ headers }, reply) => {
+    reply.headers(pageHeaders).header('vary', 'accept');
+    if (!prefersHtml(headers.accept ?? '')) {
+      return sendPrettyJson(reply, { agent: 'sandbox-kit', about: ABOUT, ...lists });
+    }
+    const body = html`<main>
+      ${renderFrontPage({ title: TITLE, about: ABOUT, access, ...lists })}
+    </main>`;
+    return reply.type(HTML_TYPE).send(renderPage({ title: TITLE, css: LIST_CSS, body }));
+  });
+  allowGet(app, '/');
 }
 
 function allowGet(app: FastifyInstance, url: string): void {

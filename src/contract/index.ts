@@ -15,7 +15,7 @@ export {
 export { sandboxRoutes } from './routes/sandbox-routes.ts';
 export { serviceRoutes } from './routes/service-routes.ts';
 export { voiceChannel } from './routes/voice-channel.ts';
-export type { Route, Routes } from './routes/route.ts';
+export { listSummaries, type Route, type Routes } from './routes/route.ts';
 export { decodeTraceRequest, encodeStatus, encodeTraceResponse } from './otlp.ts';
 export { readTraceRequest } from './otlp-json.ts';
 export {

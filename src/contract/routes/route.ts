@@ -60,6 +60,13 @@ export interface Route {
 /** The routes of an area by the id of the operation, which generated clients use as a method name. */
 export type Routes = Readonly<Record<string, Route>>;
 
+/** Returns the summaries of routes by method and path: `POST /users`. */
+export function listSummaries(routes: Routes): Record<string, string> {
+  return Object.fromEntries(
+    Object.values(routes).map(({ method, path, summary }) => [`${method} ${path}`, summary]),
+  );
+}
+
 export const JSON_TYPE = 'application/json';
 
 /** Returns the content of a body that is always JSON. */

@@ -1,10 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HTML_TYPE, pageHeaders } from '../../http-kit/pages.ts';
 import type { Authentication } from '../domain/authentication.ts';
 import { loadTurns } from '../domain/sessions.ts';
 import type { Session, SessionKind, Store } from '../store/store.ts';
 import { addFrontPage } from './front-page.ts';
 import { addOpenApiRoute } from './openapi.ts';
-import { HTML_TYPE, renderMissingSessionPage, pageHeaders } from './page-frame.ts';
+import { renderMissingSessionPage } from './page-frame.ts';
 import { renderSessionPage } from './session-page.ts';
 
 export interface PageOptions {

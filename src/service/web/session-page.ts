@@ -3,6 +3,7 @@ import { html, type Html } from '../../report-kit/html.ts';
 import { type SessionTurn, decideVerdict } from '../domain/sessions.ts';
 import type { Outcome, Session } from '../store/store.ts';
 import { renderServicePage } from './page-frame.ts';
+import { renderTranscript } from '../../report-kit/transcript.ts';
 
 /** The content of a session page. */
 export interface SessionPage {
@@ -32,10 +33,7 @@ export function renderSessionPage({ session, turns, tags }: SessionPage): string
       ${listNotes(session).map((note) => html`<p class="soft">${note}</p>`)}
       ${session.outcomes.length === 0 ? html`<p class="soft">No eval has scored this session.</p>` : ''}
       <h2>Transcript</h2>
-      <ol>
-        ${turns.map(renderTurn)}
-      </ol>
-      ${turns.length === 0 ? html`<p class="soft">The transcript is empty.</p>` : ''}
+      ${renderTranscript(turns)}
       ${
         tags.length > 0
           ? html`<h2>Tags</h2>
@@ -88,49 +86,6 @@ function renderOutcome({ evalName, category, outcome, required, reasoning }: Out
     <span class="mark ${outcome}">${outcome}</span> ${evalName} <span class="soft">${about}</span
     ><br />${reasoning}
   </li>`;
-}
-
-function renderTurn(turn: SessionTurn): Html {
-  const { latencyMs, toolCalls = [], evaluationMetadata } = turn;
-  const marks = [
-    `Turn ${turn.sequence}`,
-    ...(latencyMs === undefined ? [] : [`${Math.round(latencyMs)} ms`]),
-    ...(turn.failed ? ['failed'] : []),
-  ];
-  return html`<li class="turn">
-    <span class="soft">${marks.join(' · ')}</span>
-    ${turn.userInput === '' ? '' : html`<div class="said user">${turn.userInput}</div>`}
-    ${turn.userReason === undefined ? '' : html`<div class="soft">${turn.userReason}</div>`}
-    ${toolCalls.map(renderToolCall)}
-    ${turn.agentResponse === '' ? '' : html`<div class="said agent">${turn.agentResponse}</div>`}
-    ${evaluationMetadata ? renderHints(evaluationMetadata) : ''}
-  </li>`;
-}
-
-function renderToolCall(call: { name: string; arguments: unknown; result: unknown }): Html {
-  return html`<details>
-    <summary>${call.name}</summary>
-    ${renderToolPart('arguments', call.arguments)} ${renderToolPart('result', call.result)}
-  </details>`;
-}
-
-/** Renders the arguments or the result. Null means that the instrumentation did not record it. */
-function renderToolPart(part: 'arguments' | 'result', value: unknown): Html {
-  if (value === null || value === undefined) {
-    return html`<p class="soft">no ${part} recorded</p>`;
-  }
-  return html`<pre>${formatJson(value)}</pre>`;
-}
-
-function renderHints(hints: object): Html {
-  return html`<details>
-    <summary>evaluation metadata</summary>
-    <pre>${formatJson(hints)}</pre>
-  </details>`;
-}
-
-function formatJson(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
 }
 
 function renderTag({ key, value }: { key: string; value: string }): Html {

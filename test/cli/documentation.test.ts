@@ -124,7 +124,9 @@ void t.test('every command in the documentation runs', async (t) => {
   cpSync(join(fixtures, 'out.json'), join(fixtures, 'check.json'));
 
   for (const { page, text } of curlCommands()) {
-    const script = text.replaceAll('http://127.0.0.1:8080', agentForCurl.url);
+    const script = text
+      .replaceAll('http://127.0.0.1:8080', agentForCurl.url)
+      .replaceAll('http://127.0.0.1:9090', service.url);
     const status = await runCurl(script, env);
     t.equal(status, text.includes('unhealthy') ? '503' : '200', `${page}: ${text}`);
   }

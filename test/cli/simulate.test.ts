@@ -1,6 +1,7 @@
 /** `sandbox-kit simulate`: exit codes, outputs, files, and comparisons. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import {
@@ -8,6 +9,7 @@ import {
   type CheckReport,
   type SimulationReport,
 } from '../../src/contract/index.ts';
+import { openPage, withBrowser } from '../helpers/browser.ts';
 import { run, start, type CommandResult } from '../helpers/command.ts';
 import { respondWith, reply, hang, withSandboxDouble } from '../helpers/sandbox-double.ts';
 import { omitTimes } from '../helpers/simulation.ts';
@@ -54,6 +56,7 @@ void t.test(
       const json = join(FOLDER, name);
       const ran = await run(['simulate', agent.url, '--seed', 'S', '--json', json]);
       t.equal(ran.code, 0, ran.stderr);
+      t.match(ran.stdout, /^At most \d+ turns, which reach the model of the sandbox\.$/m);
       t.match(ran.stdout, /^order-status +passed +1\/1/m);
       t.match(ran.stdout, /PASSED {2}12 of 12 scenarios passed\. 12 sessions in/);
       t.equal(ran.stderr.match(/^passed +[a-z-]+ +\d turns {2}goal_achieved$/gm)?.length, 12);
@@ -97,6 +100,60 @@ void t.test('a failed scenario gives exit code 1, its reasons, and a JUnit failu
   const xml = readFileSync(junit, 'utf8');
   t.match(xml, /tests="1" failures="1" errors="0"/);
   t.match(xml, /<testcase classname="simulate.hello".*\s*<failure message="0 of 1 samples/);
+});
+
+void t.test('a failed scenario gives a page and a summary in Markdown', async (t) => {
+  const { url } = await withSandboxDouble(t, { chat: reply('Go away, or see [this](x).') });
+  const scenario = file('mine/hello.scenario.yaml', HELLO);
+  const [html, markdown, earlier] = ['a page.html', 'run.md', 'earlier.json'].map((name) =>
+    join(FOLDER, name),
+  ) as [string, string, string];
+  const args = ['simulate', url, '--scenario', scenario, '--samples', '2'];
+  await run([...args, '--json', earlier]);
+  const ran = await run([...args, '--html', html, '--markdown', markdown, '--compare', earlier]);
+  t.equal(ran.code, 1, ran.stderr);
+  t.match(ran.stdout, `Open the page: xdg-open '${html}'\n`);
+  t.match(readFileSync(html, 'utf8'), /^<!doctype html>.*<h1 class="fail">Failed<\/h1>/s);
+  const summary = readFileSync(markdown, 'utf8');
+  t.match(summary, /^## sandbox-kit simulate: failed\n\n0 of 1 scenario passed, 1 failed\./);
+  t.match(summary, '| hello | ❌ failed | 0 of 2 | 100% | 0.00 |');
+  t.match(summary, /### Compared with .*\n\n(>.*\n)*.*1 scenario unchanged\./s);
+  t.match(summary, /- ❌ 2 sessions ended with goal_achieved: hello, hello &#35;2\n {2}- Is kind/);
+  t.match(summary, /<summary>Transcript of hello<\/summary>\n\n- user/);
+  t.notMatch(summary, '[this](x)', 'replies are no markup');
+  const { code, stdout, stderr } = await run([...args, '--markdown', '-']);
+  t.equal(code, 1);
+  t.match(stdout, /^## sandbox-kit simulate/, 'Markdown is on stdout');
+  t.match(stderr, 'FAILED', 'the text is on stderr');
+});
+
+void t.test('the page of a run by voice plays the saved audio', async (t) => {
+  const agent = await startAgent();
+  t.teardown(() => agent.stop());
+  const html = join(FOLDER, 'pages/voice.html');
+  file('pages/hours.scenario.yaml', HELLO.replace('Hello', 'When do you open?'));
+  const audio = join(FOLDER, 'the calls');
+  const files = ['--html', html, '--save-audio', audio];
+  const scenario = join(FOLDER, 'pages/hours.scenario.yaml');
+  const ran = await run(['simulate', agent.url, '--voice', '--scenario', scenario, ...files]);
+  t.equal(ran.code, 1, ran.stdout + ran.stderr);
+  const { page, errors } = await openPage(await withBrowser(t), pathToFileURL(html).href);
+  const durations = await page.evaluate<number[]>(
+    `Promise.all([...document.querySelectorAll('audio')].map((audio) => {
+      const loaded = new Promise((resolve, reject) => {
+        audio.onloadedmetadata = () => resolve(audio.duration);
+        audio.onerror = () => reject(new Error(audio.error.message));
+      });
+      audio.load();
+      return loaded;
+    }))`,
+  );
+  t.equal(durations.length, 2, 'the user and the agent');
+  t.ok(
+    durations.every((seconds) => seconds > 1),
+    durations.join(', '),
+  );
+  t.same(errors, []);
 });
 
 void t.test(

@@ -14,13 +14,13 @@ import * as values from '../flags/values.ts';
 import { SET_URL } from '../flags/parse.ts';
 import { voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readConnection, type ConnectionFlags } from '../input/connection.ts';
-import { writeJsonFile, writeTextFile } from '../input/files.ts';
+import { writeTextFile } from '../input/files.ts';
 import { describeUnselected, readEarlierCheck, readKnownFailures } from '../input/report-files.ts';
 import { readSelection } from '../input/selection.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
 import { runCheck, selectionOf } from '../../library/run-check.ts';
 import { createCallRecorder } from '../output/audio-files.ts';
-import { openOutputs, type Outputs } from '../output/outputs.ts';
+import { openOutputs, writeViews, type Outputs } from '../output/outputs.ts';
 import { createStepProgress, type StepProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
@@ -306,7 +306,7 @@ export function writeReports(
     conformance,
     transcript,
     out,
-    outputs: { json, junit, markdown, html },
+    outputs,
     verbose,
     note,
     durationMs,
@@ -325,11 +325,12 @@ export function writeReports(
   if (note !== undefined) out.write(`${wrap(note, width).join('\n')}\n\n`);
   const duration = durationMs === undefined ? {} : { tookMs: durationMs };
   out.write(conformance.terminalReport(report, { style, width, verbose, ...duration }));
-  if (json !== undefined) writeJsonFile(json, report, '--json');
-  if (junit !== undefined) writeTextFile(junit, conformance.junitReport(report), '--junit');
-  if (markdown !== undefined) {
-    writeTextFile(markdown, conformance.markdownReport(report), '--markdown');
-  }
-  if (html !== undefined) writeTextFile(html, conformance.htmlReport(report, transcript), '--html');
+  const views = {
+    json: report,
+    junit: () => conformance.junitReport(report),
+    markdown: () => conformance.markdownReport(report),
+    html: () => conformance.htmlReport(report, transcript),
+  };
+  writeViews(outputs, views, out);
   process.exitCode = report.exitCode;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { quoteArgument } from '../../platform/shell.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import { option, switchOption } from '../flags/option.ts';
@@ -92,7 +93,7 @@ function introduce(
   const { framework, agentFile, installCommand } = describeTemplate(name);
   const isHere = join(directory) === '.';
   const commands = [
-    ...(isHere ? [] : [`cd ${quote(directory)}`]),
+    ...(isHere ? [] : [`cd ${quoteArgument(directory)}`]),
     installCommand,
     'npm test',
     ...(isHere ? ['npm start'] : []),
@@ -117,9 +118,4 @@ function introduce(
     ...commands.map((command) => `  ${command}`),
   ];
   write(`${lines.join('\n')}\n`);
-}
-
-/** Returns a path for a shell, in quotes if necessary. */
-function quote(path: string): string {
-  return /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll("'", String.raw`'\''`)}'`;
 }

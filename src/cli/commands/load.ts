@@ -32,9 +32,8 @@ import {
 import * as values from '../flags/values.ts';
 import { callOptions, findSetOption, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readLoadConnection } from '../input/connection.ts';
-import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { readEarlierReport } from '../input/report-files.ts';
-import { openOutputs } from '../output/outputs.ts';
+import { openOutputs, writeViews } from '../output/outputs.ts';
 import { createLoadProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
@@ -237,13 +236,13 @@ function writeReports(
   { loadPackage, out, flags }: { loadPackage: Load; out: Terminal; flags: LoadFlags },
 ): void {
   out.write(loadPackage.terminalReport(report, out));
-  const { json, junit, markdown, html } = flags;
-  if (json !== undefined) writeJsonFile(json, report, '--json');
-  if (junit !== undefined) writeTextFile(junit, loadPackage.junitReport(report), '--junit');
-  if (markdown !== undefined) {
-    writeTextFile(markdown, loadPackage.markdownReport(report), '--markdown');
-  }
-  if (html !== undefined) writeTextFile(html, loadPackage.htmlReport(report), '--html');
+  const views = {
+    json: report,
+    junit: () => loadPackage.junitReport(report),
+    markdown: () => loadPackage.markdownReport(report),
+    html: () => loadPackage.htmlReport(report),
+  };
+  writeViews(flags, views, out);
   process.exitCode = report.exitCode;
 }
 

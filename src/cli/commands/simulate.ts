@@ -1,4 +1,5 @@
 import type * as serviceModule from '../../service/index.ts';
+import { dirname } from 'node:path';
 import type { Scenario, SimulationReport } from '../../contract/index.ts';
 import { resolveCallTarget } from '../../library/call-target.ts';
 import { readScenarioSet, type ScenarioSet } from '../../library/input/scenario-files.ts';
@@ -12,6 +13,7 @@ import {
 import { systemClock } from '../../platform/clock.ts';
 import { stderrLog } from '../../platform/log.ts';
 import { randomSeed } from '../../platform/random.ts';
+import { wrap } from '../../report-kit/terminal.ts';
 import { argument, defineCommand, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
 import type { ValueOrigin } from '../flags/config-file.ts';
@@ -26,10 +28,9 @@ import { group, option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { findSetOption, voiceOptions, voiceSettingsOf } from '../flags/voice-options.ts';
 import { readSandboxConnection } from '../input/connection.ts';
-import { writeJsonFile, writeTextFile } from '../input/files.ts';
 import { readEarlierReport } from '../input/report-files.ts';
 import { createAudioDirectory, type AudioDirectory } from '../output/audio-files.ts';
-import { openOutputs } from '../output/outputs.ts';
+import { openOutputs, writeViews } from '../output/outputs.ts';
 import { createSessionProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
@@ -55,6 +56,8 @@ const options = {
   ...group('Report', {
     json: common.jsonReport,
     junit: common.junitReport,
+    markdown: common.markdownReport,
+    html: common.htmlReport,
     compare: common.compare,
   }),
   ...group('Voice', { voice: switchOption('Run all scenarios by voice instead of chat') }),
@@ -77,7 +80,7 @@ export const simulate = defineCommand({
     },
     {
       note: 'Show what changed since an earlier run',
-      command: 'sandbox-kit simulate URL --json run.json --compare earlier.json',
+      command: 'sandbox-kit simulate URL --json run.json --html run.html --compare earlier.json',
     },
     { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
   ],
@@ -102,23 +105,34 @@ export const simulate = defineCommand({
     const set = readScenarioSet(flags.scenario);
     const earlier = readEarlierReport(flags.compare, 'SimulationReport');
     const service = await import('../../service/index.ts');
-    checkScenarios(set, service);
+    const resolved = resolveScenarios(set, service);
     const out = openOutputs(flags);
     const calls = await prepareCalls(flags, set.scenarios, origin);
-    const report = await runSessions(flags, { set, service, out, calls, earlier });
+    const report = await runSessions(flags, { set, resolved, service, out, calls, earlier });
     out.write(service.terminalReport(report, out));
-    const { json, junit } = flags;
-    if (json !== undefined) writeJsonFile(json, report, '--json');
-    if (junit !== undefined) writeTextFile(junit, service.junitReport(report), '--junit');
+    const views = {
+      json: report,
+      junit: () => service.junitReport(report),
+      markdown: () => service.markdownReport(report),
+      html: () => service.htmlReport(report, findAudio(flags.html, calls.audio)),
+    };
+    writeViews(flags, views, out);
     process.exitCode = report.exitCode;
     calls.audio?.summarize(out);
   },
 });
 
-/** @throws {UsageError} if a scenario, or an eval or persona of its directory, is inconsistent. */
-function checkScenarios(set: ScenarioSet, service: Service): void {
+/**
+ * Resolves the personas and evals of the scenarios.
+ *
+ * @throws {UsageError} if a scenario, or an eval or persona of its directory, is inconsistent.
+ */
+function resolveScenarios(
+  set: ScenarioSet,
+  service: Service,
+): ReturnType<Service['resolveScenarios']> {
   try {
-    service.resolveScenarios(set.scenarios, set);
+    return service.resolveScenarios(set.scenarios, set);
   } catch (error) {
     if (!(error instanceof service.InvalidDocumentError)) throw error;
     throw set.errorAt(error.pointer, error.problem);
@@ -155,22 +169,35 @@ async function prepareCalls(
       speech: readSpeechEndpoint(),
       onAudio:
         audio &&
-        (({ scenario, sample }, recorded) => audio.save(`${scenario.id}-${sample}`, recorded)),
+        (({ scenario, sample }, recorded) =>
+          audio.save(audioNameOf(scenario.id, sample), recorded)),
     },
     audio,
   };
 }
 
+/** Returns a function that links from the page at a path to the saved audio of a session. */
+function findAudio(
+  path = '',
+  audio: AudioDirectory | undefined,
+): Parameters<Service['htmlReport']>[1] {
+  return ({ scenario_id: id, sample }) => audio?.linkFrom(dirname(path), audioNameOf(id, sample));
+}
+
+const audioNameOf = (scenarioId: string, sample: number): string => `${scenarioId}-${sample}`;
+
 async function runSessions(
   flags: SimulateFlags,
   {
     set,
+    resolved,
     service,
     out,
     calls: { channel, voice },
     earlier,
   }: {
     set: ScenarioSet;
+    resolved: ReturnType<Service['resolveScenarios']>;
     service: Service;
     out: Terminal;
     calls: Calls;
@@ -193,7 +220,9 @@ async function runSessions(
     `${concurrency} at a time`,
   ];
   out.write(`${out.style('bold', `sandbox-kit simulate ${flags.url}`)}\n`);
-  out.write(`${plan.join(', ')}. Seed ${seed}.\n\n`);
+  const cost = service.estimateCost({ scenarios: resolved, samples, channel });
+  const lines = [`${plan.join(', ')}. Seed ${seed}.`, service.describeCost(cost)];
+  out.write(`${lines.flatMap((line) => wrap(line, out.width)).join('\n')}\n\n`);
   const terminal = createTerminal(process.stderr);
   const progress = createSessionProgress(terminal, systemClock, total);
   using interrupt = abortOnStopSignal(

@@ -1,5 +1,5 @@
 import type * as conformanceModule from '../../../conformance/index.ts';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { wrap } from '../../report-kit/terminal.ts';
 import { toError } from '../../platform/error-origin.ts';
 import { createDirectory, writeBinaryFile } from '../input/files.ts';
@@ -11,10 +11,24 @@ type Exchange = Parameters<NonNullable<CheckOptions['onExchange']>>[0];
 
 const OPTION = '--save-audio';
 
+const SIDES = ['sandbox', 'kit'] as const;
+type Side = (typeof SIDES)[number];
+
+const fileNameOf = (name: string, side: Side): string =>
+  `${name.replaceAll(/[^a-z0-9]+/gi, '-')}-${side}.opus`;
+
+/** Relative links to the audio of both directions of a call. */
+export interface AudioLinks {
+  user: string;
+  agent: string;
+}
+
 /** The directory that the audio of calls is saved to. */
 export interface AudioDirectory {
   /** Writes the audio of both directions: `NAME-sandbox.opus` and `NAME-kit.opus`. */
   save: (name: string, audio: Audio) => void;
+  /** Returns relative links from a directory to the saved audio of a call. */
+  linkFrom: (directory: string, name: string) => AudioLinks | undefined;
   /**
    * Writes a sentence about the saved files.
    *
@@ -35,32 +49,40 @@ export async function createAudioDirectory(
 ): Promise<AudioDirectory> {
   createDirectory(directory, OPTION);
   const { writeOgg } = await import('../../voice/opus/index.ts');
-  let files = 0;
   let calls = 0;
   let failure: Error | undefined;
+  const saved = new Set<string>();
   const writeFile = (name: string, packets: readonly Buffer[]): void => {
     if (failure !== undefined || packets.every(({ length }) => length === 0)) return;
     try {
-      writeBinaryFile(join(directory, `${name}.opus`), writeOgg(packets), OPTION);
-      files += 1;
+      writeBinaryFile(join(directory, name), writeOgg(packets), OPTION);
+      saved.add(name);
     } catch (error) {
       failure = toError(error);
     }
   };
   return {
     save(name, audio) {
-      const filesBefore = files;
-      for (const side of ['sandbox', 'kit'] as const) {
-        writeFile(`${name.replaceAll(/[^a-z0-9]+/gi, '-')}-${side}`, audio[side]);
+      const before = saved.size;
+      for (const side of SIDES) {
+        writeFile(fileNameOf(name, side), audio[side]);
       }
-      if (files > filesBefore) calls += 1;
+      if (saved.size > before) calls += 1;
+    },
+    linkFrom(from, name) {
+      const linkTo = (side: Side): string => {
+        const path = relative(from, join(directory, fileNameOf(name, side)));
+        return path.split(sep).map(encodeURIComponent).join('/');
+      };
+      const hasBoth = SIDES.every((side) => saved.has(fileNameOf(name, side)));
+      return hasBoth ? { user: linkTo('kit'), agent: linkTo('sandbox') } : undefined;
     },
     summarize(out) {
       if (failure !== undefined) throw failure;
       const summary =
-        files === 0
+        saved.size === 0
           ? `No call had audio, so no file was saved to ${directory}.`
-          : `Saved the audio of ${calls} call${calls === 1 ? '' : 's'} to ${directory}: ${files} files named ${nameParts}-SIDE.opus.`;
+          : `Saved the audio of ${calls} call${calls === 1 ? '' : 's'} to ${directory}: ${saved.size} files named ${nameParts}-SIDE.opus.`;
       out.write(`${wrap(summary, out.width).join('\n')}\n`);
     },
   };

@@ -1,5 +1,6 @@
+import { quoteArgument } from '../../platform/shell.ts';
 import { UsageError } from '../errors.ts';
-import { identityOf, reserveFile } from '../input/files.ts';
+import { identityOf, reserveFile, writeJsonFile, writeTextFile } from '../input/files.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
 
 /** Output files by option name; `-` is stdout. */
@@ -35,4 +36,33 @@ function rejectSameFile(outputs: readonly (readonly [string, string | undefined]
     }
     names.set(identity, name);
   }
+}
+
+/** The views of a report, each made only if it is written. */
+export interface ReportViews {
+  json: object;
+  junit: () => string;
+  markdown: () => string;
+  html: () => string;
+}
+
+/**
+ * Writes the views of a report that the options ask for, and says how to open the page.
+ *
+ * @throws {UsageError} if a file can't be written.
+ */
+export function writeViews(outputs: Outputs, views: ReportViews, out: Terminal): void {
+  const { json, junit, markdown, html } = outputs;
+  if (json !== undefined) writeJsonFile(json, views.json, '--json');
+  if (junit !== undefined) writeTextFile(junit, views.junit(), '--junit');
+  if (markdown !== undefined) writeTextFile(markdown, views.markdown(), '--markdown');
+  if (html === undefined) return;
+  writeTextFile(html, views.html(), '--html');
+  if (html !== '-') out.write(`Open the page: ${openCommandOf(html)}\n`);
+}
+
+/** Returns the command that opens a file in the user's browser. */
+function openCommandOf(path: string): string {
+  const commands: Partial<Record<NodeJS.Platform, string>> = { darwin: 'open', win32: 'start ""' };
+  return `${commands[process.platform] ?? 'xdg-open'} ${quoteArgument(path)}`;
 }

@@ -11,7 +11,7 @@ import { createGraphUser } from './graph-user.ts';
 import { createLlmUser } from './llm-user.ts';
 import { reviewUser } from './review.ts';
 import type { Sandbox, SandboxConnections } from './sandbox.ts';
-import { createCallTraceparent, type SessionPlan } from './session-plan.ts';
+import { createCallTraceparent, maxTurnsOf, type SessionPlan } from './session-plan.ts';
 import {
   SessionError,
   type AgentReply,
@@ -41,7 +41,6 @@ export interface SessionDeps {
   log: Log;
 }
 
-const TURNS_MAX_DEFAULT = 10;
 const DURATION_MS_MAX_DEFAULT = 600_000;
 
 /**
@@ -199,7 +198,7 @@ async function converse(
   signal: AbortSignal,
 ): Promise<EndReason> {
   const { user, channel, turns } = conversation;
-  const turnsMax = plan.scenario.limits?.max_turns ?? TURNS_MAX_DEFAULT;
+  const turnsMax = maxTurnsOf(plan);
   let agentMessage: AgentMessage | undefined;
   let isOver = false;
   if (plan.scenario.user.speaks_first === false) {

@@ -28,6 +28,16 @@ export interface PlanInput {
   channel?: ChannelName | undefined;
 }
 
+const TURNS_MAX_DEFAULT = 10;
+
+/** Returns the most turns that a session can have. */
+export function maxTurnsOf({ scenario: { limits, user } }: Pick<SessionPlan, 'scenario'>): number {
+  const turnsMax = limits?.max_turns ?? TURNS_MAX_DEFAULT;
+  if (user.mode !== 'scripted') return turnsMax;
+  const greetings = user.speaks_first === false ? 1 : 0;
+  return Math.min(turnsMax, greetings + 1 + (user.steps ?? []).length);
+}
+
 /** Returns the id of a run. */
 export function makeSimulationId(seed: string, repeat = 0): string {
   return createIdMaker(seed)('sim', [String(repeat)]);

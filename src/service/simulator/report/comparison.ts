@@ -67,3 +67,7 @@ function listDifferences(now: SimulationReport, before: SimulationReport): strin
 
 const listChannels = ({ sessions }: SimulationReport): string =>
   [...new Set(sessions.map(({ channel }) => channel))].sort().join(' and ');
+
+/** Describes the result of a scenario in one of two compared runs: `failed 1/3`. */
+export const describeStanding = (standing: ScenarioStanding): string =>
+  standing ? `${standing.verdict} ${standing.passed}/${standing.samples}` : 'absent';

@@ -1,5 +1,4 @@
 import type {
-  ScenarioStanding,
   SimulatedSessionReport,
   SimulationBlocker,
   SimulationComparison,
@@ -16,7 +15,8 @@ import {
   type Style,
   type TextLayout,
 } from '../../../report-kit/terminal.ts';
-import { groupAlike, listReasons } from './reasons.ts';
+import { describeStanding } from './comparison.ts';
+import { describeEnd, groupAlike, listReasons, nameOf } from './reasons.ts';
 import { formatTranscriptLines } from './transcript.ts';
 
 const STYLE_BY_VERDICT: Record<SimulationVerdict, Style> = {
@@ -37,14 +37,13 @@ export function formatSessionLine(
   session: SimulatedSessionReport,
   { style, width }: TextLayout,
 ): string {
-  const { verdict, scenario_id: id, sample, end_reason: reason, traces, channel } = session;
+  const { verdict, end_reason: reason, traces, channel } = session;
   const suffix = channel === 'voice' ? ' by voice' : '';
   const turns = `${traces.length} turn${traces.length === 1 ? '' : 's'}${suffix}`;
   const tail = `${turns.padStart(8)}  ${reason}`;
   const nameWidth = Math.min(NAME_WIDTH_MAX, width - VERDICT_WIDTH - tail.length - 4);
-  const name = sample === 1 ? id : `${id} #${sample}`;
   const word = style(STYLE_BY_VERDICT[verdict], verdict.padEnd(VERDICT_WIDTH));
-  return `${word}  ${shorten(name, nameWidth).padEnd(nameWidth)}  ${tail}\n`;
+  return `${word}  ${shorten(nameOf(session), nameWidth).padEnd(nameWidth)}  ${tail}\n`;
 }
 
 /** Formats the report for a terminal: the comparison, a table, the reasons, and the summary last. */
@@ -141,12 +140,6 @@ function formatFailedTranscript(
   return [...wrap(head, width), ...formatTranscriptLines(first, width), ...more];
 }
 
-/** Describes how a session ended. Its status `failed` would read like the verdict. */
-function describeEnd({ status, end_reason: reason }: SimulatedSessionReport): string {
-  if (status === 'completed') return `ended with ${reason}`;
-  return status === 'failed' ? `stopped by ${reason}` : status;
-}
-
 /** Names a group of sessions by its first session. */
 function nameGroup(group: readonly SimulatedSessionReport[]): string {
   const [first, ...others] = group;
@@ -175,6 +168,3 @@ function formatComparison(
     ...lines,
   ];
 }
-
-const describeStanding = (standing: ScenarioStanding): string =>
-  standing ? `${standing.verdict} ${standing.passed}/${standing.samples}` : 'absent';

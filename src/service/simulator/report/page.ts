@@ -1,0 +1,371 @@
+import type {
+  ScenarioResult,
+  SimulatedSessionReport,
+  SimulationComparison,
+  SimulationReport,
+} from '../../../contract/index.ts';
+import { instantMs } from '../../../platform/clock.ts';
+import {
+  createFilterRules,
+  filterClassesOf,
+  renderFilters,
+  type Facet,
+} from '../../../report-kit/filters.ts';
+import {
+  cutText,
+  formatCount,
+  formatDuration,
+  formatInstant,
+  formatShare,
+} from '../../../report-kit/format.ts';
+import { html, withCode, type Html } from '../../../report-kit/html.ts';
+import { toVisible } from '../../../report-kit/printable.ts';
+import {
+  renderRemark,
+  renderRunReport,
+  renderSearch,
+  SEARCHABLE,
+  type ReportSection,
+} from '../../../report-kit/run-report.ts';
+import {
+  renderTranscript,
+  TRANSCRIPT_CSS,
+  type ShownTurn,
+} from '../../../report-kit/transcript.ts';
+import { describeStanding } from './comparison.ts';
+import { describeEnd, groupAlike, listOtherReasons, listReasons, nameOf } from './reasons.ts';
+
+/** The most sessions to show. The JSON report has all of them. */
+const SESSIONS_MAX = 500;
+/** The most characters of one text of a session. */
+const TEXT_LENGTH_MAX = 4_000;
+
+const STANDINGS = { passed: 'pass', failed: 'fail', undecided: 'warn' } as const;
+
+const HEADLINES = { passed: 'Passed', failed: 'Failed', undecided: 'Undecided' } as const;
+
+/** Verdicts, most urgent first. */
+const VERDICTS = ['failed', 'undecided', 'passed'] as const;
+
+const facets: readonly Facet<SimulatedSessionReport>[] = [
+  { name: 'verdict', valueOf: ({ verdict }) => verdict, order: VERDICTS, isColored: true },
+  { name: 'channel', valueOf: ({ channel }) => channel },
+];
+
+/** The audio files of a session: links relative to the page. */
+export interface SessionAudio {
+  user: string;
+  agent: string;
+}
+
+/** Renders the report as one HTML page. `audioOf` finds the saved audio of a session. */
+export function htmlReport(
+  original: SimulationReport,
+  audioOf: (session: SimulatedSessionReport) => SessionAudio | undefined = () => undefined,
+): string {
+  const report = toVisible(original);
+  const { verdict, sentence, sandbox, seed, kitVersion, startedAt, endedAt, counts } = report;
+  const shown = selectSessions(report.sessions);
+  return renderRunReport({
+    command: 'sandbox-kit simulate',
+    headline: HEADLINES[verdict],
+    standing: STANDINGS[verdict],
+    subject: sandbox,
+    sentence,
+    tally: VERDICTS.filter((name) => counts[name] > 0).map((name) => [
+      name,
+      `${formatCount(counts[name], 'session')} ${name}`,
+    ]),
+    facts: `Seed ${seed}, sandbox-kit ${kitVersion}, ${formatInstant(startedAt)} to ${formatInstant(endedAt)}.`,
+    remarks: remarks(report),
+    sections: [
+      comparisonSection(report.comparison),
+      scenariosSection(report, shown),
+      reasonsSection(report, shown),
+      sessionsSection(report, shown, audioOf),
+    ],
+    css: `${TRANSCRIPT_CSS}${CSS}${createFilterRules(shown, facets)}`,
+    json: original,
+  });
+}
+
+/** Selects the sessions to show, in the order of the report; those that passed are left out first. */
+function selectSessions(sessions: readonly SimulatedSessionReport[]): SimulatedSessionReport[] {
+  const urgent = [...sessions].sort(
+    (left, right) => VERDICTS.indexOf(left.verdict) - VERDICTS.indexOf(right.verdict),
+  );
+  const kept = new Set(urgent.slice(0, SESSIONS_MAX));
+  return sessions.filter((session) => kept.has(session));
+}
+
+function remarks({ blockedBy, counts }: SimulationReport): Html[] {
+  const { deviated } = counts;
+  return [
+    ...(blockedBy
+      ? [
+          renderRemark(
+            'fail',
+            html`<p><b>${blockedBy.message}</b></p>
+              <p>${withCode(blockedBy.cure)}</p>`,
+          ),
+        ]
+      : []),
+    ...(deviated === 0
+      ? []
+      : [
+          renderRemark(
+            'warn',
+            `In ${formatCount(deviated, 'session')} the simulated user did not follow its scenario. ` +
+              'The verdict of such a session is less reliable.',
+          ),
+        ]),
+  ];
+}
+
+function comparisonSection(
+  comparison: SimulationComparison | undefined,
+): ReportSection | undefined {
+  if (!comparison) return undefined;
+  const { startedAt, differences, rows } = comparison;
+  const changed = rows.filter(({ change }) => change !== 'same');
+  const body = html`${differences.map((difference) => html`<p class="soft">${difference}</p>`)}
+    <div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>scenario</th>
+            <th>change</th>
+            <th>before</th>
+            <th>now</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${changed.map(
+            ({ scenario_id: id, change, before, now }) =>
+              html`<tr>
+                <td>${id}</td>
+                <td class="${CLASSES_BY_CHANGE[change]}">${change}</td>
+                <td>${describeStanding(before)}</td>
+                <td>${describeStanding(now)}</td>
+              </tr>`,
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft">${formatCount(rows.length - changed.length, 'scenario')} unchanged.</p>`;
+  return { id: 'comparison', title: `Compared with ${formatInstant(startedAt)}`, body };
+}
+
+const CLASSES_BY_CHANGE = {
+  ...{ regressed: 'fail', worse: 'fail', fixed: 'pass', better: 'pass' },
+  ...{ unknown: 'warn', new: 'note', gone: 'warn', same: '' },
+} as const;
+
+function scenariosSection(
+  { scenarios, sessions }: SimulationReport,
+  shown: readonly SimulatedSessionReport[],
+): ReportSection | undefined {
+  if (scenarios.length === 0) return undefined;
+  const samplesOf = Map.groupBy(sessions, (session) => session.scenario_id);
+  const linked = new Set(shown);
+  const body = html`<div class="scroll">
+      <table>
+        <thead>
+          <tr>
+            <th>scenario</th>
+            <th>verdict</th>
+            <th>samples</th>
+            <th class="number">passed</th>
+            <th class="number">required</th>
+            <th class="number">pass^k</th>
+          </tr>
+        </thead>
+        <tbody>
+          ${scenarios.map((scenario) =>
+            scenarioRow(scenario, samplesOf.get(scenario.scenario_id) ?? [], linked),
+          )}
+        </tbody>
+      </table>
+    </div>
+    <p class="soft">
+      pass^k estimates the probability that k sessions in a row pass. k is the number of judged
+      sessions, at most 10.
+    </p>`;
+  return { id: 'scenarios', title: 'Scenarios', body };
+}
+
+function scenarioRow(
+  scenario: ScenarioResult,
+  sessions: readonly SimulatedSessionReport[],
+  linked: ReadonlySet<SimulatedSessionReport>,
+): Html {
+  const { scenario_id: id, verdict, passed, samples, flaky, persona } = scenario;
+  const { required_pass_rate: required, pass_hat_k: passHat } = scenario;
+  const marks = sessions.map((session) => {
+    const label = `Sample ${session.sample}: ${session.verdict}`;
+    const icon = ICONS[session.verdict];
+    return linked.has(session)
+      ? html`<a class="${session.verdict}" href="#${anchorOf(session)}" title="${label}"
+          ><span aria-hidden="true">${icon}</span><span class="unseen">${label}</span></a
+        >`
+      : html`<span class="${session.verdict}" title="${label}">${icon}</span>`;
+  });
+  return html`<tr>
+    <td><b>${id}</b> <span class="soft">${scenario.scenario}, ${persona}</span></td>
+    <td>
+      <span class="mark ${verdict}">${verdict}</span
+      >${flaky ? html` <span class="warn">flaky</span>` : undefined}
+    </td>
+    <td class="samples">${marks}</td>
+    <td class="number">${passed} of ${samples}</td>
+    <td class="number">${formatShare(required, 0)}</td>
+    <td class="number">${passHat.length === 0 ? '–' : (passHat.at(-1) ?? 0).toFixed(2)}</td>
+  </tr>`;
+}
+
+const ICONS = { passed: '✓', failed: '✗', undecided: '?' } as const;
+
+/** Renders why sessions did not pass, with the most frequent reason first. */
+function reasonsSection(
+  { sessions }: SimulationReport,
+  shown: readonly SimulatedSessionReport[],
+): ReportSection | undefined {
+  const groups = groupAlike(sessions.filter(({ verdict }) => verdict !== 'passed')).sort(
+    (left, right) => right.length - left.length,
+  );
+  if (groups.length === 0) return undefined;
+  const linked = new Set(shown);
+  const items = groups.slice(0, SESSIONS_MAX).flatMap((group) => {
+    const [first] = group;
+    if (!first) return [];
+    const links = group
+      .filter((session) => linked.has(session))
+      .map((session) => html`<a href="#${anchorOf(session)}">${nameOf(session)}</a>`);
+    return [
+      html`<li>
+        <span class="mark ${first.verdict}">${first.verdict}</span>
+        ${formatCount(group.length, 'session')}, ${describeEnd(first)}
+        <ul>
+          ${listReasons(first).map((reason) => html`<li>${cut(reason)}</li>`)}
+        </ul>
+        <p class="links">${links}</p>
+      </li>`,
+    ];
+  });
+  const body = html`<ol class="reasons">
+    ${items}
+  </ol>`;
+  return { id: 'reasons', title: 'Why sessions did not pass', body };
+}
+
+function sessionsSection(
+  { sessions }: SimulationReport,
+  shown: readonly SimulatedSessionReport[],
+  audioOf: (session: SimulatedSessionReport) => SessionAudio | undefined,
+): ReportSection | undefined {
+  if (sessions.length === 0) return undefined;
+  const omitted = sessions.length - shown.length;
+  // One open session of each kind of failure is enough to read.
+  const examples = new Set(
+    groupAlike(shown.filter(({ verdict }) => verdict !== 'passed')).map(([first]) => first),
+  );
+  const body = html`${renderFilters(shown, facets, 'sessions')} ${renderSearch('sessions')}
+  ${
+    omitted === 0
+      ? undefined
+      : renderRemark(
+          'warn',
+          `${formatCount(omitted, 'session')} left out. --json FILE writes all of them.`,
+        )
+  }
+  ${shown.map((session) =>
+    renderSession(session, { audio: audioOf(session), isOpen: examples.has(session) }),
+  )}`;
+  return { id: 'sessions', title: 'Sessions', body };
+}
+
+function renderSession(
+  session: SimulatedSessionReport,
+  { audio, isOpen }: { audio: SessionAudio | undefined; isOpen: boolean },
+): Html {
+  const { verdict, channel, traces, user_id: userId, trace_ids: traceIds = [] } = session;
+  const durationMs = (instantMs(session.ended_at) ?? 0) - (instantMs(session.started_at) ?? 0);
+  const facts = [
+    `${session.scenario}, ${session.persona}`,
+    `${formatCount(traces.length, 'turn')} by ${channel} in ${formatDuration(durationMs)}`,
+    describeEnd(session),
+  ];
+  const lastTrace = traceIds.at(-1);
+  return html`<article
+    id="${anchorOf(session)}"
+    class="session ${SEARCHABLE} ${filterClassesOf(session, facets)}"
+  >
+    <details ${isOpen ? 'open' : ''}>
+      <summary>
+        <span class="mark ${verdict}">${verdict}</span>
+        <a class="id" href="#${anchorOf(session)}">${nameOf(session)}</a>
+        <span class="soft">${facts.join('; ')}</span>
+      </summary>
+      ${renderEvals(session)} ${renderAudio(audio)} ${renderTranscript(traces.map(toTurn(session)))}
+      <p class="soft">
+        Session
+        ${session.id}${userId === null ? '' : `, user ${userId}`}${
+          lastTrace === undefined ? '' : `, trace id of the last request ${lastTrace}`
+        }
+      </p>
+    </details>
+  </article>`;
+}
+
+/** Renders the outcomes of the evals, and the other reasons for the verdict. */
+function renderEvals(session: SimulatedSessionReport): Html {
+  const outcomes = session.eval_outcomes.map(
+    ({ eval_name: name, outcome, reasoning }) =>
+      html`<li><span class="${outcome}">${outcome}</span> ${name}: ${cut(reasoning)}</li>`,
+  );
+  const others = listOtherReasons(session).map((reason) => html`<li>${cut(reason)}</li>`);
+  return html`<ul class="outcomes">
+    ${outcomes} ${others}
+  </ul>`;
+}
+
+function renderAudio(audio: SessionAudio | undefined): Html | undefined {
+  if (!audio) return undefined;
+  return html`<p class="audio">
+    <label>User <audio controls preload="none" src="${audio.user}"></audio></label>
+    <label>Agent <audio controls preload="none" src="${audio.agent}"></audio></label>
+  </p>`;
+}
+
+const toTurn =
+  ({ turn_latency_ms: latencies }: SimulatedSessionReport) =>
+  (turn: SimulatedSessionReport['traces'][number], index: number): ShownTurn => ({
+    sequence: turn.session_sequence,
+    userInput: cut(turn.user_input),
+    userReason: turn.user_reason,
+    agentResponse: cut(turn.agent_response),
+    ...(latencies[index] !== undefined && { latencyMs: latencies[index] }),
+    toolCalls: turn.tool_calls ?? [],
+  });
+
+const anchorOf = ({ scenario_id: id, sample }: SimulatedSessionReport): string =>
+  `${id.replaceAll(/[^A-Za-z0-9_-]/g, '-')}-${sample}`;
+
+const cut = (text: string): string => cutText(text, TEXT_LENGTH_MAX);
+
+const CSS = `
+table { margin: 0.6rem 0; }
+.scroll table { min-width: 34rem; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.4rem 0.7rem 0.4rem 0; text-align: left;
+  vertical-align: top; }
+th { color: var(--soft-ink); font-size: 0.875rem; font-weight: 550; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.samples a { padding: 0 0.15rem; text-decoration: none; }
+.unseen { clip-path: inset(50%); height: 1px; overflow: hidden; position: absolute; width: 1px; }
+.session { border-top: 1px solid var(--line); padding: 0.5rem 0; }
+.outcomes { margin: 0.5rem 0; padding-left: 1.25rem; }
+.links a { margin-right: 0.75rem; }
+.audio { display: flex; flex-wrap: wrap; gap: 0.5rem 1.5rem; }
+.audio audio { display: block; max-width: 100%; }
+@media print { .session { break-inside: avoid-page; } .audio { display: none; } }
+`;

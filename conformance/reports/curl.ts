@@ -89,7 +89,8 @@ function curlLine(
   const method = request.method === 'GET' ? [] : [`-X ${request.method}`];
   // --data-binary would treat a body that starts with @ as a file name.
   const { body: text, bodyBase64, bodyBytes } = request;
-  const data = bodyBase64 === undefined ? `--data-raw ${quoteText(text ?? '')}` : '--data-binary @-';
+  const data =
+    bodyBase64 === undefined ? `--data-raw ${quoteText(text ?? '')}` : '--data-binary @-';
   const body = text === undefined ? [] : [data];
   if (body.length > 0 && request.headers['content-type'] === undefined) {
     // Otherwise curl would add its own content type.

@@ -281,7 +281,10 @@ void t.test(
     const { status, stdout, stderr } = spawnSync(OLD_NODE, [join(ROOT, 'bin/sandbox-kit.js')]);
     t.equal(status, 2);
     t.equal(String(stdout), '');
-    t.match(String(stderr), /^sandbox-kit needs Node 22\.19 or newer, but this is Node [^\n]+\.\n$/);
+    t.match(
+      String(stderr),
+      /^sandbox-kit needs Node 22\.19 or newer, but this is Node [^\n]+\.\n$/,
+    );
     t.end();
   },
 );

@@ -49,10 +49,10 @@ export function replaceImports(
 ): string {
   const bySpecifier = Map.groupBy(imports, ({ specifier }) => specifier);
   let replaced = text;
-  for (const [specifier, found] of bySpecifier) {
-    const [first] = found;
+  for (const [specifier, uses] of bySpecifier) {
+    const [first] = uses;
     const places = prefixes.flatMap((prefix) => replaced.split(`${prefix}'${specifier}'`).slice(1));
-    if (!first || places.length !== found.length) {
+    if (!first || places.length !== uses.length) {
       throw new Error(
         `An import of ${specifier} has an unknown form. Use a form that packaging/imports.ts knows.`,
       );

@@ -93,15 +93,16 @@ function judgeRate(
   chance: Random,
 ): LoadTarget {
   const growth = trend?.rising ? trend.perSecond : 0;
-  const kept = Math.max(0, offeredPerSecond - growth);
-  const allowed = kept > 0 ? Math.max(FAILED_SHARE_MAX, 1 - limit / kept) : FAILED_SHARE_MAX;
-  const share = judgeShare(failures, Math.min(allowed, 0.999), chance);
+  const sustained = Math.max(0, offeredPerSecond - growth);
+  const failedShareMax =
+    sustained > 0 ? Math.max(FAILED_SHARE_MAX, 1 - limit / sustained) : FAILED_SHARE_MAX;
+  const share = judgeShare(failures, Math.min(failedShareMax, 0.999), chance);
   const { samples, hits, low, high } = share;
   if (samples === 0) return { ...notTested(row, 'No request completed.'), verdict: share.verdict };
-  const rate = (failed: number): number => Math.round(kept * (1 - failed) * 1_000) / 1_000;
+  const rate = (failed: number): number => Math.round(sustained * (1 - failed) * 1_000) / 1_000;
   const measured = rate(hits / samples);
   const summary = `Offered rate: ${formatNumber(offeredPerSecond, 2)} requests/s; ${formatNumber(measured, 2)} requests/s succeeded.`;
-  const isTooLow = kept < limit * (1 - FAILED_SHARE_MAX);
+  const isTooLow = sustained < limit * (1 - FAILED_SHARE_MAX);
   const tooLow =
     growth > 0
       ? `A backlog grew by ${formatNumber(growth, 1)} requests per second.`

@@ -18,9 +18,9 @@ void t.test('publint and Are the types wrong find nothing', async (t) => {
   await project.run('sh', ['-c', command, tool(project.directory, 'attw'), packKit()]);
   const output = readFileSync(join(project.directory, 'attw.json'), 'utf8');
   const { problems } = JSON.parse(output) as { problems: Record<string, Problem[]> };
-  const found = Object.values(problems).flat();
-  t.ok(found.length > 0, 'the tool reports that CommonJS and old resolvers do not find the types');
-  t.same(found.filter(isRelevant), [], 'Are the types wrong');
+  const all = Object.values(problems).flat();
+  t.ok(all.length > 0, 'the tool reports that CommonJS and old resolvers do not find the types');
+  t.same(all.filter(isRelevant), [], 'Are the types wrong');
 });
 
 /** A finding of Are the types wrong. */

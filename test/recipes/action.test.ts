@@ -151,7 +151,7 @@ void t.test('the input version chooses the package that npm installs', async (t)
 });
 
 void t.test('an old Node is an error before npm runs', async (t) => {
-  for (const [found, isOld] of [
+  for (const [nodeVersion, isOld] of [
     ['v20.20.2', true],
     ['v22.18.0', true],
     ['v22.19.0', false],
@@ -159,10 +159,10 @@ void t.test('an old Node is an error before npm runs', async (t) => {
   ] as const) {
     const workspace = t.testdir({ bin: {} });
     const node = join(workspace, 'bin/node');
-    writeFileSync(node, `#!/bin/sh\necho ${found}\n`, { mode: 0o755 });
+    writeFileSync(node, `#!/bin/sh\necho ${nodeVersion}\n`, { mode: 0o755 });
     const inputs = { url: 'http://127.0.0.1:1', version: ROOT, 'wait-seconds': '0' };
     const { log } = await runAction({ workspace, inputs, path: [join(workspace, 'bin')] });
-    const message = `::error title=sandbox-kit::Node 22.19 or newer is required, found ${found}.`;
+    const message = `::error title=sandbox-kit::Node 22.19 or newer is required, found ${nodeVersion}.`;
     t.equal(log.includes(message), isOld, log);
   }
 });

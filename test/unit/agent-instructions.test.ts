@@ -120,7 +120,7 @@ function follow(schema: Schema, root = schema): Place {
   if (typeof reference !== 'string') return { root, schema };
   const [file = '', pointer = ''] = reference.split('#');
   const target = file === '' ? root : (JSON.parse(read(`schemas/${file}`)) as Schema);
-  let found: unknown = target;
-  for (const name of pointer.split('/').slice(1)) found = isObject(found) ? found[name] : undefined;
-  return isObject(found) ? follow(found, target) : { root: target, schema: {} };
+  let value: unknown = target;
+  for (const name of pointer.split('/').slice(1)) value = isObject(value) ? value[name] : undefined;
+  return isObject(value) ? follow(value, target) : { root: target, schema: {} };
 }

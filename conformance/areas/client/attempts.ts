@@ -18,8 +18,8 @@ interface AttemptIndex {
 const indexCache = new WeakMap<Transcript, AttemptIndex>();
 
 function indexOf(transcript: Transcript): AttemptIndex {
-  const known = indexCache.get(transcript);
-  if (known) return known;
+  const cached = indexCache.get(transcript);
+  if (cached) return cached;
   const bySpan = new Map<string, Exchange[]>();
   const byContent = new Map<string, Exchange[]>();
   const add = (map: Map<string, Exchange[]>, key: string, exchange: Exchange): void => {

@@ -68,9 +68,11 @@ function describePauses(
   const pauses = transcript.exchanges.filter(isRefused).flatMap((exchange) => {
     const next = findNextAttempt(exchange, transcript)?.exchange;
     if (!next) return [];
-    const asked = waitMsOf(exchange);
+    const requestedMs = waitMsOf(exchange);
     const pause = formatSeconds(next.startedMs - exchange.endedMs);
-    return [asked === undefined ? pause : `${pause} (Retry-After ${formatSeconds(asked)})`];
+    return [
+      requestedMs === undefined ? pause : `${pause} (Retry-After ${formatSeconds(requestedMs)})`,
+    ];
   });
   return listDistinct(pauses);
 }

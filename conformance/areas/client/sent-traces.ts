@@ -33,8 +33,8 @@ const cache = new WeakMap<Exchange, SentTraces>();
 
 /** Decodes the body of a trace request according to its headers. */
 export function readTraces(exchange: Exchange): SentTraces {
-  const known = cache.get(exchange);
-  if (known) return known;
+  const cached = cache.get(exchange);
+  if (cached) return cached;
   const traces = decode(exchange);
   cache.set(exchange, traces);
   return traces;
@@ -160,8 +160,8 @@ const conversationCache = new WeakMap<Transcript, ReadonlyMap<TraceSpan, string>
  * request, or from another span of its trace.
  */
 export function conversationsOf(transcript: Transcript): ReadonlyMap<TraceSpan, string> {
-  const known = conversationCache.get(transcript);
-  if (known) return known;
+  const cached = conversationCache.get(transcript);
+  if (cached) return cached;
   const byTrace = new Map<string, string>();
   const requests = transcript.exchanges.filter(isTraces);
   for (const span of requests.flatMap(spansOf)) {

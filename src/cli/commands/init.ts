@@ -61,7 +61,7 @@ export const init = defineCommand({
       });
     const projectName = packageNameOf(directory, dependenciesOf(read('')));
     const files = read(projectName);
-    writeProject(directory, files, { overwrite: flags.force });
+    writeProject(directory, files, { canOverwrite: flags.force });
     introduce(flags, { directory, projectName, kit, files });
   },
 });

@@ -5,19 +5,19 @@ import { createDirectory, writeTextFile } from '../input/files.ts';
 import type { ProjectFile } from './templates.ts';
 
 /**
- * Writes the files of a project. Without `overwrite`, writes nothing if one of them exists.
+ * Writes the files of a project. Without `canOverwrite`, writes nothing if one of them exists.
  *
  * @throws {UsageError} if a file exists or can't be written; the message names the files.
  */
 export function writeProject(
   directory: string,
   files: readonly ProjectFile[],
-  { overwrite }: { overwrite: boolean },
+  { canOverwrite }: { canOverwrite: boolean },
 ): void {
   createDirectory(directory, 'DIR');
   rejectBlocked(directory, files);
   const existing = files.map(({ path }) => path).filter((path) => exists(join(directory, path)));
-  if (existing.length > 0 && !overwrite) {
+  if (existing.length > 0 && !canOverwrite) {
     const count = existing.length === 1 ? '1 file' : `${existing.length} files`;
     throw new UsageError(
       `${directory} (DIR) already has ${count} of the template: ${existing.join(', ')}. Choose another directory, or use --force to overwrite them.`,

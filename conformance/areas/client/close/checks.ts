@@ -30,8 +30,8 @@ interface SentConversation {
 const sentCache = new WeakMap<Transcript, ReadonlyMap<string, SentConversation>>();
 
 function sentConversationsOf(transcript: Transcript): ReadonlyMap<string, SentConversation> {
-  const known = sentCache.get(transcript);
-  if (known) return known;
+  const cached = sentCache.get(transcript);
+  if (cached) return cached;
   const conversations = conversationsOf(transcript);
   const sent = new Map<string, SentConversation>();
   for (const exchange of transcript.exchanges.filter(isTraces)) {

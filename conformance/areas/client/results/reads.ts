@@ -53,8 +53,8 @@ const readingCache = new WeakMap<Transcript, readonly Reading[]>();
 
 /** Returns the readings of all lists. A request with `skip=0` starts a new reading. */
 export function readingsOf(transcript: Transcript): readonly Reading[] {
-  const known = readingCache.get(transcript);
-  if (known) return known;
+  const cached = readingCache.get(transcript);
+  if (cached) return cached;
   const readings: [Page, ...Page[]][] = [];
   const current = new Map<string, [Page, ...Page[]]>();
   for (const page of transcript.exchanges.flatMap((exchange) => pageOf(exchange) ?? [])) {

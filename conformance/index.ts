@@ -31,8 +31,8 @@ export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
 export {
   judgedRoutes,
   judgeExchange,
+  type ExchangeFinding,
   type ForeignExchange,
-  type ForeignFinding,
 } from './judge-exchange.ts';
 export type { StartRecordingService } from './proof/client/client-runs.ts';
 export type { BrokenMust } from './engine/judge/exchange-validator.ts';

@@ -21,15 +21,22 @@ export interface ForeignExchange {
 }
 
 /** A deviation of one exchange from the interface. */
-export interface ForeignFinding {
+export interface ExchangeFinding {
+  /** The id of the requirement, such as `CHAT-024`. `sandbox-kit explain ID` prints the details. */
   id: string;
+  /** `fail` for a rule, `warn` for a recommendation or a target. */
   verdict: 'fail' | 'warn';
+  /** The rule, in one sentence. */
   rule: string;
+  /** Section of the specification. */
   section: string;
+  /** JSON pointer into the response body; empty if the finding concerns the whole response. */
   pointer: string;
   expected: string;
   received: string;
+  /** How to fix the usual cause, if there is one. */
   hint?: string;
+  /** The change to the response that would fix it. */
   repair?: string;
 }
 
@@ -61,7 +68,7 @@ export const judgedRoutes: readonly string[] = routes.map(([, , endpoint]) => ro
  * Returns the deviations of one exchange from the interface; undefined if its route is not part of
  * the interface. Does not check rules that compare several exchanges.
  */
-export function judgeExchange(exchange: ForeignExchange): ForeignFinding[] | undefined {
+export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | undefined {
   const { method, path } = exchange.request;
   const pathname = path.replace(/[?#].*$/s, '');
   const endpoint = routes.find(

@@ -1,7 +1,7 @@
 /** The load test: the only entry point of this package. */
 export { load } from './load.ts';
 export { RATE_MAX } from './find-max/find-max.ts';
-export type { LiveFigures, LoadOptions, Preflight } from './options.ts';
+export type { LoadOptions, LoadProgress, Preflight } from './options.ts';
 export {
   checkThresholds,
   parseThresholds,

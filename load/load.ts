@@ -9,7 +9,7 @@ import { createOpenTransport } from './engines/open.ts';
 import { runTransportLoop } from './engines/transport-loop.ts';
 import { withHeaders, type OutgoingRequest } from './engines/transport.ts';
 import { findMax, planAt, RATE_MAX } from './find-max/find-max.ts';
-import type { LiveFigures, LoadOptions } from './options.ts';
+import type { LoadOptions, LoadProgress } from './options.ts';
 import { runPaced } from './phases/paced-run.ts';
 import { planLoad, WARM_UP_CONNECTIONS } from './phases/plan.ts';
 import { createProfile, type Profile } from './profiles/profile.ts';
@@ -190,7 +190,7 @@ function maxInFlight({ open, users }: Profile): number {
   return Math.min(CONNECTIONS_MAX, Math.max(1, connections));
 }
 
-function startOf(phase: LiveFigures['phase'], leftMs: number): LiveFigures {
+function startOf(phase: LoadProgress['phase'], leftMs: number): LoadProgress {
   return { phase, perSecond: 0, inFlight: 0, p50Ms: null, p99Ms: null, errors: 0, leftMs };
 }
 

@@ -80,13 +80,13 @@ export interface LoadOptions {
   /** Checks that a sandbox is reachable. */
   preflight: (signal: AbortSignal) => Promise<Preflight>;
   /** Called once per second with the progress. */
-  onTick: (live: LiveFigures) => void;
+  onTick: (live: LoadProgress) => void;
   /** Stops the run; the report then contains measurements but no verdicts. */
   signal: AbortSignal;
 }
 
 /** The progress of a run. */
-export interface LiveFigures {
+export interface LoadProgress {
   phase: 'preflight' | 'warm-up' | 'ramp' | 'window' | 'drain';
   /** Requests of the main stream sent in the last second. */
   perSecond: number;

@@ -1,8 +1,9 @@
 import type { FastifyInstance } from 'fastify';
+import { rejectFault, rejectFaults } from '../src/http-kit/faults.ts';
 import type { Authentication } from './authentication.ts';
 import type { AgentControls } from './controls.ts';
 import { withTypeError } from './errors.ts';
-import { checkFaults, parseFaultList, toFault, type FaultInjector } from './faults.ts';
+import { findFaultProblem, parseFaultList, toFault, type FaultInjector } from './faults.ts';
 import { formatAgentEntry, type AgentJournal } from './journal.ts';
 import type { VoiceServer } from './voice/voice-server.ts';
 
@@ -18,10 +19,13 @@ export interface ControlOptions {
 /** Creates the test controls of an agent. */
 export function createControls({ faults, journal, voice, reset }: ControlOptions): AgentControls {
   return {
-    setFaults: (values) => faults.setAdmin(checkFaults('setFaults', values)),
-    addFault(value) {
-      const [fault] = checkFaults('addFault', [value]);
-      if (fault) withTypeError('addFault', () => faults.addAdmin(fault));
+    setFaults(values) {
+      rejectFaults('setFaults', values, findFaultProblem);
+      faults.setAdmin(values);
+    },
+    addFault(fault) {
+      rejectFault('addFault', fault, findFaultProblem);
+      withTypeError('addFault', () => faults.addAdmin(fault));
     },
     clearFaults: () => faults.setAdmin([]),
     faults: () => faults.list(),

@@ -1,8 +1,8 @@
 import {
+  describeArgument,
   describeViolations,
-  isMessage,
   findViolations,
-  formatValue,
+  isMessage,
   type AgentFault,
 } from '../src/contract/index.ts';
 import {
@@ -15,7 +15,6 @@ import {
 } from '../src/http-kit/faults.ts';
 import type { Clock } from '../src/platform/clock.ts';
 import type { Random } from '../src/platform/random.ts';
-import { formatPath } from '../src/platform/options.ts';
 import { RequestError } from './errors.ts';
 
 /** Part of the agent that faults are injected into. */
@@ -177,39 +176,14 @@ function findMisplacement({ kind, route }: AgentFault): string | undefined {
     : undefined;
 }
 
-/**
- * Validates the faults that code passes as the option `faults`.
- * @throws {TypeError} about the first problem.
- */
-export function checkFaults(caller: string, values: unknown): AgentFault[] {
-  if (!Array.isArray(values)) {
-    throw new TypeError(`${caller}: faults must be an array, got ${formatValue(values)}.`);
-  }
-  if (values.length > FAULTS_MAX) {
-    throw new TypeError(`${caller}: faults must be an array of at most ${FAULTS_MAX} faults.`);
-  }
-  return values.map((value: unknown, index) => {
-    const problem = describeProblem(value, `faults[${index}]`);
-    if (problem !== undefined) throw new TypeError(`${caller}: ${problem}.`);
-    return value as AgentFault;
-  });
-}
-
-/** Describes what is wrong with a fault in code; undefined if it is valid. */
-function describeProblem(value: unknown, name: string): string | undefined {
-  if (!isMessage('AgentFault', value)) {
-    const violations = findViolations('AgentFault', value);
-    const violation = violations.find(({ fields }) => fields !== undefined) ?? violations[0];
-    if (!violation) return `${name} is invalid`;
-    const { pointer, expected, received, fields } = violation;
-    const path = formatPath([name, ...pointer.split('/').slice(1)]);
-    return fields ? `Unknown key ${path}` : `${path} must be ${expected}, got ${received}`;
-  }
+/** Returns what is wrong with a fault that code passes, as a sentence; undefined if it is valid. */
+export function findFaultProblem(argument: string, value: unknown): string | undefined {
+  if (!isMessage('AgentFault', value)) return describeArgument(argument, 'AgentFault', value);
   if (lacksBounds(value)) {
-    return `${name}.latency must have a min_ms not greater than max_ms, for example { min_ms: 100, max_ms: 300 }`;
+    return `${argument}.latency must have a min_ms not greater than max_ms, for example { min_ms: 100, max_ms: 300 }.`;
   }
   const misplacement = findMisplacement(value);
-  return misplacement === undefined ? undefined : `${name}: ${misplacement}`;
+  return misplacement === undefined ? undefined : `${argument}: ${misplacement}.`;
 }
 
 const invalidFault = (problem: string): RequestError =>

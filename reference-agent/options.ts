@@ -70,7 +70,7 @@ const voiceOptions = options.optionsObject<VoiceOptions>({
 export const agentOptionsSchema = options.optionsObject<AgentOptions>({
   host: options.nonEmptyStringOption,
   port: options.portOption,
-  apiKey: options.stringOption.nullable(),
+  apiKey: options.nonEmptyStringOption.nullable(),
   open: options.booleanOption,
   seed: options.nonEmptyStringOption,
   clock: options.clockOption,

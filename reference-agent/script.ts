@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { formatValue, resolvePointer } from '../src/contract/index.ts';
 import { StartError } from '../src/http-kit/errors.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
-import { formatPath } from '../src/platform/options.ts';
+import { formatPath } from '../src/platform/format-path.ts';
 import { matchWithin } from '../src/platform/pattern-match.ts';
 import type { Conversation } from './dialogue.ts';
 import { RequestError } from './errors.ts';

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { AgentFault } from '../src/contract/index.ts';
 import { StartError } from '../src/http-kit/errors.ts';
+import { rejectFaults } from '../src/http-kit/faults.ts';
 import {
   closeServer,
   isWildcardHost,
@@ -12,14 +13,14 @@ import { systemClock } from '../src/platform/clock.ts';
 import { errorMessage } from '../src/platform/error-origin.ts';
 import { silentLog } from '../src/platform/log.ts';
 import { isLoopbackHost } from '../src/platform/loopback.ts';
-import { checkOptions } from '../src/platform/options.ts';
+import { checkOptions, rejectArguments } from '../src/platform/options.ts';
 import { seededRandom } from '../src/platform/random.ts';
 import { buildAgent, type Agent, type AgentParts } from './agent.ts';
 import { createAuthentication } from './authentication.ts';
 import { replyToChat, type ChatOptions } from './chat.ts';
 import type { AgentControls } from './controls.ts';
 import { withStartError } from './errors.ts';
-import { checkFaults, createFaultInjector, parseFault } from './faults.ts';
+import { createFaultInjector, findFaultProblem, parseFault } from './faults.ts';
 import { createHealthCheck } from './health.ts';
 import { createAgentJournal } from './journal.ts';
 import { agentOptionsSchema, type AgentOptions } from './options.ts';
@@ -53,16 +54,17 @@ const HOST_DEFAULT = '127.0.0.1';
 
 /**
  * Starts a sandbox that obeys area B of the interface, or breaks it on demand.
- * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
- * or an unusable certificate.
- * @throws TypeError when an option is unknown or has the wrong type, or when a fault or the script
- * is invalid.
+ * @throws {TypeError} if an option is unknown or invalid, or an address other than loopback has no key.
+ * @throws {SandboxKitError} `start_failed`, for example if the port is in use or a certificate can't
+ * be used.
  */
 export async function startAgent(options: Partial<AgentOptions> = {}): Promise<RunningAgent> {
   checkOptions('startAgent', agentOptionsSchema, options);
   const { host = HOST_DEFAULT, port = 0, apiKey = null, open = false, tls = null } = options;
   const { clock = systemClock, log = silentLog, seed = 'reference', script = null } = options;
   checkAccess(host, apiKey, open);
+  const optionFaults = options.faults ?? [];
+  rejectFaults('startAgent', optionFaults, findFaultProblem);
   const random = seededRandom(seed);
   const keyPair = tls ? await loadKeyPair(tls) : undefined;
   const journal = createAgentJournal(options.journalEntriesMax ?? 1000);
@@ -70,7 +72,7 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
   const faults = createFaultInjector({
     clock,
     random: random.fork('latency'),
-    options: checkFaults('startAgent', options.faults ?? []),
+    options: optionFaults,
   });
   const authentication = createAuthentication({ host, apiKey, open });
   const shared = { clock, log, authentication, faults, journal };
@@ -105,26 +107,21 @@ export async function startAgent(options: Partial<AgentOptions> = {}): Promise<R
     await Promise.all([voice?.stop(), closeServer(app, clock)]);
   };
   let stopped: Promise<void> | undefined;
-  return {
+  return rejectArguments({
     ...controls,
     url,
     voiceUrl: voice ? url.replace(/^http/, 'ws') + VOICE_PATH : null,
     apiKey,
     caPem: tls?.kind === 'generated' && keyPair ? keyPair.cert : null,
     stop: () => (stopped ??= stop()),
-  };
+  });
 }
 
 function checkAccess(host: string, apiKey: string | null, open: boolean): void {
-  if (apiKey === '') {
-    throw new StartError('The API key is empty. Leave it out to require none.');
-  }
-  if (apiKey === null && !isLoopbackHost(host) && !open) {
-    throw new StartError(
-      `Other machines can reach an agent on ${host}. Set an API key, or allow access without one ` +
-        'with the option open.',
-    );
-  }
+  if (apiKey !== null || isLoopbackHost(host) || open) return;
+  throw new TypeError(
+    `startAgent: Other machines can reach an agent on ${host}. Set apiKey, or set open to allow access without a key.`,
+  );
 }
 
 /** Creates the voice side of an agent, unless voice is turned off. */

@@ -6,9 +6,9 @@
  *     const report = await check({ url: agent.url, areas: ['chat', 'health'] });
  *     const service = await startService({ clock: manualClock(Date.now()) });
  *
- * Each function rejects with a TypeError if an option is unknown or invalid, and the message says what to
- * change. `startAgent` and `startService` reject with an error named `StartError` if they can't start,
- * for example because a port is in use or the seed data is invalid.
+ * A function rejects with a TypeError if an option is unknown or invalid, and the message says what to
+ * change. It rejects with a SandboxKitError if it can't do its work with valid options, for example
+ * because a file can't be read or a port is in use; `code` says which.
  */
 export {
   startAgent,
@@ -38,6 +38,7 @@ export {
   type Deadline,
   type ManualClock,
 } from './platform/clock.ts';
+export { SandboxKitError, type SandboxKitErrorCode } from './platform/sandbox-kit-error.ts';
 export type { Log, LogFields } from './platform/log.ts';
 export {
   check,

@@ -2,7 +2,7 @@ import type { LoadPlan } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import type { Clock } from '../../src/platform/clock.ts';
 import type { Transport } from '../engines/transport.ts';
-import type { LiveFigures } from '../options.ts';
+import type { LoadProgress } from '../options.ts';
 import { createResponseValidator, type ValidateExchange } from '../profiles/validate-response.ts';
 import type { Profile } from '../profiles/profile.ts';
 import { createRecorder, type Recorder, type RecorderOptions } from '../record/recorder.ts';
@@ -25,7 +25,7 @@ export interface PacedRunParts {
   validateResponse: ValidateExchange;
   /** Removes secrets that the sandbox repeats from the text of a failure. */
   redact: (text: string) => string;
-  onTick: (live: LiveFigures) => void;
+  onTick: (live: LoadProgress) => void;
   /** Stops the run immediately. */
   signal: AbortSignal;
 }

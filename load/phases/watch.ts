@@ -1,6 +1,6 @@
 import type { FaultKind, LoadPlan } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
-import type { LiveFigures } from '../options.ts';
+import type { LoadProgress } from '../options.ts';
 import type { Profile } from '../profiles/profile.ts';
 import type { Recorder } from '../record/recorder.ts';
 
@@ -18,7 +18,7 @@ export interface WatchParts {
   plan: LoadPlan;
   /** Milliseconds since the start of the steady state. */
   sinceStart: () => number;
-  onTick: (live: LiveFigures) => void;
+  onTick: (live: LoadProgress) => void;
   end: (earlyEnd: EarlyEnd) => void;
   over: AbortSignal;
 }
@@ -38,7 +38,7 @@ export async function watchRun(parts: WatchParts): Promise<void> {
     await clock.sleep(1000, over).catch(() => {});
     if (isOver()) return;
     const nowMs = sinceStart();
-    parts.onTick(liveFigures(parts, nowMs));
+    parts.onTick(createProgress(parts, nowMs));
     if (nowMs < DOWN_AFTER_SECONDS * 1000 || nowMs > plan.windowMs) continue;
     const { ended, failed } = record.timeline.recentFaults(nowMs, DOWN_AFTER_SECONDS);
     if (ended < DOWN_REQUESTS_MIN || failed <= ended * DOWN_SHARE) continue;
@@ -51,7 +51,7 @@ function errorKinds({ faultSamples }: Recorder): string {
   return [...new Set(faultSamples.map(({ kind }: { kind: FaultKind }) => kind))].join(', ');
 }
 
-function liveFigures({ record, profile, plan }: WatchParts, nowMs: number): LiveFigures {
+function createProgress({ record, profile, plan }: WatchParts, nowMs: number): LoadProgress {
   const log = record.log(profile.main);
   const errors = profile.streams.flatMap((stream) => Object.values(record.log(stream).errors));
   return {

@@ -8,7 +8,7 @@ import {
   deriveVoiceUrl,
   type VoiceTarget,
 } from '../../src/voice/call/voice-target.ts';
-import type { LiveFigures, LoadOptions } from '../options.ts';
+import type { LoadOptions, LoadProgress } from '../options.ts';
 import type { CallOrder } from './fleet-messages.ts';
 import { startFleet, type Fleet, type FleetOutcome } from './fleet.ts';
 
@@ -100,7 +100,7 @@ async function waitUntilSettled(
   fleet: Fleet,
   stop: AbortSignal,
   clock: Clock,
-  onTick: (live: LiveFigures) => void,
+  onTick: (live: LoadProgress) => void,
 ): Promise<void> {
   const done = new AbortController();
   const signal = AbortSignal.any([stop, done.signal]);
@@ -136,7 +136,7 @@ function createTarget({ voice, sandbox, apiKey, ca, connection }: LoadOptions): 
   };
 }
 
-function createProgress({ counts, lastSecond }: Fleet, phase: LiveFigures['phase']): LiveFigures {
+function createProgress({ counts, lastSecond }: Fleet, phase: LoadProgress['phase']): LoadProgress {
   return {
     phase,
     perSecond: 0,

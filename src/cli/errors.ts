@@ -1,7 +1,16 @@
-import { UsageError } from '../library/usage-error.ts';
+import { toSentence } from '../platform/sandbox-kit-error.ts';
 
+export { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 export { didYouMean } from '../platform/suggest.ts';
-export { UsageError } from '../library/usage-error.ts';
+
+/** A mistake on the command line or in its files. It is printed as one line. Exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError';
+
+  constructor(message: string) {
+    super(toSentence(message));
+  }
+}
 
 /** A result can't be written, for example because the disk is full. Exit code 3. */
 export class OutputError extends UsageError {

@@ -2,7 +2,7 @@
 import yargs, { type Argv } from 'yargs';
 import type { Command } from './command.ts';
 import { commandEntries, loadCommands } from './commands/index.ts';
-import { didYouMean, exitCodes, OutputError, UsageError } from './errors.ts';
+import { didYouMean, exitCodes, OutputError, SandboxKitError, UsageError } from './errors.ts';
 import { commandLineOptions } from './flags/command-line-options.ts';
 import { joinDashValues } from './flags/dash-values.ts';
 import { kitVersion } from '../library/kit-version.ts';
@@ -145,7 +145,7 @@ function runWithoutCommand(values: ParsedValues): void {
 }
 
 function reportError(error: unknown): void {
-  if (error instanceof UsageError) {
+  if (error instanceof UsageError || error instanceof SandboxKitError) {
     process.stderr.write(`sandbox-kit: ${error.message}\n`);
     process.exitCode = error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
     return;

@@ -2,6 +2,7 @@
 export type * from './generated/types.ts';
 export { schemas } from './generated/schemas.ts';
 export * from './constants.ts';
+export { describeArgument, formatPlace } from './argument.ts';
 export { createAsyncApi, type AsyncApiDocument, type AsyncApiOptions } from './asyncapi.ts';
 export { createContractDocuments } from './documents.ts';
 export { contractVersion } from './generated/version.ts';

@@ -151,6 +151,11 @@ function listFields(name: MessageName, pointer: string): string[] {
   return Object.keys(properties);
 }
 
+/** Returns the words that the schema allows at a place in a message; none if it allows any text. */
+export function findAllowedWords(name: MessageName, pointer: string): string[] {
+  return (followRef(findNode(name, pointer)).enum ?? []).filter((word) => typeof word === 'string');
+}
+
 const ANY_VALUE = 'a value';
 
 const typeWords: Record<string, string> = {

@@ -1,4 +1,5 @@
 import { isError } from '../platform/error-origin.ts';
+import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 
 /**
  * An error that an HTTP server responds with. Each server has its own codes and its own error body.
@@ -25,8 +26,10 @@ export abstract class HttpError<Code extends string = string> extends Error {
  * A server can't start with its options or on this machine. The message says what to change. It is
  * for the person who starts the server and is never sent to clients.
  */
-export class StartError extends Error {
-  override name = 'StartError';
+export class StartError extends SandboxKitError {
+  constructor(message: string, options?: ErrorOptions) {
+    super('start_failed', message, options);
+  }
 }
 
 /** Returns an error that Fastify raised because of the request itself; undefined for any other. */

@@ -1,3 +1,4 @@
+import { formatValue } from '../contract/index.ts';
 import type { Clock } from '../platform/clock.ts';
 
 /** What every fault has in common. */
@@ -73,6 +74,36 @@ export function createFaultList<F extends Fault>(
         active: isActive(armed),
       })),
   };
+}
+
+/**
+ * Returns what is wrong with a fault, as a sentence; undefined if it is valid.
+ * @param argument The fault as the caller writes it, such as `faults[0]`.
+ */
+export type FindFaultProblem = (argument: string, fault: unknown) => string | undefined;
+
+/** Rejects an invalid fault that code passes. @throws {TypeError} about its first problem. */
+export function rejectFault(
+  caller: string,
+  value: unknown,
+  findProblem: FindFaultProblem,
+  argument = 'fault',
+): void {
+  const problem = findProblem(argument, value);
+  if (problem !== undefined) throw new TypeError(`${caller}: ${problem}`);
+}
+
+/** Rejects invalid faults that code passes. @throws {TypeError} about the first problem. */
+export function rejectFaults(caller: string, values: unknown, findProblem: FindFaultProblem): void {
+  if (!Array.isArray(values)) {
+    throw new TypeError(`${caller}: faults must be an array, got ${formatValue(values)}.`);
+  }
+  if (values.length > FAULTS_MAX) {
+    throw new TypeError(`${caller}: faults must be an array of at most ${FAULTS_MAX} faults.`);
+  }
+  for (const [index, value] of values.entries()) {
+    rejectFault(caller, value, findProblem, `faults[${index}]`);
+  }
 }
 
 /** Sets a fault: its `ttl_ms` starts now. */

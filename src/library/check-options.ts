@@ -56,13 +56,16 @@ export interface CheckOptions extends RunOptions {
 const PROMPTS_MAX = 50;
 
 const sandboxAreas = ['chat', 'health', 'users', 'voice'] as const;
-const AREAS = 'a list of chat, health, users, and voice, or only service';
+const AREAS = 'an array of chat, health, users, and voice, or only service';
 
 /** Areas of a sandbox, or only the area of the service. */
 export const areasOption = z
   .array(z.enum([...sandboxAreas, 'service'], 'one of chat, health, users, voice, service'), AREAS)
   .min(1, AREAS)
-  .refine((areas) => areas.length === 1 || !areas.includes('service'), AREAS);
+  .refine(
+    (areas) => areas.length === 1 || !areas.includes('service'),
+    "can't combine service with other areas: the service and a sandbox are different servers.",
+  );
 
 const REQUIREMENTS_MAX = 1_000;
 

@@ -1,7 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import type { CheckReport } from '../contract/index.ts';
 import { checkOptions } from '../platform/options.ts';
+import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 import { checkOptionsSchema, type CheckOptions } from './check-options.ts';
+import { describeWriteError } from './input/read-file.ts';
 import { rejectKnownFailures } from './known-failures.ts';
 import { normalizeBaseUrl } from './options.ts';
 import { runCheck } from './run-check.ts';
@@ -17,6 +19,7 @@ export type { CheckOptions } from './check-options.ts';
  *     const report = await check({ url: 'http://127.0.0.1:8080', areas: ['chat', 'health'] });
  *
  * @throws {TypeError} if an option is unknown or invalid. No request is sent then.
+ * @throws {SandboxKitError} `unwritable_file` if `recordFile` can't be written.
  */
 export async function check(options: CheckOptions): Promise<CheckReport> {
   checkOptions('check', checkOptionsSchema, options);
@@ -29,10 +32,19 @@ export async function check(options: CheckOptions): Promise<CheckReport> {
   }
   const { recordFile } = options;
   // Fails before the run, not after it, if the file can't be written.
-  if (recordFile !== undefined) await writeFile(recordFile, '');
+  if (recordFile !== undefined) await writeRecording(recordFile, '');
   const { transcript, report } = await runCheck({ ...options, url: normalizeBaseUrl(options.url) });
   if (recordFile !== undefined) {
-    await writeFile(recordFile, conformance.writeTranscript(transcript));
+    await writeRecording(recordFile, conformance.writeTranscript(transcript));
   }
   return report;
+}
+
+async function writeRecording(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    const message = describeWriteError(path, 'recordFile', error);
+    throw new SandboxKitError('unwritable_file', message, { cause: error });
+  }
 }

@@ -1,6 +1,6 @@
 import { types } from 'node:util';
 import { z } from 'zod';
-import { judgedRoutes, judgeExchange } from '../../conformance/index.ts';
+import { judgedRoutes, judgeExchange, type ExchangeFinding } from '../../conformance/index.ts';
 import { isObject } from '../platform/json.ts';
 import * as schemas from '../platform/options.ts';
 
@@ -39,48 +39,61 @@ export interface Exchange {
   durationMs?: number | undefined;
 }
 
-/** A deviation of one exchange from the interface. */
-export interface ExchangeFinding {
-  /** The id of the requirement, such as `CHAT-024`. `sandbox-kit explain ID` prints the details. */
-  id: string;
-  /** `fail` for a rule, `warn` for a recommendation or a target. */
-  verdict: 'fail' | 'warn';
-  /** The rule, in one sentence. */
-  rule: string;
-  /** Section of the specification. */
-  section: string;
-  /** JSON pointer into the response body; empty if the finding concerns the whole response. */
-  pointer: string;
-  expected: string;
-  received: string;
-  /** How to fix the usual cause, if there is one. */
-  hint?: string;
-  /** The change to the response that would fix it. */
-  repair?: string;
+const PATH = 'a path or a URL, such as /v1/chat/completions';
+const BODY = 'text, bytes, or a JSON value';
+const headersOption = schemas.objectOption;
+
+const hasMethod = (value: unknown, name: string): boolean =>
+  isObject(value) && typeof value[name] === 'function';
+
+/** Rejects bodies that JSON would silently turn into `{}`. */
+const bodyOption = z.unknown().superRefine((value, context) => {
+  if (['getReader', 'pipe', 'arrayBuffer'].some((name) => hasMethod(value, name))) {
+    const message = `must be ${BODY}, got a stream. Read it first, for example with await response.text().`;
+    context.addIssue({ code: 'custom', message });
+  } else if (schemas.isPromise(value) || typeof value === 'function') {
+    context.addIssue({ code: 'custom', message: BODY });
+  }
+});
+
+/** Rejects a `Request` or `Response` of the Fetch API: its body can only be read asynchronously. */
+function rejectFetchObject(kind: 'Request' | 'Response', parts: string): z.ZodType {
+  return z.unknown().superRefine((value, context) => {
+    if (!hasMethod(value, 'arrayBuffer')) return;
+    const message = `is a ${kind} of fetch, whose body is not read yet. Pass { ${parts} }.`;
+    context.addIssue({ code: 'custom', message });
+  });
 }
 
-const PATH = 'a path or a URL, such as /v1/chat/completions';
-const headersOption = schemas.objectOption;
+const requestSchema = schemas.optionsObject<ExchangeRequest>(
+  {
+    method: schemas.nonEmptyStringOption,
+    path: z.string(PATH).regex(/^(\/|https?:\/\/)/i, PATH),
+    headers: headersOption,
+    body: bodyOption,
+  },
+  ['method', 'path'],
+);
+
+const responseSchema = schemas.optionsObject<ExchangeResponse>(
+  {
+    status: schemas.integerOption(100, 599),
+    headers: headersOption,
+    body: bodyOption,
+  },
+  ['status'],
+);
 
 const exchangeSchema = schemas.optionsObject<Exchange>(
   {
-    request: schemas.optionsObject<ExchangeRequest>(
-      {
-        method: schemas.nonEmptyStringOption,
-        path: z.string(PATH).regex(/^(\/|https?:\/\/)/i, PATH),
-        headers: headersOption,
-        body: z.unknown(),
-      },
-      ['method', 'path'],
-    ),
-    response: schemas.optionsObject<ExchangeResponse>(
-      {
-        status: schemas.integerOption(100, 599),
-        headers: headersOption,
-        body: z.unknown(),
-      },
-      ['status'],
-    ),
+    request: rejectFetchObject(
+      'Request',
+      'method: request.method, path: request.url, headers: request.headers, body',
+    ).pipe(requestSchema),
+    response: rejectFetchObject(
+      'Response',
+      'status: response.status, headers: response.headers, body: await response.text()',
+    ).pipe(responseSchema),
     durationMs: z.number('a number of milliseconds').min(0, 'a number of milliseconds'),
   },
   ['request', 'response'],
@@ -101,7 +114,12 @@ const exchangeSchema = schemas.optionsObject<Exchange>(
  * @throws {TypeError} if the exchange is incomplete, or its route is not part of the interface.
  */
 export function validateExchange(exchange: Exchange): ExchangeFinding[] {
-  schemas.checkOptions('validateExchange', exchangeSchema, exchange);
+  return findDeviations('validateExchange', exchange);
+}
+
+/** Does what `validateExchange` does; messages name `caller`. */
+export function findDeviations(caller: string, exchange: Exchange): ExchangeFinding[] {
+  schemas.checkOptions(caller, exchangeSchema, exchange);
   const { request, response, durationMs = 0 } = exchange;
   const { method, path } = request;
   const findings = judgeExchange({
@@ -119,7 +137,7 @@ export function validateExchange(exchange: Exchange): ExchangeFinding[] {
   });
   if (findings) return findings;
   throw new TypeError(
-    `validateExchange: ${method} ${pathOf(path).slice(0, 100)} is not a route of the interface. ` +
+    `${caller}: ${method} ${pathOf(path).slice(0, 100)} is not a route of the interface. ` +
       `Expected one of ${judgedRoutes.join(', ')}.`,
   );
 }
@@ -150,12 +168,19 @@ const isIterableHeaders = (
 function readBody(body: unknown): { body?: string; bodyBase64?: string } {
   if (body === undefined) return {};
   if (typeof body === 'string') return { body };
-  if (!types.isUint8Array(body)) return { body: JSON.stringify(body) };
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
+  const bytes = readBytes(body);
+  if (!bytes) return { body: JSON.stringify(body) };
   const text = bytes.toString('utf8');
   return Buffer.from(text).equals(bytes)
     ? { body: text }
     : { body: text, bodyBase64: bytes.toString('base64') };
+}
+
+/** Returns the bytes of a `Buffer`, `Uint8Array`, or `ArrayBuffer`; undefined for any other value. */
+function readBytes(body: unknown): Buffer | undefined {
+  if (types.isAnyArrayBuffer(body)) return Buffer.from(body);
+  if (!types.isUint8Array(body)) return undefined;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength);
 }
 
 /** Returns whether a value has the form of an exchange. */

@@ -39,7 +39,7 @@ const gradeOptionsSchema = schemas.optionsObject<GradeOptions>(
  * `sandbox-kit grade --json` writes.
  *
  * @throws {TypeError} if an option is unknown or invalid.
- * @throws {UsageError} (an error of that name) if the file can't be read, or is not a recording.
+ * @throws {SandboxKitError} `unreadable_file` or `invalid_file` about the recording.
  */
 export async function grade(options: GradeOptions): Promise<CheckReport> {
   schemas.checkOptions('grade', gradeOptionsSchema, options);

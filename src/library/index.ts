@@ -1,17 +1,18 @@
 /** The functions of the library. The commands of the CLI also call them. */
 export { check, type CheckOptions } from './check.ts';
+export type { ExchangeFinding } from '../../conformance/index.ts';
 export type { CallTarget } from './call-target.ts';
 export { diagnose, type DiagnoseOptions, type DiagnosisReport } from './diagnose.ts';
 export {
   validateExchange,
   type Exchange,
-  type ExchangeFinding,
   type ExchangeHeaders,
   type ExchangeRequest,
   type ExchangeResponse,
 } from './exchange.ts';
 export { grade, type GradeOptions } from './grade.ts';
-export { load, type LoadOptions, type LoadProgress } from './load.ts';
+export { load, type LoadOptions } from './load.ts';
+export type { LoadProgress } from '../../load/index.ts';
 export type { KnownFailure, ModelEndpoint, RunOptions, SpeechModel } from './options.ts';
 export { startService, type JudgeClientOptions, type JudgingService } from './service.ts';
 export { simulate, type SimulateOptions } from './simulate.ts';

@@ -4,30 +4,35 @@ import type { KnownFailure } from './options.ts';
 
 type Conformance = typeof conformanceModule;
 
-/** A known failure that does not fit a run. */
-export interface KnownFailureProblem {
-  index: number;
-  id: string;
-  /** unknown: no requirement has the id. otherPeer: it belongs to the other kind of server. */
-  kind: 'unknown' | 'otherPeer' | 'duplicate';
-}
+/** The peers of areas that are not part of a sandbox. */
+const peerNames: Readonly<Partial<Record<Area, string>>> = {
+  service: 'the service',
+  client: 'a client of the service',
+};
 
 /**
- * Returns the first known failure that does not fit a run. An id of an area that is not checked is
- * allowed, because one file can serve several runs.
+ * Returns the first known failure that does not fit a run, and why, as sentences. An id of an area
+ * that is not checked is allowed, because one list can serve several runs.
  */
 export function findKnownFailureProblem(
   accepted: readonly KnownFailure[],
   areas: readonly Area[],
-  { idsOfRun, allRequirementIds }: Conformance,
-): KnownFailureProblem | undefined {
+  { allRequirementIds, areaOf, idsOfRun, suggestRequirement }: Conformance,
+): { index: number; message: string } | undefined {
   const runIds: readonly string[] = idsOfRun({ areas });
-  const allIds: readonly string[] = allRequirementIds;
   for (const [index, { id }] of accepted.entries()) {
-    if (!allIds.includes(id)) return { index, id, kind: 'unknown' };
-    if (!runIds.includes(id)) return { index, id, kind: 'otherPeer' };
+    const known = allRequirementIds.find((candidate) => candidate === id);
+    if (!known) {
+      const hint = suggestRequirement(id, allRequirementIds);
+      return { index, message: `Unknown requirement ${JSON.stringify(id)}. ${hint}` };
+    }
+    if (!runIds.includes(id)) {
+      const peer = peerNames[areaOf(known)] ?? 'a sandbox';
+      const message = `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`;
+      return { index, message };
+    }
     if (accepted.findIndex((failure) => failure.id === id) !== index) {
-      return { index, id, kind: 'duplicate' };
+      return { index, message: `Duplicate requirement ${JSON.stringify(id)}.` };
     }
   }
   return undefined;
@@ -40,12 +45,7 @@ export function rejectKnownFailures(
   conformance: Conformance,
 ): void {
   const problem = findKnownFailureProblem(knownFailures, areas, conformance);
-  if (!problem) return;
-  const { index, id, kind } = problem;
-  const reasons = {
-    unknown: `is not the id of a requirement: ${JSON.stringify(id)}`,
-    otherPeer: `is not part of this run: ${JSON.stringify(id)}`,
-    duplicate: `occurs twice: ${JSON.stringify(id)}`,
-  };
-  throw new TypeError(`${caller}: knownFailures[${index}].id ${reasons[kind]}.`);
+  if (problem) {
+    throw new TypeError(`${caller}: knownFailures[${problem.index}].id: ${problem.message}`);
+  }
 }

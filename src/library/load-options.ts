@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { LoadProgress } from '../../load/index.ts';
 import type { Arrivals, LoadEngineName, LoadProfileName, LoadReport } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';
@@ -9,21 +10,6 @@ import {
   runOptions,
   type RunOptions,
 } from './options.ts';
-
-/** The progress of a load run. */
-export interface LoadProgress {
-  phase: 'preflight' | 'warm-up' | 'ramp' | 'window' | 'drain';
-  /** Requests of the main stream sent in the last second. */
-  perSecond: number;
-  inFlight: number;
-  p50Ms: number | null;
-  p99Ms: number | null;
-  errors: number;
-  /** For a run with calls only: connected calls, and received packets per second. */
-  calls?: { up: number; packetsPerSecond: number };
-  /** Milliseconds until the steady state ends. */
-  leftMs: number;
-}
 
 /** Options of `load`. Only `url` is required. */
 export interface LoadOptions extends RunOptions {

@@ -11,7 +11,7 @@ import {
 import { normalizeBaseUrl } from './options.ts';
 import { runLoad } from './run-load.ts';
 
-export type { LoadOptions, LoadProgress } from './load-options.ts';
+export type { LoadOptions } from './load-options.ts';
 
 /**
  * Load-tests a sandbox, and returns the report that `sandbox-kit load --json` writes. Its `verdict`

@@ -3,7 +3,9 @@ import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isMessage } from '../contract/index.ts';
+import { parseBaseUrl, type ParsedBaseUrl } from '../platform/base-url.ts';
 import {
+  HEADER_NAME,
   isHeaderValue,
   isReservedHeader,
   type ClientCertificate,
@@ -74,25 +76,19 @@ export interface SpeechModel {
 
 // The `error` of each schema completes the message "OPTION must be …".
 
-const BASE_URL = 'a base URL such as http://127.0.0.1:8080, without user name, query, and fragment';
+const BASE_URL = 'a base URL such as http://127.0.0.1:8080';
+
+const readBaseUrl = (text: string): ParsedBaseUrl =>
+  parseBaseUrl(text, { expected: BASE_URL, keyHint: 'Pass the key as apiKey.' });
 
 /** A URL to which the paths of the interface are appended. */
-export const baseUrlOption = z.custom(
-  (value) => typeof value === 'string' && readBaseUrl(value) !== undefined,
-  BASE_URL,
-);
-
-function readBaseUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  const isBase =
-    url !== null &&
-    /^https?:\/\//i.test(text) &&
-    `${url.username}${url.password}${url.search}${url.hash}` === '';
-  return isBase ? url.href.replace(/\/+$/, '') : undefined;
-}
+export const baseUrlOption = z.string(BASE_URL).superRefine((text, context) => {
+  const { problem } = readBaseUrl(text);
+  if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+});
 
 /** Returns a valid base URL without trailing slashes. */
-export const normalizeBaseUrl = (text: string): string => readBaseUrl(text) ?? text;
+export const normalizeBaseUrl = (text: string): string => readBaseUrl(text).url ?? text;
 
 const isCertificate = (pem: string): boolean => {
   try {
@@ -118,18 +114,36 @@ export const signalOption = z.custom(
   'an AbortSignal',
 );
 
-const headersOption = z.custom(
-  (value) =>
-    isObject(value) &&
-    Object.entries(value).every(
-      ([name, text]) =>
-        /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/.test(name) &&
-        !isReservedHeader(name) &&
-        typeof text === 'string' &&
-        isHeaderValue(text),
-    ),
-  'an object of header names and values, without headers that the kit sets itself',
-);
+/** Names and values of headers. Messages name the header, and never show its value. */
+const headersOption = z
+  .custom(
+    // `Headers` of the Fetch API have no entries of their own.
+    (value) => isObject(value) && typeof value['forEach'] !== 'function',
+    'an object of header names and values',
+  )
+  .superRefine((headers, context) => {
+    for (const [name, value] of Object.entries(headers as Record<string, unknown>)) {
+      const isName = HEADER_NAME.test(name);
+      const message = isName ? findHeaderProblem(name, value) : describeBadName(name);
+      if (message !== undefined) {
+        context.addIssue({ code: 'custom', message, path: isName ? [name] : [] });
+      }
+    }
+  });
+
+/** Shows an invalid name only up to its first wrong character: a value may follow. */
+function describeBadName(name: string): string {
+  const [start = ''] = /^[\w-]{0,50}/.exec(name) ?? [];
+  return `must contain only names of HTTP headers, got one that starts with "${start}".`;
+}
+
+/** Returns what is wrong with a header, to be read after its place; undefined if it is valid. */
+function findHeaderProblem(name: string, value: unknown): string | undefined {
+  if (isReservedHeader(name)) return "can't be set, because sandbox-kit sets it.";
+  return typeof value === 'string' && isHeaderValue(value)
+    ? undefined
+    : 'a text of printable ASCII that is not empty';
+}
 
 const proxyOption = z.custom(
   (value) => typeof value === 'string' && parseProxy(value) !== undefined,

@@ -1,10 +1,10 @@
 import type * as conformanceModule from '../../conformance/index.ts';
 import type { CheckReport } from '../contract/index.ts';
 import { isoTime, systemClock } from '../platform/clock.ts';
+import { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 import { readTextFile } from './input/read-file.ts';
 import type { KnownFailure } from './options.ts';
 import { resolveSelection, type SelectionOptions } from './selection.ts';
-import { UsageError } from './usage-error.ts';
 
 type Conformance = typeof conformanceModule;
 type Transcript = ReturnType<Conformance['readTranscript']>;
@@ -13,7 +13,7 @@ type Transcript = ReturnType<Conformance['readTranscript']>;
  * Reads a file that a check recorded.
  *
  * @param option The option that names the file in messages.
- * @throws {UsageError} if it can't be read, or is not a recording.
+ * @throws {SandboxKitError} if it can't be read, or is not a recording.
  */
 export function readRecording(path: string, option: string, conformance: Conformance): Transcript {
   const recording = readTextFile(path, option);
@@ -21,7 +21,8 @@ export function readRecording(path: string, option: string, conformance: Conform
     return conformance.readTranscript(recording);
   } catch (error) {
     if (!(error instanceof conformance.InvalidRecordingError)) throw error;
-    throw new UsageError(
+    throw new SandboxKitError(
+      'invalid_file',
       `${option} must be a file of sandbox-kit check --record. ${path}: ${error.message}.`,
     );
   }

@@ -39,15 +39,15 @@ const judgeClientOptionsSchema = schemas.optionsObject<JudgeClientOptions>({
  * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links. It records
  * its callers unless `recordCallers` is false.
  *
- * @throws {StartError} (an error of that name) if it can't start.
- * @throws {TypeError} if an option is unknown or has the wrong type.
+ * @throws {TypeError} if an option is unknown or invalid.
+ * @throws {SandboxKitError} `start_failed` if it can't start on this machine.
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<JudgingService> {
   const service = await startRecordedService(
     isObject(options) ? { ...options, recordCallers: options.recordCallers ?? true } : options,
   );
   return {
-    ...service,
+    ...schemas.rejectArguments(service),
     judgeClient: (judgeOptions = {}) => judgeClient(service, judgeOptions),
   };
 }

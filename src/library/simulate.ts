@@ -1,7 +1,7 @@
 import type * as serviceModule from '../service/index.ts';
 import {
-  describeViolations,
-  findViolations,
+  describeArgument,
+  formatPlace,
   type EvalDefinition,
   type MessageName,
   type Persona,
@@ -25,8 +25,8 @@ export type { SimulateOptions } from './simulate-options.ts';
  *     const report = await simulate({ url, scenarios: ['refund-*'], samples: 3, seed: 'nightly' });
  *
  * @throws {TypeError} if an option, a scenario, a persona, or an eval is invalid.
- * @throws {UsageError} (an error of that name) if a scenario file can't be read or is invalid. No
- *   request is sent then.
+ * @throws {SandboxKitError} `unreadable_file` or `invalid_file` about a scenario file. No request is
+ *   sent then.
  */
 export async function simulate(options: SimulateOptions): Promise<SimulationReport> {
   checkOptions('simulate', simulateOptionsSchema, options);
@@ -78,11 +78,8 @@ function readDocuments({ scenarios, personas = [], evals = [] }: SimulateOptions
 }
 
 function rejectInvalid(path: string, name: MessageName, value: unknown): void {
-  const violations = findViolations(name, value);
-  if (violations.length === 0) return;
-  throw new TypeError(
-    `simulate: ${path} must be a ${name}: ${describeViolations(violations).replaceAll('the body', 'it')}.`,
-  );
+  const problem = describeArgument(path, name, value);
+  if (problem !== undefined) throw new TypeError(`simulate: ${problem}`);
 }
 
 /** @throws {TypeError} if scenarios, personas, and evals do not fit together. */
@@ -94,7 +91,11 @@ function rejectInconsistent(
     resolveScenarios(documents.scenarios, documents);
   } catch (error) {
     if (!(error instanceof InvalidDocumentError)) throw error;
-    const at = error.pointer.startsWith('/evals') ? error.pointer : `/scenarios${error.pointer}`;
-    throw new TypeError(`simulate: ${at}: ${error.problem}.`, { cause: error });
+    const { pointer, problem } = error;
+    const place = pointer.startsWith('/evals')
+      ? formatPlace('evals', pointer.replace('/evals', ''))
+      : formatPlace('scenarios', pointer);
+    const rest = problem.slice(pointer.length).trimStart();
+    throw new TypeError(`simulate: ${place} ${rest}.`, { cause: error });
   }
 }

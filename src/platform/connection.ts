@@ -17,6 +17,9 @@ const RESERVED_HEADER =
 /** Returns whether users can't set a header, because the kit or the HTTP client sets it. */
 export const isReservedHeader = (name: string): boolean => RESERVED_HEADER.test(name);
 
+/** The name of a header. */
+export const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/;
+
 /** Returns whether a text can be the value of a header. */
 export const isHeaderValue = (text: string): boolean => /^[\t\x20-\x7e]+$/.test(text);
 

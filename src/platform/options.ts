@@ -1,11 +1,14 @@
+import { types } from 'node:util';
 import { z } from 'zod';
+import { quoteUrl } from './base-url.ts';
+import { formatPath } from './format-path.ts';
 import { isObject } from './json.ts';
-import { suggestion } from './suggest.ts';
+import { didYouMean } from './suggest.ts';
 
 /**
  * Checks the options of a library function, for callers without a compiler: a misspelled option
- * would otherwise be ignored. An option that is undefined counts as left out. The message shows no
- * strings, because a key may be in the wrong place.
+ * would otherwise be ignored. An option that is undefined counts as left out. The message shows what
+ * was passed, except the values of keys and headers.
  * @throws {TypeError} about the first option that is unknown or has the wrong type.
  */
 export function checkOptions(caller: string, schema: z.ZodType, options: unknown): void {
@@ -17,20 +20,25 @@ export function checkOptions(caller: string, schema: z.ZodType, options: unknown
 }
 
 function describeIssue(issue: z.core.$ZodIssue, options: unknown): string {
+  const promise = findPromise(options, issue.path);
+  if (promise)
+    return `${formatPath(promise) || 'The argument'} is a promise. Did you forget await?`;
   if (issue.code === 'unrecognized_keys') {
     const name = formatPath([...issue.path, issue.keys[0] ?? '']);
-    return `Unknown option ${JSON.stringify(name)}. ${issue.message}`;
+    return `Unknown option "${name}". ${issue.message}`;
   }
-  const received = describeType(valueAt(options, issue.path));
-  return `${formatPath(issue.path) || 'The options'} must be ${issue.message}, got ${received}.`;
+  const name = formatPath(issue.path) || 'The options';
+  if (/[.?]$/.test(issue.message)) return `${name} ${issue.message}`;
+  const value = valueAt(options, issue.path);
+  const received = describeValue(value, issue.path);
+  return `${name} must be ${issue.message}, got ${received}.${suggestWord(issue, value)}`;
 }
 
-/** Formats a path as in code, for example `keys[0].owner`. */
-export function formatPath(path: readonly PropertyKey[]): string {
-  return path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
+/** Returns "Did you mean X?" after a space if one of a few words was expected and one is close. */
+function suggestWord(issue: z.core.$ZodIssue, value: unknown): string {
+  if (issue.code !== 'invalid_value' || typeof value !== 'string') return '';
+  const hint = didYouMean(value, issue.values.map(String), '');
+  return hint === '' ? '' : ` ${hint}`;
 }
 
 function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
@@ -40,12 +48,81 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   );
 }
 
-function describeType(value: unknown): string {
+/** Returns the path to a promise on the way to an issue; undefined if there is none. */
+function findPromise(
+  options: unknown,
+  path: readonly PropertyKey[],
+): readonly PropertyKey[] | undefined {
+  const length = [...path, ''].findIndex((_, index) =>
+    isPromise(valueAt(options, path.slice(0, index))),
+  );
+  return length < 0 ? undefined : path.slice(0, length);
+}
+
+/** Returns whether a value is a promise, of any class. */
+export function isPromise(value: unknown): boolean {
+  return isObject(value) && typeof value['then'] === 'function';
+}
+
+/** Options whose values, and everything in them, no message shows. */
+const SECRET_OPTION = /^(apiKey|keys?|passphrase|clientCertificate|headers)$/;
+
+const VALUE_LENGTH_MAX = 60;
+
+/**
+ * Describes a value in a message. Keys and headers are described by their type only.
+ *
+ * @param path The path of the option, by which keys and headers are recognized.
+ */
+export function describeValue(value: unknown, path: readonly PropertyKey[] = []): string {
   if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
   if (value === '') return 'an empty string';
-  if (value === null || typeof value === 'number' || typeof value === 'boolean') return `${value}`;
-  if (Array.isArray(value)) return 'an array';
-  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+  const isSecret = path.some((key) => SECRET_OPTION.test(String(key)));
+  if (typeof value === 'string' && !isSecret) return quoteText(value);
+  if ((typeof value === 'number' || typeof value === 'boolean') && !isSecret) return String(value);
+  return typeof value === 'object' ? describeObject(value) : `a ${typeof value}`;
+}
+
+/** Quotes a text of one line. URLs are shown without their parts that may contain a key. */
+function quoteText(text: string): string {
+  if (/[\r\n]/.test(text)) return 'a text of several lines';
+  const quoted = /@|:\/\//.test(text) ? quoteUrl(text) : JSON.stringify(text);
+  return quoted.length > VALUE_LENGTH_MAX ? `${quoted.slice(0, VALUE_LENGTH_MAX - 4)}…"` : quoted;
+}
+
+/** Names the class of an object, such as `a Map`. */
+function describeObject(value: object): string {
+  if (Array.isArray(value)) return value.length === 0 ? 'an empty array' : 'an array';
+  const { constructor } = value as { constructor?: { name?: string } };
+  const name = constructor?.name ?? '';
+  if (name === '' || name === 'Object') return 'an object';
+  return `${/^[AEIOU]/.test(name) ? 'an' : 'a'} ${name}`;
+}
+
+/**
+ * Returns a handle whose methods without parameters reject an argument, for callers without a
+ * compiler: `agent.reset('empty')` would otherwise ignore it. Objects and functions are accepted,
+ * because test runners pass them to hooks such as `afterEach(agent.reset)`.
+ */
+export function rejectArguments<Handle extends object>(handle: Handle): Handle {
+  const members = Object.entries(handle).map(([name, member]: [string, unknown]) => [
+    name,
+    typeof member === 'function' && member.length === 0
+      ? guardMethod(name, member as () => unknown)
+      : member,
+  ]);
+  return Object.fromEntries(members) as Handle;
+}
+
+function guardMethod(name: string, method: () => unknown): (argument?: unknown) => unknown {
+  const isAsync = types.isAsyncFunction(method);
+  return (argument) => {
+    if (argument === undefined || ['object', 'function'].includes(typeof argument)) return method();
+    const error = new TypeError(`${name}: Expected no argument, got ${describeValue(argument)}.`);
+    if (isAsync) return Promise.reject(error);
+    throw error;
+  };
 }
 
 // The `error` of each schema below completes the message "OPTION must be …".
@@ -68,15 +145,10 @@ export function optionsObject<Options>(
     {
       error: (issue) =>
         issue.code === 'unrecognized_keys'
-          ? suggestOption(issue.keys[0] ?? '', names)
+          ? didYouMean(issue.keys[0] ?? '', names, `Known options: ${names.join(', ')}.`)
           : 'an object',
     },
   );
-}
-
-function suggestOption(name: string, known: readonly string[]): string {
-  const hint = suggestion(name, known, `known options: ${known.join(', ')}.`);
-  return hint.charAt(0).toUpperCase() + hint.slice(1);
 }
 
 /** Returns the schema of an integer in a range; both ends are included. */
@@ -103,7 +175,6 @@ function objectWithFunctions(expected: string, names: readonly string[]): z.ZodT
 }
 
 export const nonEmptyStringOption = z.string('a non-empty string').min(1, 'a non-empty string');
-export const stringOption = z.string('a string');
 export const booleanOption = z.boolean('true or false');
 export const functionOption = z.custom((value) => typeof value === 'function', 'a function');
 export const objectOption = z.custom(isObject, 'an object');

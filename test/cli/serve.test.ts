@@ -92,7 +92,11 @@ void t.test('serve: keeps its development key, unless the environment sets a key
 
 void t.test('serve: requires a key to listen beyond loopback', async (t) => {
   assertUsageError(t, await run(['serve', '--host', '0.0.0.0', '--port', '0']), /0\.0\.0\.0.*key/);
-  const file = join(t.testdir({ key: 'a-key-of-mine\n' }), 'key');
+  const folder = t.testdir({ key: 'a-key-of-mine\n', short: 'secret\n' });
+  const short = await run(['serve', '--port', '0', '--api-key-file', join(folder, 'short')]);
+  assertUsageError(t, short, /The key of the service must be a text of 8 to 256 visible ASCII/);
+  t.notMatch(short.stderr, 'secret');
+  const file = join(folder, 'key');
   const { introduction, end } = await serve(t, ['--host', '0.0.0.0', '--api-key-file', file]);
   t.equal((await fetch(`${introduction.adminUrl}/ready`)).status, 401);
   t.equal((await send(introduction, 'GET /__admin/ready')).status, 200);

@@ -59,8 +59,18 @@ void t.test('a sandbox behind a proxy that demands a certificate', async (t) => 
 void t.test('invalid options are refused without their values', async (t) => {
   const url = 'http://127.0.0.1:1';
   const wrong: [options: object, message: RegExp][] = [
-    [{ headers: { 'content-length': SECRET } }, /headers must be an object of header names and/],
-    [{ headers: { a: `${SECRET}\n` } }, /headers must be an object of header names and values/],
+    [{ headers: { 'X-A': 5 } }, /^check: headers\['X-A'\] must be a text of .*, got a number\.$/],
+    [
+      { headers: { 'content-length': SECRET } },
+      /headers\['content-length'\] can't be set, because sandbox-kit sets it\.$/,
+    ],
+    [{ headers: { a: `${SECRET}\n` } }, /headers\.a must be a text of .*, got a string\.$/],
+    [
+      { headers: { [`X-Key: ${SECRET}`]: '' } },
+      /^check: headers must contain only names of HTTP headers, got one that starts with "X-Key"\.$/,
+    ],
+    [{ headers: `X-Key: ${SECRET}` }, /headers must be an object of .* values, got a string\.$/],
+    [{ headers: new Headers({ a: SECRET }) }, /headers must be an object .*, got a Headers\.$/],
     [{ proxies: { https: `socks5://me:${SECRET}@proxy` } }, /proxies\.https must be the URL of an/],
     [{ clientCertificate: { cert: SECRET } }, /clientCertificate/],
   ];

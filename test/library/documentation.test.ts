@@ -25,7 +25,7 @@ function importSources(text: string): string {
 
 /** Returns the comments after `console.log(…);`, which show its output. */
 const shownOutput = (text: string): string[] =>
-  [...text.matchAll(/console\.log\(.*\); \/\/ ([\w ]+)$/gm)].map(([, shown = '']) => shown);
+  [...text.matchAll(/console\.log\(.*\); \/\/ ([\w -]+)$/gm)].map(([, shown = '']) => shown);
 
 void t.test('every program runs, and prints what its comments show', (t) => {
   const programs = readBlocks('ts');

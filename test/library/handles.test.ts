@@ -34,6 +34,26 @@ void t.test('agent: faults', async (t) => {
     name: 'TypeError',
     message: /^setFaults: faults\[0\]\.times must be /,
   });
+  const wrongFaults: [fault: unknown, message: RegExp][] = [
+    ['x', /^addFault: fault must be an object, got "x"\.$/],
+    [undefined, /^addFault: fault must be an object, got nothing\.$/],
+    [
+      { kind: 'latncy' },
+      /^addFault: fault\.kind must be one of .*, got "latncy"\. Did you mean latency\?$/,
+    ],
+    [
+      { kind: 'rate_limit', rout: 'chat' },
+      /^addFault: Unknown key fault\.rout\. Did you mean route\?$/,
+    ],
+    [{ kind: 'latency' }, /^addFault: fault\.latency must have a min_ms not greater than max_ms/],
+    [
+      { kind: 'jitter', latency: { min_ms: 1, max_ms: 2 }, route: 'chat' },
+      /^addFault: fault: jitter/,
+    ],
+  ];
+  for (const [fault, message] of wrongFaults) {
+    t.throws(() => agent.addFault(fault as AgentFault), { name: 'TypeError', message });
+  }
   t.throws(() => agent.setFaults([{ kind: 'slow' } as unknown as AgentFault]), TypeError);
   for (const value of [{ kind: 'latency' }, 'latency', null]) {
     t.throws(() => agent.setFaults(value as unknown as AgentFault[]), {
@@ -67,6 +87,35 @@ void t.test('agent: requests, calls, and reset', async (t) => {
   agent.reset();
   t.same(agent.faults(), []);
 });
+
+void t.test(
+  'methods without parameters reject an argument, unless a test runner passes it',
+  async (t) => {
+    const [agent, service] = await Promise.all([startAgent(), startService()]);
+    t.teardown(() => Promise.all([agent.stop(), service.stop()]));
+    const call = (handle: object, name: string, argument: unknown): unknown =>
+      (handle as Record<string, (argument: unknown) => unknown>)[name]?.(argument);
+    for (const name of ['reset', 'clearFaults', 'clearRequests', 'faults', 'requests', 'calls']) {
+      t.throws(() => call(agent, name, 'x'), {
+        name: 'TypeError',
+        message: `${name}: Expected no argument, got "x".`,
+      });
+    }
+    for (const argument of [undefined, { name: 'a test' }, () => undefined]) {
+      call(agent, 'reset', argument);
+    }
+    t.throws(() => call(service, 'clearFaults', 5), {
+      name: 'TypeError',
+      message: 'clearFaults: Expected no argument, got 5.',
+    });
+    for (const name of ['drain', 'sessions', 'ingestLog']) {
+      await t.rejects(call(service, name, 'x') as Promise<unknown>, {
+        name: 'TypeError',
+        message: `${name}: Expected no argument, got "x".`,
+      });
+    }
+  },
+);
 
 void t.test('service: sends, drains, and lists sessions with their verdicts', async (t) => {
   const clock = manualClock(Date.UTC(2026, 10, 20, 10));
@@ -112,11 +161,29 @@ void t.test('service: sends, drains, and lists sessions with their verdicts', as
   t.same(admin, { sessions });
   t.type(await service.ingestLog(), Array);
   for (const ms of [-1, 0.5, NaN, '1' as unknown as number]) {
-    await t.rejects(service.advance(ms), { name: 'TypeError', message: /^advance: / });
+    await t.rejects(service.advance(ms), {
+      name: 'TypeError',
+      message: /^advance: ms must be an integer from 0 to 3155760000000, got /,
+    });
   }
   await service.reset('empty');
   t.same(await service.sessions(), []);
-  await t.rejects(service.reset('start' as 'seed'), { name: 'TypeError', message: /^reset: / });
+  await t.rejects(service.reset('emty' as 'seed'), {
+    name: 'TypeError',
+    message: 'reset: to must be one of seed, empty, got "emty". Did you mean empty?',
+  });
+  await t.rejects(service.reset(undefined as never), {
+    message: 'reset: to must be one of seed, empty, got nothing.',
+  });
+});
+
+void t.test('service: the clock ends with the year 9999', async (t) => {
+  const service = await startService({ clock: manualClock(Date.UTC(9999, 11, 31)) });
+  t.teardown(() => service.stop());
+  await t.rejects(service.advance(2 * 86_400_000), {
+    name: 'TypeError',
+    message: /^advance: ms must not move the clock beyond 9999-12-31T/,
+  });
 });
 
 void t.test('service: faults', async (t) => {
@@ -136,7 +203,17 @@ void t.test('service: faults', async (t) => {
   t.equal((await read()).status, 200);
   t.throws(() => service.setFaults([{ kind: 'slow', delay_ms: -1 }]), {
     name: 'TypeError',
-    message: /^setFaults: /,
+    message: /^setFaults: faults\[0\]\.delay_ms must be an integer .*, got -1\.$/,
   });
-  t.throws(() => service.addFault({} as never), { name: 'TypeError', message: /^addFault: / });
+  t.throws(() => service.setFaults({ kind: 'slow' } as never), {
+    name: 'TypeError',
+    message: /^setFaults: faults must be an array, got /,
+  });
+  t.throws(() => service.addFault({} as never), {
+    name: 'TypeError',
+    message: /^addFault: fault\.kind must be one of .*, got nothing\.$/,
+  });
+  t.throws(() => service.addFault({ kind: 'slw' } as never), {
+    message: /^addFault: fault\.kind must be .*, got "slw"\. Did you mean slow\?$/,
+  });
 });

@@ -326,7 +326,7 @@ void t.test('an invalid script is refused with its path and its problems', (t) =
     const path = `${folder}/${name}.json`;
     writeFileSync(path, text);
     t.throws(() => readScript(path), {
-      name: 'StartError',
+      code: 'start_failed',
       message: `The script ${path} ${problem}`,
     });
   }
@@ -368,7 +368,10 @@ void t.test('Faults in code get errors about the option, not about JSON', async 
   for (const [faults, problem] of [
     [{}, 'faults must be an array, got an object.'],
     [[3], 'faults[0] must be an object, got 3.'],
-    [[{ kind: 'unhealthy' }, { kind: 'x', rout: 'chat' }], 'Unknown key faults[1].rout.'],
+    [
+      [{ kind: 'unhealthy' }, { kind: 'x', rout: 'chat' }],
+      'Unknown key faults[1].rout. Did you mean route?',
+    ],
     [[{ kind: 'jitter', latency: 9 }], 'faults[0].latency must be an object, got 9.'],
     [
       [{ kind: 'latency', latency }],

@@ -187,7 +187,7 @@ void t.test('an agent without a key accepts any key', async (t) => {
 });
 
 void t.test('listening beyond loopback requires a key or the open option', async (t) => {
-  await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /API key/ });
+  await t.rejects(startAgent({ host: '0.0.0.0' }), { message: /Set apiKey, or set open/ });
   await t.rejects(startAgent({ apiKey: '' }), { message: /empty/ });
   const { send } = await withAgent(t, { host: '0.0.0.0', open: true });
   assertResponse(t, await send('GET /health'), 200, 'Health');
@@ -271,15 +271,15 @@ void t.test('a certificate can be read from files', async (t) => {
   assertResponse(t, await send('GET /health'), 200, 'Health');
 
   const missing = { kind: 'files', certFile: '/nowhere/cert', keyFile: '/nowhere/key' } as const;
-  await t.rejects(startAgent({ tls: missing }), { name: 'StartError', message: /nowhere.cert/ });
+  await t.rejects(startAgent({ tls: missing }), { code: 'start_failed', message: /nowhere.cert/ });
   const wrong = { ...files, certFile: files.keyFile, kind: 'files' } as const;
-  await t.rejects(startAgent({ tls: wrong }), { name: 'StartError', message: /certificate/ });
+  await t.rejects(startAgent({ tls: wrong }), { code: 'start_failed', message: /certificate/ });
 });
 
 void t.test('a port that is in use fails the start', async (t) => {
   const { agent } = await withAgent(t);
   await t.rejects(startAgent({ port: Number(new URL(agent.url).port) }), {
-    name: 'StartError',
+    code: 'start_failed',
     message: /EADDRINUSE/,
   });
 });

@@ -229,7 +229,7 @@ void t.test('a fault can be written as JSON or in its short form', (t) => {
     route: 'chat',
   });
   for (const text of ['', '{', 'rate_limit;times=many', 'rate_limit;times', 'latency', '[]']) {
-    t.throws(() => readFault(text), { name: 'StartError' }, text);
+    t.throws(() => readFault(text), { code: 'start_failed' }, text);
   }
   for (const [text, message] of [
     ['unhealthy;__proto__=1', /\/__proto__ must be absent/],
@@ -241,7 +241,7 @@ void t.test('a fault can be written as JSON or in its short form', (t) => {
     ['rate_limit;kind=unhealthy', /kind is given twice/],
     ['latency;min_ms=1;max_ms=2;latency=3', /latency is given twice/],
   ] as const) {
-    t.throws(() => readFault(text), { name: 'StartError', message }, text);
+    t.throws(() => readFault(text), { code: 'start_failed', message }, text);
   }
   t.end();
 });

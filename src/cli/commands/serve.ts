@@ -104,9 +104,12 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
   const judge = readModelEndpoint('JUDGE');
   const userModel = readModelEndpoint('USER');
   const speech = readSpeechEndpoint();
-  const { InvalidSeedError, startService, StartError } = await import('../../service/index.ts');
+  const service = await import('../../service/index.ts');
+  if (key !== undefined && !service.isKey(key)) {
+    throw new UsageError(`The key of the service must be ${service.KEY_FORM}.`);
+  }
   try {
-    return await startService({
+    return await service.startService({
       host,
       port,
       log: stderrLog(flags['log-level']),
@@ -126,10 +129,10 @@ export async function startServiceFor(flags: ServiceFlags): Promise<RunningServi
       ...(speech && { speech }),
     });
   } catch (error) {
-    if (!(error instanceof StartError)) throw error;
-    if (seed && error instanceof InvalidSeedError) {
+    if (seed && error instanceof service.InvalidSeedError) {
       throw seed.errorAt(error.pointer, error.problem, error.relatedPointer);
     }
+    if (!(error instanceof service.StartError)) throw error;
     if (isPortInUse(error)) throw portInUseError(host, port);
     throw new UsageError(`Can't start the service: ${error.message}`);
   } finally {

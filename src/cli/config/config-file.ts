@@ -2,7 +2,7 @@
 import { isAlias, isMap, isScalar, isSeq, type Document, type Scalar, type YAMLMap } from 'yaml';
 import type { CommandDescription } from '../command.ts';
 import { findClosest } from '../../platform/suggest.ts';
-import type { UsageError } from '../errors.ts';
+import type { SandboxKitError } from '../errors.ts';
 import { readVariable } from '../flags/environment.ts';
 import type { Option } from '../flags/option.ts';
 import { describeIssue, expectedOf } from '../flags/parse.ts';
@@ -23,7 +23,7 @@ export interface ConfigValue {
   /**
    * Returns the value in the form in which the command line passes it.
    *
-   * @throws {UsageError} if a referenced environment variable is unset or has an invalid value.
+   * @throws {SandboxKitError} if an environment variable that it names is unset or has an invalid value.
    */
   read: () => unknown;
 }
@@ -39,7 +39,7 @@ export interface ConfigFile {
  * Reads a configuration file and checks its keys and its values without references. A value with a
  * reference to an environment variable is checked when a command uses it.
  *
- * @throws {UsageError} with the position of the error.
+ * @throws {SandboxKitError} with the position and what is wrong there.
  */
 export function readConfigFile(path: string, commands: readonly CommandDescription[]): ConfigFile {
   const source = readYamlSource(path, '--config');
@@ -137,7 +137,7 @@ function describeUnknown(
 function readValue(setting: Setting, path: string, { at, node, source }: Place): ConfigValue {
   const { option } = setting;
   const scalars = scalarsOf(node);
-  const errorAt = (message: string): UsageError =>
+  const errorAt = (message: string): SandboxKitError =>
     source.errorAt(offsetOf(node) ?? at, `\`${path}\` ${message}`);
   if (!scalars) throw errorAt(`must be ${describeExpected(option)}, got a mapping.`);
   if (scalars.length > 0 && scalars.some(({ value }) => value === null)) {

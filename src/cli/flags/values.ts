@@ -3,49 +3,23 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { z } from 'zod';
 import type { Area } from '../../contract/index.ts';
-import { isLoopbackHost } from '../../platform/loopback.ts';
+import { parseBaseUrl, quoteUrl } from '../../platform/base-url.ts';
+import { HEADER_NAME } from '../../platform/connection.ts';
 import { didYouMean } from '../errors.ts';
+
+const KEY_HINT = 'Set the key in SANDBOX_KIT_API_KEY.';
 
 /** An http or https URL without query and fragment. Trailing slashes are removed. */
 function baseUrl(description: string) {
   return z
     .string()
     .transform((text, context) => {
-      const reject = (message: string): never => {
-        context.addIssue({ code: 'custom', message });
-        return z.NEVER;
-      };
-      const url = URL.parse(text);
-      if (!url || !/^https?:\/\//i.test(text)) {
-        return reject(`must be ${description}, got ${quoteUrl(text)}.${suggestScheme(text)}`);
-      }
-      if (url.username !== '' || url.password !== '') {
-        return reject(
-          'must not contain a user name or password. Set the key in SANDBOX_KIT_API_KEY.',
-        );
-      }
-      if (url.search !== '' || url.hash !== '') {
-        return reject(`must not contain ? or #, got ${quoteUrl(text)} and more.`);
-      }
-      return url.href.replace(/\/+$/, '');
+      const { url, problem } = parseBaseUrl(text, { expected: description, keyHint: KEY_HINT });
+      if (url !== undefined) return url;
+      context.addIssue({ code: 'custom', message: problem });
+      return z.NEVER;
     })
     .describe(description);
-}
-
-/**
- * Quotes a refused URL without its user, query, and fragment, which may contain a key. It need not be
- * a valid URL, so everything before the last @ counts as the user.
- */
-function quoteUrl(text: string): string {
-  return JSON.stringify(text.replace(/[?#].*$/s, '').replace(/^(\w+:[/\\]+)?.*@/s, '$1…@'));
-}
-
-/** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */
-function suggestScheme(text: string): string {
-  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/[^?#@]*)?$/.exec(text) ?? [];
-  const isLocal = isLoopbackHost(host);
-  if (!isLocal && port === undefined && !/\w\.\w/.test(host)) return '';
-  return ` Did you mean ${isLocal ? 'http' : 'https'}://${text}?`;
 }
 
 /** The base URL of a sandbox. */
@@ -114,10 +88,7 @@ export const seed = z
   .describe('1 to 64 letters, digits, dots, hyphens, or underscores');
 
 /** The name of an HTTP header. */
-export const headerName = z
-  .string()
-  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/)
-  .describe('the name of an HTTP header');
+export const headerName = z.string().regex(HEADER_NAME).describe('the name of an HTTP header');
 
 const logLevels = ['silent', 'error', 'warn', 'info'] as const;
 

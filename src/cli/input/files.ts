@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { reasonOf } from '../../library/input/read-file.ts';
+import { describeWriteError, reasonOf } from '../../library/input/read-file.ts';
 import { OutputError, UsageError } from '../errors.ts';
 
 export { readBytes, readTextFile, reasonOf } from '../../library/input/read-file.ts';
@@ -102,7 +102,7 @@ function explainWriteError(path: string, option: string, write: () => void): voi
   try {
     write();
   } catch (error) {
-    const message = `Can't write ${path} (${option}): ${reasonOf(error)}.`;
+    const message = describeWriteError(path, option, error);
     throw isDiskError(error) ? new OutputError(message) : new UsageError(message);
   }
 }

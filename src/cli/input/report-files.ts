@@ -5,7 +5,7 @@ import type { KnownFailure, Selection } from '../../../conformance/index.ts';
 import type { Area, CheckReport, Messages } from '../../contract/index.ts';
 import { readJsonFile } from '../../library/input/documents.ts';
 import { findKnownFailureProblem } from '../../library/known-failures.ts';
-import { UsageError } from '../errors.ts';
+import { SandboxKitError, UsageError } from '../errors.ts';
 
 const commands = {
   CheckReport: 'check',
@@ -27,7 +27,7 @@ export function readEarlierReport<Name extends keyof typeof commands>(
   try {
     check(name);
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof SandboxKitError)) throw error;
     throw new UsageError(
       `--compare must be a report of sandbox-kit ${commands[name]} --json. ${error.message}`,
     );
@@ -63,12 +63,6 @@ const knownFailures = z.strictObject({
   accepted: z.array(z.strictObject({ id: z.string(), comment: z.string().trim().min(1) })),
 });
 
-/** The peers of areas that are not part of a sandbox. */
-const peerNames: Readonly<Partial<Record<Area, string>>> = {
-  service: 'the service',
-  client: 'a client of the service',
-};
-
 /**
  * Reads the failures that `--known-failures` accepts; none without a path. An id of an area that is
  * not checked is valid, because one file can serve several runs.
@@ -98,18 +92,7 @@ export function readKnownFailures(
   }
   const { accepted } = parsed.data;
   const problem = findKnownFailureProblem(accepted, areas, conformance);
-  if (problem) {
-    const { index, id, kind } = problem;
-    const { allRequirementIds, areaOf } = conformance;
-    const known = allRequirementIds.find((candidate) => candidate === id);
-    const peer = (known && peerNames[areaOf(known)]) ?? 'a sandbox';
-    const messages = {
-      unknown: `Unknown requirement ${JSON.stringify(id)}. ${conformance.suggestRequirement(id, allRequirementIds)}`,
-      otherPeer: `${id} is not part of this run: it is a requirement of ${peer}. Remove it.`,
-      duplicate: `Duplicate requirement ${JSON.stringify(id)}.`,
-    };
-    throw errorAt(`/accepted/${index}/id`, messages[kind]);
-  }
+  if (problem) throw errorAt(`/accepted/${problem.index}/id`, problem.message);
   return accepted;
 }
 

@@ -1,5 +1,5 @@
 /** Progress on stderr: a live line on a terminal, a plain line every 10 s in a pipe. */
-import type { LiveFigures } from '../../../load/index.ts';
+import type { LoadProgress } from '../../../load/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -96,7 +96,7 @@ export function createSessionProgress(
 export function createLoadProgress(
   terminal: Terminal,
   clock: Clock,
-): (figures: LiveFigures) => void {
+): (figures: LoadProgress) => void {
   const isPlainDue = createPlainTimer(terminal, clock);
   return (figures) => {
     const line = formatFigures(figures);
@@ -107,7 +107,7 @@ export function createLoadProgress(
   };
 }
 
-function formatFigures(figures: LiveFigures): string {
+function formatFigures(figures: LoadProgress): string {
   const { phase, perSecond, inFlight, p50Ms, p99Ms, leftMs, calls } = figures;
   if (calls) {
     const when = phase === 'window' ? `${formatMinutes(leftMs)} left` : phase;

@@ -10,8 +10,8 @@ import {
   type Violation,
 } from '../../contract/index.ts';
 import { errorMessage } from '../../platform/error-origin.ts';
+import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { findClosest } from '../../platform/suggest.ts';
-import { UsageError } from '../usage-error.ts';
 import { readTextFile } from './read-file.ts';
 
 /** One document of a YAML file. */
@@ -24,7 +24,7 @@ export interface YamlDocument<Name extends MessageName> {
 /**
  * Reads all documents of a YAML or JSON file. Each of them must match the message.
  *
- * @throws {UsageError} with the option, the path, the line, the column, and what is wrong there.
+ * @throws {SandboxKitError} with the option, the path, the line, the column, and what is wrong there.
  */
 export function readYamlFile<Name extends MessageName>(
   path: string,
@@ -35,7 +35,8 @@ export function readYamlFile<Name extends MessageName>(
   const lines = new LineCounter();
   const parsed = parseAllDocuments(text, { lineCounter: lines });
   const documents = 'empty' in parsed ? [] : parsed;
-  if (documents.length === 0) throw new UsageError(`${path} (${option}) contains no ${name}.`);
+  if (documents.length === 0)
+    throw new SandboxKitError('invalid_file', `${path} (${option}) contains no ${name}.`);
   return documents.map((document) => {
     const source = createSource({ path, text, lines, document });
     const value = source.read();
@@ -48,13 +49,13 @@ export function readYamlFile<Name extends MessageName>(
 export interface YamlSource {
   document: Document;
   /** Creates an error about an offset in the file. `message` is a sentence without a full stop. */
-  errorAt: (offset: number, message: string) => UsageError;
+  errorAt: (offset: number, message: string) => SandboxKitError;
 }
 
 /**
  * Reads a file with one YAML document.
  *
- * @throws {UsageError} with the path, the line, and the column of a syntax error.
+ * @throws {SandboxKitError} with the path, the line, and the column of a syntax error.
  */
 export function readYamlSource(path: string, option: string): YamlSource {
   const text = readTextFile(path, option);
@@ -64,7 +65,7 @@ export function readYamlSource(path: string, option: string): YamlSource {
   return {
     document,
     errorAt: (offset, message) =>
-      new UsageError(`${formatPosition(path, lines, offset)}: ${message}`),
+      new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}`),
   };
 }
 
@@ -75,13 +76,13 @@ export interface SeedFile {
    * Creates an error about a place in the document. `message` is a sentence without a full stop;
    * `otherPointer` is a second place whose line is added to it.
    */
-  errorAt: (pointer: string, message: string, otherPointer?: string) => UsageError;
+  errorAt: (pointer: string, message: string, otherPointer?: string) => SandboxKitError;
 }
 
 /**
  * Reads a seed document in YAML or JSON.
  *
- * @throws {UsageError} with the path, the line, the column, and what is wrong there.
+ * @throws {SandboxKitError} with the path, the line, the column, and what is wrong there.
  */
 export function readSeedFile(path: string): SeedFile {
   const text = readTextFile(path, '--seed-file');
@@ -95,7 +96,10 @@ export function readSeedFile(path: string): SeedFile {
     errorAt(pointer, message, otherPointer) {
       const other =
         otherPointer === undefined ? '' : ` (line ${source.lineOf(otherPointer, value)})`;
-      return new UsageError(`${source.locate(pointer, value)}: ${message}${other}.`);
+      return new SandboxKitError(
+        'invalid_file',
+        `${source.locate(pointer, value)}: ${message}${other}.`,
+      );
     },
   };
 }
@@ -103,7 +107,7 @@ export function readSeedFile(path: string): SeedFile {
 /**
  * Reads a JSON file. Pass the value to `check` to validate it against a message.
  *
- * @throws {UsageError} with the path, the line, and the column if it is not JSON.
+ * @throws {SandboxKitError} with the path, the line, and the column if it is not JSON.
  */
 export function readJsonFile(
   path: string,
@@ -122,7 +126,7 @@ export function readJsonFile(
     const { at, message } = describeJsonError(text, errorMessage(error), 0);
     const lines = new LineCounter();
     parseDocument(text, { lineCounter: lines });
-    throw new UsageError(`${formatPosition(path, lines, at)}: ${message}.`);
+    throw new SandboxKitError('invalid_file', `${formatPosition(path, lines, at)}: ${message}.`);
   }
   return {
     value,
@@ -156,8 +160,8 @@ function createSource(file: {
   const isJson = file.isJson ?? (/\.json$/i.test(path) || /^\s*\{\s*"/.test(text));
   const contents = document.contents as { range?: readonly number[] | null } | null;
   const start = contents?.range?.[0] ?? document.range?.[0] ?? 0;
-  const errorAt = (offset: number, message: string): UsageError =>
-    new UsageError(`${formatPosition(path, lines, offset)}: ${message}.`);
+  const errorAt = (offset: number, message: string): SandboxKitError =>
+    new SandboxKitError('invalid_file', `${formatPosition(path, lines, offset)}: ${message}.`);
   const offsetOf = (pointer: string, value: unknown): number =>
     offsetOfPointer(document, value, pointer) ?? start;
   return {

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { UsageError } from '../usage-error.ts';
+import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 
 /**
  * Reads a text file. `-` is stdin.
  *
- * @throws {UsageError} with the option, the path, and the reason.
+ * @throws {SandboxKitError} with the option, the path, and the reason.
  */
 export function readTextFile(path: string, option: string): string {
   return readBytes(path, option).toString('utf8');
@@ -13,13 +13,17 @@ export function readTextFile(path: string, option: string): string {
 /**
  * Reads a file. `-` is stdin.
  *
- * @throws {UsageError} with the option, the path, and the reason.
+ * @throws {SandboxKitError} with the option, the path, and the reason.
  */
 export function readBytes(path: string, option: string): Buffer {
   try {
     return readFileSync(path === '-' ? 0 : path);
   } catch (error) {
-    throw new UsageError(`Can't read ${path} (${option}): ${reasonOf(error)}.`);
+    throw new SandboxKitError(
+      'unreadable_file',
+      `Can't read ${path} (${option}): ${reasonOf(error)}.`,
+      { cause: error },
+    );
   }
 }
 
@@ -37,3 +41,7 @@ export function reasonOf(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException;
   return reasons[code] ?? message;
 }
+
+/** Describes why a file can't be written. */
+export const describeWriteError = (path: string, option: string, error: unknown): string =>
+  `Can't write ${path} (${option}): ${reasonOf(error)}.`;

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, sep } from 'node:path';
 import type { EvalDefinition, Persona, Scenario } from '../../contract/index.ts';
+import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { didYouMean } from '../../platform/suggest.ts';
-import { UsageError } from '../usage-error.ts';
 import { readYamlFile, type YamlDocument } from './documents.ts';
 
 /** Scenarios from files, and the personas and evals in the same directories. */
@@ -15,7 +15,7 @@ export interface ScenarioSet {
    * Creates an error about a place: `/0/user/steps/1` is in the first scenario, `/evals/0/params` in
    * the first eval of the directories. `message` is a sentence without a full stop.
    */
-  errorAt: (pointer: string, message: string) => UsageError;
+  errorAt: (pointer: string, message: string) => SandboxKitError;
 }
 
 /** The option that names the files, as the CLI shows it. */
@@ -29,7 +29,7 @@ const EXPECTED =
  * personas and evals come from `*.persona.yaml` and `*.eval.yaml` in the same directories.
  *
  * @param option The option that messages name.
- * @throws {UsageError} with path, line, and column if a file is invalid, or if nothing matches.
+ * @throws {SandboxKitError} with path, line, and column if a file is invalid, or if nothing matches.
  */
 export function readScenarioSet(
   patterns: readonly string[] | undefined,
@@ -61,7 +61,10 @@ export function readScenarioSet(
       const document = (kind === '' ? scenarios : evals)[Number(index)];
       const place = document?.locate(rest) ?? option;
       // In the message, pointers are relative to the document, too.
-      return new UsageError(`${place}: ${message.replace(`${kind}/${index}/`, '/')}.`);
+      return new SandboxKitError(
+        'invalid_file',
+        `${place}: ${message.replace(`${kind}/${index}/`, '/')}.`,
+      );
     },
   };
 }
@@ -70,7 +73,7 @@ export function readScenarioSet(
  * Returns the lines that the users of scenarios say, the opening first. Scenarios without an opening
  * are left out.
  *
- * @throws {UsageError} as `readScenarioSet` does.
+ * @throws {SandboxKitError} as `readScenarioSet` does.
  */
 export function readUserLines(patterns: readonly string[]): string[][] {
   return readScenarioSet(patterns).scenarios.flatMap(({ user: { opening, steps = [] } }) =>
@@ -89,7 +92,10 @@ function findScenarios(pattern: string, option: string): LocatedScenario[] {
   if (matches.length > 0) return matches;
   const ids = starters.map(({ value }) => value.id);
   const hint = didYouMean(pattern, ids, EXPECTED);
-  throw new UsageError(`No scenario matches ${JSON.stringify(pattern)} (${option}). ${hint}`);
+  throw new SandboxKitError(
+    'unreadable_file',
+    `No scenario matches ${JSON.stringify(pattern)} (${option}). ${hint}`,
+  );
 }
 
 function readScenarios(path: string, option: string): LocatedScenario[] {
@@ -114,7 +120,8 @@ function rejectDuplicateIds(
     const place = locate('/id');
     const first = places.get(value.id);
     if (first !== undefined) {
-      throw new UsageError(
+      throw new SandboxKitError(
+        'invalid_file',
         `${place}: Duplicate id ${JSON.stringify(value.id)}, first at ${first}.`,
       );
     }

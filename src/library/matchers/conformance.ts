@@ -1,6 +1,7 @@
-import { isMessage, type CheckReport, type RequirementVerdict } from '../../contract/index.ts';
-import { isExchange, validateExchange, type ExchangeFinding } from '../exchange.ts';
-import { describeProblems, labelLines, type Judgment } from './judgment.ts';
+import type { ExchangeFinding } from '../../../conformance/index.ts';
+import { isMessage, type CheckReport } from '../../contract/index.ts';
+import { findDeviations, isExchange } from '../exchange.ts';
+import { describeProblems, labelLines, rejectPromise, type Judgment } from './judgment.ts';
 
 /**
  * Judges a report of `check` or `grade`, or one exchange as `validateExchange` takes it.
@@ -8,7 +9,8 @@ import { describeProblems, labelLines, type Judgment } from './judgment.ts';
  * @throws {TypeError} if the value is neither.
  */
 export function judgeConformance(caller: string, value: unknown): Judgment {
-  if (isExchange(value)) return judgeOneExchange(validateExchange(value), value.request);
+  rejectPromise(caller, value);
+  if (isExchange(value)) return judgeOneExchange(findDeviations(caller, value), value.request);
   if (isMessage('CheckReport', value)) return judgeReport(value);
   throw new TypeError(
     `${caller} takes a report of check(), or an exchange such as { request: { method, path, body }, response: { status, headers, body } }.`,
@@ -38,7 +40,8 @@ function judgeReport(report: CheckReport): Judgment {
     : [];
   return {
     pass: false,
-    message: () => describeProblems(sentence, [...fixFirst, ...failed.map(describeRow), ...stale]),
+    message: () =>
+      describeProblems(sentence, [...fixFirst, ...failed.map(describeFailure), ...stale]),
   };
 }
 
@@ -47,20 +50,6 @@ function describeCount(failed: number, stale: number): string {
   if (stale === 0) return requirements;
   const entries = `${stale} known failure${stale === 1 ? ' is' : 's are'} stale`;
   return failed === 0 ? entries : `${requirements} and ${entries}`;
-}
-
-function describeRow(row: RequirementVerdict): string {
-  const { id, rule, pointer, expected, received, hint, curl } = row;
-  return [
-    `${id}  ${rule}`,
-    ...labelLines([
-      ['at', pointer],
-      ['expected', expected],
-      ['received', received],
-      ['hint', hint],
-      ['repeat', curl],
-    ]),
-  ].join('\n');
 }
 
 function judgeOneExchange(
@@ -74,19 +63,33 @@ function judgeOneExchange(
   }
   const count = `${failed.length} requirement${failed.length === 1 ? '' : 's'} failed`;
   const sentence = `Expected ${route} to conform, but ${count}.`;
-  return { pass: false, message: () => describeProblems(sentence, failed.map(describeFinding)) };
+  return { pass: false, message: () => describeProblems(sentence, failed.map(describeFailure)) };
 }
 
-function describeFinding(finding: ExchangeFinding): string {
-  const { id, rule, pointer, expected, received, hint, repair } = finding;
+/** What a failed requirement and a finding have in common. */
+interface Failure {
+  id: string;
+  rule: string;
+  pointer?: string;
+  expected?: string;
+  received?: string;
+  hint?: string;
+  /** Only in a finding. */
+  repair?: string;
+  /** Only in a report. */
+  curl?: string;
+}
+
+function describeFailure(failure: Failure): string {
   return [
-    `${id}  ${rule}`,
+    `${failure.id}  ${failure.rule}`,
     ...labelLines([
-      ['at', pointer],
-      ['expected', expected],
-      ['received', received],
-      ['hint', hint],
-      ['repair', repair],
+      ['at', failure.pointer],
+      ['expected', failure.expected],
+      ['received', failure.received],
+      ['hint', failure.hint],
+      ['repair', failure.repair],
+      ['repeat', failure.curl],
     ]),
   ].join('\n');
 }

@@ -1,7 +1,7 @@
 import { formatValue } from '../../contract/index.ts';
 import { isObject } from '../../platform/json.ts';
 import { didYouMean } from '../../platform/suggest.ts';
-import { describeProblems, labelLines, type Judgment } from './judgment.ts';
+import { describeProblems, labelLines, rejectPromise, type Judgment } from './judgment.ts';
 
 /** The outcome of an eval in one session. */
 interface Outcome {
@@ -18,6 +18,7 @@ interface Outcome {
  * @throws {TypeError} if the value has no sessions.
  */
 export function judgeEval(caller: string, value: unknown, name: string): Judgment {
+  rejectPromise(caller, value);
   const outcomes = listSessions(caller, value).flatMap(listOutcomes);
   const named = outcomes.filter(({ names }) => names.includes(name));
   const title = `the eval ${formatValue(name)}`;
@@ -50,12 +51,22 @@ function describeOutcome({ session, outcome, reasoning }: Outcome): string {
 function listSessions(caller: string, value: unknown): Record<string, unknown>[] {
   const list = isObject(value) ? (value['sessions'] ?? value['items'] ?? [value]) : value;
   const sessions = Array.isArray(list) ? list.filter(isObject) : [];
+  if (Array.isArray(list) && list.length === 0) {
+    throw new TypeError(`${caller}: There are no sessions to judge. ${explainNoSessions(value)}`);
+  }
   if (sessions.length === 0 || sessions.some((session) => !hasOutcomes(session))) {
     throw new TypeError(
       `${caller} takes a report of simulate(), sessions of service.sessions() or of the results endpoints, or one of them.`,
     );
   }
   return sessions;
+}
+
+/** Says why there may be no sessions, and what to do. */
+function explainNoSessions(value: unknown): string {
+  const cause: unknown = isObject(value) ? value['blockedBy'] : undefined;
+  if (isObject(cause)) return `${textOf(cause['message'])} ${textOf(cause['cure'])}`;
+  return 'If they come from service.sessions(), close the conversations and await service.drain() first. If they come from the results endpoints, check the filters of the request.';
 }
 
 const hasOutcomes = (session: Record<string, unknown>): boolean =>

@@ -1,8 +1,15 @@
+import { isPromise } from '../../platform/options.ts';
+
 /** The result of an assertion, in the form that the matchers of Vitest and Jest return. */
 export interface Judgment {
   pass: boolean;
   /** Explains the failure: of the assertion, or of its negation if it passed. */
   message: () => string;
+}
+
+/** @throws {TypeError} if a value is a promise, because its result was expected. */
+export function rejectPromise(caller: string, value: unknown): void {
+  if (isPromise(value)) throw new TypeError(`${caller}: Got a promise. Did you forget await?`);
 }
 
 /** The maximum number of problems in a message. */

@@ -1,6 +1,6 @@
 import { findViolations, formatValue, schemas, type MessageName } from '../../contract/index.ts';
 import { didYouMean } from '../../platform/suggest.ts';
-import { describeProblems, type Judgment } from './judgment.ts';
+import { describeProblems, rejectPromise, type Judgment } from './judgment.ts';
 
 /**
  * Judges whether a value matches the schema of a message.
@@ -8,6 +8,7 @@ import { describeProblems, type Judgment } from './judgment.ts';
  * @throws {TypeError} if no message has the name.
  */
 export function judgeMessage(caller: string, value: unknown, name: MessageName): Judgment {
+  rejectPromise(caller, value);
   const names = Object.keys(schemas);
   if (!names.includes(name)) {
     const hint = didYouMean(name, names, 'Run sandbox-kit schemas to list all messages.');

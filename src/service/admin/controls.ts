@@ -22,7 +22,7 @@ export interface IngestLogLine {
 export interface ServiceControls {
   /**
    * Resolves when nothing is queued or running: all evals are scored, all simulations have ended.
-   * Rejects after two minutes and names the work that is left.
+   * Rejects after two minutes with a SandboxKitError `timeout`, which names the work that is left.
    */
   drain(): Promise<void>;
   /** Returns the newest 500 sessions with their verdicts, newest first. */

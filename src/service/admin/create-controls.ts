@@ -1,11 +1,22 @@
+import { describeArgument, schemas } from '../../contract/index.ts';
+import { rejectFault, rejectFaults, type FindFaultProblem } from '../../http-kit/faults.ts';
 import { formatEntry } from '../../http-kit/journal.ts';
-import { parseMessage } from '../domain/document-checks.ts';
+import { checkOptions, enumOption, integerOption, optionsObject } from '../../platform/options.ts';
+import { SandboxKitError } from '../../platform/sandbox-kit-error.ts';
 import { RequestError } from '../domain/errors.ts';
 import type { ServiceControls } from './controls.ts';
-import { parseFaults } from './faults.ts';
 import { listIngestLog, resetOwner, changeClock, type AdminOptions } from './routes.ts';
 import { listVerdicts } from './sessions.ts';
 import { drain } from './work.ts';
+
+const findFaultProblem: FindFaultProblem = (argument, fault) =>
+  describeArgument(argument, 'ServiceFault', fault);
+
+const { minimum, maximum } = schemas.ClockChange.properties.advance_ms;
+const advanceArguments = optionsObject<{ ms: number }>({ ms: integerOption(minimum, maximum) }, [
+  'ms',
+]);
+const resetArguments = optionsObject<{ to: string }>({ to: enumOption(['seed', 'empty']) }, ['to']);
 
 /** Creates the test controls of a service. They call the same functions as the routes. */
 export function createControls(options: AdminOptions & { ownerName: string }): ServiceControls {
@@ -17,20 +28,25 @@ export function createControls(options: AdminOptions & { ownerName: string }): S
     },
     sessions: async () => listVerdicts(options, await findOwner()),
     async advance(ms) {
+      checkOptions('advance', advanceArguments, { ms });
       await explainErrors('advance', () => changeClock(options, { advance_ms: ms }));
     },
-    setFaults: (values) => explainError('setFaults', () => faults.replaceAll(parseFaults(values))),
-    addFault: (value) =>
-      explainError('addFault', () => faults.add(parseMessage('ServiceFault', value))),
+    setFaults(values) {
+      rejectFaults('setFaults', values, findFaultProblem);
+      faults.replaceAll(values);
+    },
+    addFault(fault) {
+      rejectFault('addFault', fault, findFaultProblem);
+      explainError('addFault', () => faults.add(fault));
+    },
     clearFaults: () => faults.replaceAll([]),
     faults: () => faults.statuses(),
     requests: () => journal.entries().map(formatEntry),
     clearRequests: () => journal.clear(),
     ingestLog: async () => listIngestLog(options, await findOwner()),
     async reset(to) {
-      await explainErrors('reset', async () => {
-        await resetOwner(options, await findOwner(), parseMessage('ResetRequest', { to }).to);
-      });
+      checkOptions('reset', resetArguments, { to });
+      await resetOwner(options, await findOwner(), to);
     },
   };
 }
@@ -38,10 +54,10 @@ export function createControls(options: AdminOptions & { ownerName: string }): S
 /** Rethrows an error that a route would respond with, for callers of a method. */
 function explain(caller: string, error: unknown): Error {
   if (!(error instanceof RequestError)) throw error;
-  const message = `${caller}: ${error.message}`;
-  return error.code === 'bad_request'
-    ? new TypeError(message, { cause: error })
-    : new Error(message, { cause: error });
+  const message = `${caller}: ${error.message.replace('/advance_ms', 'ms')}`;
+  if (error.code === 'bad_request') return new TypeError(message, { cause: error });
+  if (error.code === 'busy') return new SandboxKitError('timeout', message, { cause: error });
+  throw error;
 }
 
 function explainError(caller: string, run: () => void): void {

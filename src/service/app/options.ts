@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import type { SeedDocument } from '../../contract/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Log } from '../../platform/log.ts';
 import * as options from '../../platform/options.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
+import { isKey } from '../domain/authentication.ts';
 import type { JudgeOptions } from '../scoring/judge.ts';
 import type { UserModelOptions } from '../simulator/user-model.ts';
 
@@ -65,8 +67,13 @@ export interface ServiceOptions {
   recordCallers: boolean;
 }
 
+/** What an API key must be, in messages. */
+export const KEY_FORM = 'a text of 8 to 256 visible ASCII characters without spaces';
+
+const keyOption = z.custom((value) => typeof value === 'string' && isKey(value), KEY_FORM);
+
 const keyOptions = options.optionsObject<ServiceKey>(
-  { key: options.nonEmptyStringOption, owner: options.nonEmptyStringOption },
+  { key: keyOption, owner: options.nonEmptyStringOption },
   ['key'],
 );
 

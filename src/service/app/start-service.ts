@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
+import { describeArgument, SERVICE_API_KEY_HEADER } from '../../contract/index.ts';
 import { StartError } from '../../http-kit/errors.ts';
 import { closeServer, listen } from '../../http-kit/listen.ts';
 import { digestKey } from '../../http-kit/local-access.ts';
@@ -9,8 +9,6 @@ import { silentLog, type Log } from '../../platform/log.ts';
 import { isLoopbackHost } from '../../platform/loopback.ts';
 import { checkOptions } from '../../platform/options.ts';
 import { randomSeed, seededRandom } from '../../platform/random.ts';
-import { isKey } from '../domain/authentication.ts';
-import { parseMessage } from '../domain/document-checks.ts';
 import { InvalidDocumentError, InvalidSeedError, RequestError } from '../domain/errors.ts';
 import { createIdMaker } from '../domain/ids.ts';
 import { findScoredSession } from '../domain/sessions.ts';
@@ -63,14 +61,16 @@ type StartOptions = Partial<ServiceOptions> & Pick<ServiceOptions, 'host' | 'key
 
 /**
  * Starts the service: area A of the interface, `/__admin`, and the pages of the deep links.
- * @throws StartError when it can't start: no key on an address other than loopback, a port in use,
- * a data directory that is unusable or that another service uses, or invalid seed data.
- * @throws TypeError when an option is unknown or has the wrong type.
+ * @throws {TypeError} if an option is unknown or invalid, or an address other than loopback has no key.
+ * @throws {SandboxKitError} `start_failed`, for example if the port is in use, or another service uses
+ * the data directory.
  */
 export async function startService(options: Partial<ServiceOptions> = {}): Promise<RunningService> {
   checkOptions('startService', serviceOptionsSchema, options);
-  const { host = '127.0.0.1', keys = [] } = options;
-  checkKeys(host, keys);
+  const { host = '127.0.0.1', keys = [], seed } = options;
+  const problem = seed && describeArgument('seed', 'SeedDocument', seed);
+  if (problem !== undefined) throw new TypeError(`startService: ${problem}`);
+  checkAccess(host, keys);
   const cleanups: Cleanups = [];
   const cleanUp = async (): Promise<void> => {
     for (const step of cleanups.splice(0).reverse()) await step();
@@ -181,13 +181,9 @@ function startWorkers(
   return { runner, simulator, errored, hasJudge: judge !== undefined };
 }
 
-function checkKeys(host: string, keys: readonly ServiceKey[]): void {
-  if (keys.length === 0 && !isLoopbackHost(host)) {
-    throw new StartError(`Other machines can reach a service on ${host}. Configure an API key.`);
-  }
-  if (!keys.every(({ key }) => isKey(key))) {
-    throw new StartError('An API key must be 8 to 256 visible ASCII characters without spaces.');
-  }
+function checkAccess(host: string, keys: readonly ServiceKey[]): void {
+  if (keys.length > 0 || isLoopbackHost(host)) return;
+  throw new TypeError(`startService: Other machines can reach a service on ${host}. Set keys.`);
 }
 
 /**
@@ -222,7 +218,7 @@ async function loadSeed(
   const { seed, onSeedProgress, ownerName } = options;
   if (seed) {
     const ownerId = await owners.ensure(ownerName);
-    await seeder.load(ownerId, parseMessage('SeedDocument', seed), onSeedProgress);
+    await seeder.load(ownerId, seed, onSeedProgress);
   }
   for (const ownerId of await owners.listIds()) await findWarnings(ownerId);
 }

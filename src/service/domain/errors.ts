@@ -1,5 +1,5 @@
-import type { ServiceError } from '../../contract/index.ts';
-import { asFastifyClientError, HttpError, StartError } from '../../http-kit/errors.ts';
+import { formatPlace, type ServiceError } from '../../contract/index.ts';
+import { asFastifyClientError, HttpError } from '../../http-kit/errors.ts';
 import { isError } from '../../platform/error-origin.ts';
 
 /**
@@ -67,8 +67,8 @@ export class InvalidDocumentError extends RequestError {
   }
 }
 
-/** The service can't start because its seed data is invalid. */
-export class InvalidSeedError extends StartError {
+/** The option `seed` of a service is invalid. */
+export class InvalidSeedError extends TypeError {
   /** JSON pointer (RFC 6901) to the invalid part of the seed data. */
   readonly pointer: string;
   /** JSON pointer to another part that it conflicts with. */
@@ -77,7 +77,8 @@ export class InvalidSeedError extends StartError {
   readonly problem: string;
 
   constructor(cause: InvalidDocumentError) {
-    super(cause.message, { cause });
+    const rest = cause.problem.slice(cause.pointer.length).trimStart();
+    super(`startService: ${formatPlace('seed', cause.pointer)} ${rest}.`, { cause });
     this.problem = cause.problem;
     this.pointer = cause.pointer;
     this.relatedPointer = cause.relatedPointer;

@@ -1,5 +1,6 @@
 /** `POST /drain` ends, even when the service clock stands still, and reports what it waited for. */
 import t from 'tap';
+import { createControls } from '../../../src/service/admin/create-controls.ts';
 import { drain } from '../../../src/service/admin/work.ts';
 import { manualClock } from '../../../src/platform/clock.ts';
 import { START_MS, withService } from '../../helpers/service.ts';
@@ -16,15 +17,23 @@ void t.test(
       [START_MS, /^After 120000 ms, 3 evals are still not scored\.$/],
     ] as const) {
       const machineClock = manualClock(0);
-      const draining = drain({
+      const options = {
         machineClock,
         clock: manualClock(START_MS),
         wake: () => undefined,
         drain: () => new Promise<never>(() => undefined),
         isSimulating: () => false,
         store: { jobs: { getBacklog: () => Promise.resolve({ count: 3, nextDueAtMs }) } },
-      });
-      const rejected = t.rejects(draining, { code: 'busy', message });
+      };
+      const draining = drain(options);
+      const rejected = Promise.all([
+        t.rejects(draining, { code: 'busy', message }),
+        t.rejects(createControls(options as never).drain(), {
+          name: 'SandboxKitError',
+          code: 'timeout',
+          message: /^drain: After 120000 ms, 3 evals /,
+        }),
+      ]);
       let isOver = false;
       void draining.catch(() => (isOver = true));
       machineClock.advance(119_999);

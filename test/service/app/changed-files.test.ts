@@ -47,7 +47,7 @@ void t.test('The service reports an emptied database and does not change it', as
   truncateSync(file, 0);
   for (let nth = 0; nth < 2; nth += 1) {
     await t.rejects(startService({ dataDir }), {
-      name: 'StartError',
+      code: 'start_failed',
       message: /service\.db was emptied: .* Restore it from a backup\. /,
     });
   }
@@ -66,7 +66,7 @@ void t.test('A replaced database is reported; another one can be chosen', async 
   cpSync(file, `${file}.backup`);
   cpSync(join(other, 'service.db'), file);
   await t.rejects(startService({ dataDir }), {
-    name: 'StartError',
+    code: 'start_failed',
     message: /service\.db was replaced by another database since its last use\. .*service\.db\.id/,
   });
   cpSync(`${file}.backup`, file);
@@ -153,7 +153,7 @@ void t.test('A damaged WAL is reported, and an intact one loses nothing', async 
     restore(damaged, hasIndex);
     await t.rejects(
       startService({ dataDir }),
-      { name: 'StartError', message: /service\.db-wal is damaged: .* can't be read\. / },
+      { code: 'start_failed', message: /service\.db-wal is damaged: .* can't be read\. / },
       what,
     );
     t.ok(readFileSync(`${file}-wal`).equals(damaged), 'the file is unchanged');

@@ -30,7 +30,7 @@ void t.test('A second service in the same process fails to start, too', async (t
   const first = await startService({ dataDir });
   for (let nth = 0; nth < 2; nth += 1) {
     await t.rejects(startService({ dataDir }), {
-      name: 'StartError',
+      code: 'start_failed',
       message: `Another service uses the data directory ${dataDir} (process ${process.pid}). Stop it, or choose another directory.`,
     });
   }

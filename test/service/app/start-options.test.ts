@@ -16,7 +16,7 @@ const sharedRows: Row[] = [
   [{ prot: 1 }, /^start\w+: Unknown option "prot"\. Did you mean port\?$/],
   [{ nope: 1 }, /: Unknown option "nope"\. Known options: host, port, .*\.$/],
   [{ completelyOther: 1 }, /: Unknown option "completelyOther"\. Known options: host, port, /],
-  [{ port: '8080' }, /: port must be an integer from 0 to 65535, got a string\.$/],
+  [{ port: '8080' }, /: port must be an integer from 0 to 65535, got "8080"\.$/],
   [{ port: 65_536 }, /got 65536/],
   [{ port: Number.NaN }, /got NaN/],
   [{ host: '' }, /host must be a non-empty string, got an empty string/],
@@ -25,19 +25,32 @@ const sharedRows: Row[] = [
   [{ clock: { nowMs: () => 1 } }, /clock must be a clock.*got an object/],
   [{ log: 'info' }, /log must be an object with the functions info, warn and error/],
   [null, /The options must be an object, got null/],
-  ['http://x', /The options must be an object, got a string/],
-  [[], /The options must be an object, got an array/],
+  ['http://x', /The options must be an object, got "http:\/\/x"\.$/],
+  [[], /The options must be an object, got an empty array\.$/],
 ];
 
 const serviceRows: Row[] = [
-  [{ seed: 'seed.yaml' }, /seed must be an object, got a string/],
+  [{ seed: 'seed.yaml' }, /seed must be an object, got "seed\.yaml"\.$/],
+  [{ seed: { evls: [] } }, /^startService: Unknown key seed\.evls\. Did you mean evals\?$/],
+  [
+    { seed: { settings: { evals: ['nothing'] } } },
+    /^startService: seed\.settings\.evals\[0\] must be the id of an eval, got "nothing"\.$/,
+  ],
+  [
+    { keys: [{ key: 'short' }] },
+    /^startService: keys\[0\]\.key must be a text of 8 to 256 visible ASCII .*, got a string\.$/,
+  ],
+  [
+    { host: '0.0.0.0' },
+    /^startService: Other machines can reach a service on 0\.0\.0\.0\. Set keys\.$/,
+  ],
   [{ keys: 'my-secret-key' }, /keys must be an array, got a string/],
   [{ keys: ['my-secret-key'] }, /keys\[0\] must be an object, got a string/],
   [
     { keys: [{ key: 'my-secret-key', onwer: 'a' }] },
     /Unknown option "keys\[0\]\.onwer"\. Did you mean owner\?/,
   ],
-  [{ keys: [{ owner: 'a' }] }, /keys\[0\]\.key must be a non-empty string, got nothing/],
+  [{ keys: [{ owner: 'a' }] }, /keys\[0\]\.key must be a text of 8 to 256 .*, got nothing\.$/],
   [{ judge: { baseUrl: 'http://x' } }, /judge\.model must be .*, got nothing/],
   [{ judge: { baseUrl: 'x', model: 'm' } }, /judge\.baseUrl must be a URL such as/],
   [
@@ -52,14 +65,19 @@ const serviceRows: Row[] = [
 ];
 
 const agentRows: Row[] = [
-  [{ apiKey: 7 }, /apiKey must be a string, got 7/],
+  [{ apiKey: 7 }, /apiKey must be a non-empty string, got a number\.$/],
+  [{ apiKey: '' }, /apiKey must be a non-empty string, got an empty string\.$/],
+  [
+    { host: '0.0.0.0' },
+    /^startAgent: Other machines can reach an agent on 0\.0\.0\.0\. Set apiKey/,
+  ],
   [{ apikey: 'x' }, /Unknown option "apikey"\. Did you mean apiKey\?/],
   [{ faults: { kind: 'latency' } }, /faults must be an array, got an object/],
   [{ tls: true }, /tls must be an object, got true/],
-  [{ tls: { kind: 'other' } }, /tls\.kind must be one of generated, files, got a string/],
+  [{ tls: { kind: 'other' } }, /tls\.kind must be one of generated, files, got "other"\.$/],
   [{ voice: { hangOver: 1 } }, /Unknown option "voice\.hangOver"\. Did you mean hangOverMs\?/],
   [{ voice: { ports: [1, 'x'] } }, /voice\.ports\[1\] must be an integer/],
-  [{ open: 'yes' }, /open must be true or false, got a string/],
+  [{ open: 'yes' }, /open must be true or false, got "yes"\.$/],
 ];
 
 void t.test(

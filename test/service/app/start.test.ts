@@ -57,7 +57,7 @@ void t.test(
 void t.test(
   'Beyond loopback, the service requires a configured key, also for /__admin',
   async (t) => {
-    await t.rejects(startService({ host: '0.0.0.0' }), { name: 'StartError', message: /key/ });
+    await t.rejects(startService({ host: '0.0.0.0' }), { name: 'TypeError', message: /key/ });
     const key = 'the-key-of-this-service';
     const service = await startService({ host: '0.0.0.0', keys: [{ key }] });
     t.teardown(() => service.stop());
@@ -126,7 +126,7 @@ void t.test('A key that is removed from the configuration is no longer accepted'
   t.equal(await ask(third, third.apiKey), 200, 'the development key is valid again');
   await third.stop();
   const conflict = { dataDir, keys: [{ key: 'granted-key', owner: 'somebody-else' }] };
-  await t.rejects(startService(conflict), { name: 'StartError', message: /another owner/ });
+  await t.rejects(startService(conflict), { code: 'start_failed', message: /another owner/ });
 });
 
 void t.test(
@@ -154,11 +154,11 @@ void t.test('A failed start says why', async (t) => {
   const service = await startService();
   t.teardown(() => service.stop());
   const port = Number(new URL(service.url).port);
-  await t.rejects(startService({ port }), { name: 'StartError', message: /port/ });
-  await t.rejects(startService({ keys: [{ key: 'short' }] }), { name: 'StartError' });
-  await t.rejects(startService({ dataDir: '/dev/null/x' }), { name: 'StartError' });
+  await t.rejects(startService({ port }), { code: 'start_failed', message: /port/ });
+  await t.rejects(startService({ keys: [{ key: 'short' }] }), { name: 'TypeError' });
+  await t.rejects(startService({ dataDir: '/dev/null/x' }), { code: 'start_failed' });
   const seed = { settings: { evals: ['nothing'] } };
-  await t.rejects(startService({ seed }), { name: 'StartError', message: /nothing/ });
+  await t.rejects(startService({ seed }), { name: 'TypeError', message: /nothing/ });
 });
 
 void t.test(

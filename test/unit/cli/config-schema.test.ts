@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { loadCommands } from '../../../src/cli/commands/index.ts';
 import { readConfigFile } from '../../../src/cli/config/config-file.ts';
 import { settingsOf, toKey } from '../../../src/cli/config/settings.ts';
-import { UsageError } from '../../../src/cli/errors.ts';
+import { SandboxKitError } from '../../../src/cli/errors.ts';
 import { ROOT } from '../../helpers/repository.ts';
 
 const schema = JSON.parse(readFileSync(join(ROOT, 'schemas/sandbox-kit.config.json'), 'utf8')) as {
@@ -75,7 +75,7 @@ void t.test('the schema and the reader accept the same files', (t) => {
   }
   for (const text of refused) {
     t.notOk(isValid(parse(text)), text);
-    t.throws(() => read(text), UsageError, text);
+    t.throws(() => read(text), SandboxKitError, text);
   }
   t.end();
 });

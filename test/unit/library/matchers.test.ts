@@ -141,6 +141,38 @@ void t.test('toHavePassedEval needs an outcome, and a pass in every session', (t
   for (const value of [undefined, {}, [], { sessions: [] }, [{ id: 'a' }], 'a report']) {
     t.throws(() => toHavePassedEval(value, 'Refunded'), { name: 'TypeError' });
   }
+  for (const value of [[], { sessions: [] }, { items: [] }]) {
+    t.throws(() => assertPassedEval(value, 'Refunded'), {
+      name: 'TypeError',
+      message:
+        'assertPassedEval: There are no sessions to judge. If they come from service.sessions(), close the conversations and await service.drain() first. If they come from the results endpoints, check the filters of the request.',
+    });
+  }
+  const blockedBy = { message: 'Nothing accepts connections.', cure: 'Start the sandbox.' };
+  t.throws(() => toHavePassedEval({ sessions: [], blockedBy }, 'Refunded'), {
+    name: 'TypeError',
+    message:
+      'toHavePassedEval: There are no sessions to judge. Nothing accepts connections. Start the sandbox.',
+  });
+  t.end();
+});
+
+void t.test('a promise that is passed by mistake gets a hint', (t) => {
+  const promise = Promise.resolve({});
+  const message = /^\w+: Got a promise\. Did you forget await\?$/;
+  const calls: [caller: string, call: () => unknown][] = [
+    ['toConform', () => toConform(promise)],
+    ['toBeValidMessage', () => toBeValidMessage(promise, 'Health')],
+    ['toHavePassedEval', () => toHavePassedEval(promise, 'Refunded')],
+    ['assertConforms', () => assertConforms(promise)],
+  ];
+  for (const [caller, call] of calls) {
+    const error = t.throws(call, { name: 'TypeError', message }) as unknown as Error;
+    t.ok(error.message.startsWith(`${caller}: `));
+  }
+  t.throws(() => toConform({ request, response: promise }), {
+    message: 'toConform: response is a promise. Did you forget await?',
+  });
   t.end();
 });
 

@@ -1,0 +1,50 @@
+/** URLs in options and arguments: which are valid, and how messages show them. */
+import { isLoopbackHost } from './loopback.ts';
+
+/** A valid base URL without trailing slashes, or what is wrong with a text. */
+export type ParsedBaseUrl =
+  | { url: string; problem?: undefined }
+  | {
+      url?: undefined;
+      /** Reads after the name of the option, and ends with a full stop or a question mark. */
+      problem: string;
+    };
+
+/**
+ * Parses an http or https URL to which paths are appended, so it has no query and no fragment.
+ *
+ * @param expected Completes "must be …".
+ * @param keyHint What to do with a password in the URL, as a sentence.
+ */
+export function parseBaseUrl(
+  text: string,
+  { expected, keyHint }: { expected: string; keyHint: string },
+): ParsedBaseUrl {
+  const url = URL.parse(text);
+  if (!url || !/^https?:\/\//i.test(text)) {
+    return { problem: `must be ${expected}, got ${quoteUrl(text)}.${suggestScheme(text)}` };
+  }
+  if (url.username !== '' || url.password !== '') {
+    return { problem: `must not contain a user name or password. ${keyHint}` };
+  }
+  if (url.search !== '' || url.hash !== '') {
+    return { problem: `must not contain ? or #, got ${quoteUrl(text)} and more.` };
+  }
+  return { url: url.href.replace(/\/+$/, '') };
+}
+
+/**
+ * Quotes a refused URL without its user, query, and fragment, which may contain a key. It need not be
+ * a valid URL, so everything before the last @ counts as the user.
+ */
+export function quoteUrl(text: string): string {
+  return JSON.stringify(text.replace(/[?#].*$/s, '').replace(/^(\w+:[/\\]+)?.*@/s, '$1…@'));
+}
+
+/** Suggests the URL for text that is a host with a dot or a port, or `localhost`. */
+function suggestScheme(text: string): string {
+  const [, host = '', port] = /^([\w.-]+)(:\d+)?(?:\/[^?#@]*)?$/.exec(text) ?? [];
+  const isLocal = isLoopbackHost(host);
+  if (!isLocal && port === undefined && !/\w\.\w/.test(host)) return '';
+  return ` Did you mean ${isLocal ? 'http' : 'https'}://${text}?`;
+}

@@ -1,0 +1,35 @@
+/** Why a function of the library could not do its work. */
+export type SandboxKitErrorCode =
+  /** A file can't be read, or no file matches a pattern. */
+  | 'unreadable_file'
+  /** A file has another content than expected. */
+  | 'invalid_file'
+  /** A file can't be written. */
+  | 'unwritable_file'
+  /** An agent or a service can't start on this machine, for example because its port is in use. */
+  | 'start_failed'
+  /** Work of the service did not end in time. */
+  | 'timeout';
+
+/**
+ * A function of the library could not do its work, although its options are valid. The message says
+ * what happened, and what to do about it.
+ */
+export class SandboxKitError extends Error {
+  override name = 'SandboxKitError';
+  readonly code: SandboxKitErrorCode;
+
+  constructor(code: SandboxKitErrorCode, message: string, options?: ErrorOptions) {
+    super(toSentence(message), options);
+    this.code = code;
+  }
+}
+
+/** Joins the lines of a message, and adds a full stop if it has no end mark. */
+export function toSentence(message: string): string {
+  const line = message
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .trim()
+    .replace(/\?\.$/, '?');
+  return /[.?!]$/.test(line) ? line : `${line}.`;
+}

@@ -12,7 +12,7 @@ export interface Requirement {
   /** What breaks for the user when the rule is broken. */
   reason: string;
   /** Whether ordinary requests show a violation, or only requests that provoke it. */
-  seen: 'black-box' | 'provoked';
+  observability: 'black-box' | 'provoked';
   /** A violation shows only in the media of a call, not in any single message. */
   inMedia?: true;
 }

@@ -1,5 +1,5 @@
 import type { Area } from '../../src/contract/index.ts';
-import { formatCount, formatNumber } from '../../src/report-kit/format.ts';
+import { formatCount, formatList, formatNumber } from '../../src/report-kit/format.ts';
 import { labeled, wrap, type TextLayout } from '../../src/report-kit/terminal.ts';
 import type { Plan } from '../engine/drive/run.ts';
 import {
@@ -37,10 +37,8 @@ function summarizePlan(plan: Plan, alternative = ''): string {
   const clock = probes.some(({ probe }) => probe.intrusive && probe.cleansUp)
     ? ` ${CLOCK_SENTENCE}`
     : '';
-  return `The run ${listFormat.format(actions)}${alternative}.${clock}`;
+  return `The run ${formatList(actions)}${alternative}.${clock}`;
 }
-
-const listFormat = new Intl.ListFormat('en-US');
 
 const CLOCK_SENTENCE =
   'If the service has a control API, the run advances its clock by a day and a few minutes and resets it at the end; this closes conversations that are still open.';
@@ -108,7 +106,7 @@ export function requirementText(
   mutants: readonly { id: string; description: string }[],
   { style, width }: TextLayout,
 ): string {
-  const { level, section, statements, rule, reason, seen } = requirement(id);
+  const { level, section, statements, rule, reason, observability } = requirement(id);
   const fields: [string, string][] = [
     ['level', levelDescriptions[level]],
     ['since', sinceOf(id) ?? 'the next release'],
@@ -117,7 +115,7 @@ export function requirementText(
     ['probes', describeProbes(id)],
     [
       'observed',
-      seen === 'black-box' ? 'with ordinary requests' : 'only when something provokes it',
+      observability === 'black-box' ? 'with ordinary requests' : 'only when something provokes it',
     ],
   ];
   return [

@@ -19,7 +19,7 @@ export const chatRequirements = {
     statements: ['1.4', '2.7.5', '2.7.7', '4.5.1', '4.5.2', '4.5.3', '4.5.4', '4.5.5', '9.1'],
     rule: 'A chat request with every optional field gets a 2xx response with a JSON object.',
     reason: 'Every simulated turn sends such a request; without a reply, no simulation runs.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-002': {
     level: 'must',
@@ -27,7 +27,7 @@ export const chatRequirements = {
     statements: ['4.5.8', '4.5.9', '2.7.6', '2.7.8', '2.7.10'],
     rule: 'A chat request with only `messages` succeeds.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-003': {
     level: 'must',
@@ -35,7 +35,7 @@ export const chatRequirements = {
     statements: ['2.7.6', '4.5.8'],
     rule: 'A chat request without `user_id` succeeds.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-004': {
     level: 'must',
@@ -43,7 +43,7 @@ export const chatRequirements = {
     statements: ['2.7.8', '4.5.8'],
     rule: 'A chat request without `session_id` succeeds.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-005': {
     level: 'must',
@@ -51,7 +51,7 @@ export const chatRequirements = {
     statements: ['2.7.10', '4.5.8'],
     rule: 'A chat request without `metadata` succeeds.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-006': {
     level: 'must',
@@ -60,7 +60,7 @@ export const chatRequirements = {
     rule: 'A chat request with the `user_id` of a simulated user succeeds.',
     reason:
       'The service sends the id of the user it created with every turn; a refusal ends the simulation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-007': {
     level: 'must',
@@ -68,7 +68,7 @@ export const chatRequirements = {
     statements: ['2.7.7'],
     rule: 'A chat request succeeds with any string as `session_id`.',
     reason: 'The service sends the session id with every turn; a refusal ends the simulation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-008': {
     level: 'must',
@@ -76,7 +76,7 @@ export const chatRequirements = {
     statements: ['2.7.9', '2.7.11'],
     rule: 'A chat request succeeds with any strings as `scenario_id`, `persona`, and `time_of_day` in `metadata`.',
     reason: 'The service describes the scenario in these keys; a refusal ends the simulation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-009': {
     level: 'must',
@@ -85,7 +85,7 @@ export const chatRequirements = {
     rule: 'A chat request succeeds with any other keys and values in `metadata`, including nested ones, and with none.',
     reason:
       'Scenarios add their own keys, such as `session_type` or `stress_level`; a refusal ends the simulation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-010': {
     level: 'must',
@@ -94,7 +94,7 @@ export const chatRequirements = {
     rule: 'A chat request succeeds with `system`, `user`, and `assistant` messages in any order.',
     reason:
       'From the second turn on, a simulation sends the whole conversation; a refusal ends it.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-011': {
     level: 'must',
@@ -102,7 +102,7 @@ export const chatRequirements = {
     statements: ['2.7.4'],
     rule: 'A chat request succeeds with any text in `content`: empty, long, non-ASCII, with line breaks or emoji.',
     reason: 'Simulated users write as people do; a refusal ends their conversation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-012': {
     level: 'must',
@@ -110,7 +110,7 @@ export const chatRequirements = {
     statements: ['2.7.1', '2.7.2', '2.7.7'],
     rule: 'Each turn of a session succeeds with the whole conversation so far as its history.',
     reason: 'Without this, every simulation ends after its first turn.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-013': {
     level: 'must',
@@ -118,7 +118,7 @@ export const chatRequirements = {
     statements: ['4.5.4', '4.5.5'],
     rule: 'A valid chat request succeeds after malformed ones.',
     reason: 'One malformed request must not take the sandbox down for other simulations.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-014': {
     level: 'must',
@@ -126,7 +126,7 @@ export const chatRequirements = {
     statements: ['4.5.4', '4.5.5'],
     rule: 'Concurrent valid chat requests all succeed.',
     reason: 'Simulations run in parallel; requests that fail under concurrency end them.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-015': {
     level: 'must',
@@ -134,7 +134,7 @@ export const chatRequirements = {
     statements: ['2.7.1', '2.7.2'],
     rule: 'A chat request with a history of 100 messages succeeds.',
     reason: 'A sandbox that limits the history ends long conversations early.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-016': {
     level: 'must',
@@ -142,7 +142,7 @@ export const chatRequirements = {
     statements: ['4.5.1', '4.5.4', '4.5.5'],
     rule: 'Every valid chat request gets a complete response that is not a server error.',
     reason: 'A turn without a reply ends the simulation, no matter how the error is worded.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-020': {
     level: 'must',
@@ -150,7 +150,7 @@ export const chatRequirements = {
     statements: ['2.8.1', '2.8.2'],
     rule: '`choices` is an array with at least one entry.',
     reason: "The service reads the agent's reply from it; without an entry there is no reply.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-021': {
     level: 'must',
@@ -158,7 +158,7 @@ export const chatRequirements = {
     statements: ['2.8.2'],
     rule: 'Each entry of `choices` is an object.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-022': {
     level: 'must',
@@ -166,7 +166,7 @@ export const chatRequirements = {
     statements: ['2.8.5'],
     rule: 'Each entry of `choices` has a `message` object.',
     reason: "The service reads the agent's reply from it; without a message there is no reply.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-023': {
     level: 'must',
@@ -175,7 +175,7 @@ export const chatRequirements = {
     rule: '`choices[].message.role` is `assistant`.',
     reason:
       'The service copies the message into the history of the next turn; another role corrupts the conversation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-024': {
     level: 'must',
@@ -184,7 +184,7 @@ export const chatRequirements = {
     rule: '`choices[].message.content` is a string, even when the reply contains tool calls.',
     reason:
       'The simulated user responds to this text; `null` or an array of parts leaves nothing to respond to.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-025': {
     level: 'must',
@@ -192,7 +192,7 @@ export const chatRequirements = {
     statements: ['2.8.3'],
     rule: '`choices[].index` is an integer, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-026': {
     level: 'may',
@@ -201,7 +201,7 @@ export const chatRequirements = {
     rule: '`choices[].index` of the first choice is typically 0.',
     reason:
       "The specification calls 0 typical and doesn't require it, so other values are only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-027': {
     level: 'must',
@@ -209,7 +209,7 @@ export const chatRequirements = {
     statements: ['2.8.9'],
     rule: '`choices[].finish_reason` is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-028': {
     level: 'may',
@@ -218,7 +218,7 @@ export const chatRequirements = {
     rule: '`choices[].finish_reason` is typically `stop`.',
     reason:
       "The specification calls `stop` typical and doesn't require it, so other values are only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-029': {
     level: 'must',
@@ -226,7 +226,7 @@ export const chatRequirements = {
     statements: ['2.8.11'],
     rule: '`session_id` of the reply is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-030': {
     level: 'must',
@@ -235,7 +235,7 @@ export const chatRequirements = {
     rule: '`session_id` of the reply equals the one in the request.',
     reason:
       'The service tells parallel simulations apart by it; a wrong id puts a reply into another conversation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-031': {
     level: 'may',
@@ -244,7 +244,7 @@ export const chatRequirements = {
     rule: 'The reply to a request with a `session_id` has a `session_id` as well.',
     reason:
       'Only `choices` and `message` are marked as required, so a missing echo is only reported. Without it, mixed-up sessions go unnoticed.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-032': {
     level: 'must',
@@ -252,7 +252,7 @@ export const chatRequirements = {
     statements: ['2.8.13'],
     rule: '`chat_id` is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-033': {
     level: 'must',
@@ -260,7 +260,7 @@ export const chatRequirements = {
     statements: ['2.8.14'],
     rule: '`metadata` of the reply is an object, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-034': {
     level: 'must',
@@ -268,7 +268,7 @@ export const chatRequirements = {
     statements: ['2.8.15'],
     rule: '`metadata.agent_confidence` is a number from 0 to 1, if present.',
     reason: 'A percentage, such as 95 for 0.95, would count as complete certainty.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-035': {
     level: 'must',
@@ -276,7 +276,7 @@ export const chatRequirements = {
     statements: ['2.8.16'],
     rule: '`metadata.response_time_ms` is an integer, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-036': {
     level: 'must',
@@ -284,7 +284,7 @@ export const chatRequirements = {
     statements: ['2.8.17'],
     rule: '`metadata.tools_used` is an array of tool names, if present.',
     reason: TOOLS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-037': {
     level: 'must',
@@ -292,7 +292,7 @@ export const chatRequirements = {
     statements: ['2.8.18'],
     rule: '`evaluation_metadata` is an object, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-038': {
     level: 'may',
@@ -300,7 +300,7 @@ export const chatRequirements = {
     statements: ['2.8.19'],
     rule: 'Known keys of `evaluation_metadata` have the types that the specification shows.',
     reason: 'The object is free-form, so other types are only reported.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-040': {
     level: 'must',
@@ -308,7 +308,7 @@ export const chatRequirements = {
     statements: ['2.8.8'],
     rule: '`choices[].message.tool_calls` is an array of objects, if present.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-041': {
     level: 'must',
@@ -316,7 +316,7 @@ export const chatRequirements = {
     statements: ['2.8.20'],
     rule: 'Each tool call has an `id` string.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-042': {
     level: 'must',
@@ -324,7 +324,7 @@ export const chatRequirements = {
     statements: ['2.8.21'],
     rule: 'The `type` of each tool call is `function`.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-043': {
     level: 'must',
@@ -332,7 +332,7 @@ export const chatRequirements = {
     statements: ['2.8.22'],
     rule: 'Each tool call has a `function` object.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-044': {
     level: 'must',
@@ -340,7 +340,7 @@ export const chatRequirements = {
     statements: ['2.8.23'],
     rule: 'Each tool call has a `function.name` string.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-045': {
     level: 'must',
@@ -348,7 +348,7 @@ export const chatRequirements = {
     statements: ['2.8.24'],
     rule: 'The `function.arguments` of each tool call is a string that contains JSON.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-046': {
     level: 'must',
@@ -356,7 +356,7 @@ export const chatRequirements = {
     statements: ['2.8.25', '2.8.26'],
     rule: 'Each tool call has a `function.result` object.',
     reason: TOOLS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-047': {
     level: 'must',
@@ -365,7 +365,7 @@ export const chatRequirements = {
     rule: 'Each tool in `metadata.tools_used` has a tool call in the reply.',
     reason:
       'Evals score the complete sequence of tool calls; a name without a call shows that some are missing.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-048': {
     level: 'must',
@@ -373,7 +373,7 @@ export const chatRequirements = {
     statements: ['2.7.14'],
     rule: 'A reply never waits for the service to run a tool.',
     reason: 'The service has no tools; a reply that asks it to run one ends the conversation.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-050': {
     level: 'must',
@@ -382,7 +382,7 @@ export const chatRequirements = {
     rule: 'A reply contains nothing that only another session sent, unless both sessions have the same user.',
     reason:
       'A conversation that leaks into another one makes both scores worthless. Requests without a session must not share a conversation either.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-051': {
     level: 'may',
@@ -391,7 +391,7 @@ export const chatRequirements = {
     rule: 'Different sessions have different values of `chat_id`.',
     reason:
       "An id that two conversations share identifies neither. The specification doesn't forbid it, so it is only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-060': {
     level: 'must',
@@ -399,7 +399,7 @@ export const chatRequirements = {
     statements: ['2.7.1', '4.5.6', '7.b3', '7.b4'],
     rule: 'A chat request without `messages` gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-061': {
     level: 'must',
@@ -407,7 +407,7 @@ export const chatRequirements = {
     statements: ['2.7.1', '4.5.6', '7.b3'],
     rule: 'A chat request whose `messages` is not an array of objects gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-062': {
     level: 'must',
@@ -415,7 +415,7 @@ export const chatRequirements = {
     statements: ['2.7.3', '4.5.6', '7.b3'],
     rule: 'A message whose `role` is missing or not a string gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-063': {
     level: 'must',
@@ -423,7 +423,7 @@ export const chatRequirements = {
     statements: ['2.7.3', '4.5.6', '7.b3'],
     rule: 'A message with a `role` other than `system`, `user`, and `assistant` gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-064': {
     level: 'must',
@@ -431,7 +431,7 @@ export const chatRequirements = {
     statements: ['2.7.4', '4.5.6', '7.b3'],
     rule: 'A message without `content` gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-065': {
     level: 'must',
@@ -439,7 +439,7 @@ export const chatRequirements = {
     statements: ['2.7.4', '4.5.6', '7.b3'],
     rule: 'A message whose `content` is a number, an object, or `null` gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-066': {
     level: 'must',
@@ -447,7 +447,7 @@ export const chatRequirements = {
     statements: ['4.5.4', '4.5.6', '7.b3'],
     rule: 'A chat request whose body is not a JSON object gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-070': {
     level: 'must',
@@ -455,7 +455,7 @@ export const chatRequirements = {
     statements: ['4.5.6', '7.b1'],
     rule: 'The body of a 400, 429, or 500 response is JSON with an `error` object.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-071': {
     level: 'must',
@@ -463,7 +463,7 @@ export const chatRequirements = {
     statements: ['7.b1', '7.b2'],
     rule: '`error.message`, `error.type`, and `error.code` are strings.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-072': {
     level: 'must',
@@ -471,7 +471,7 @@ export const chatRequirements = {
     statements: ['4.5.6', '7.b3', '7.b4'],
     rule: 'A 400 response has the type `invalid_request_error` and the code `bad_request`.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-073': {
     level: 'must',
@@ -479,7 +479,7 @@ export const chatRequirements = {
     statements: ['4.5.6', '7.b6'],
     rule: 'A 429 response has the type `rate_limit_error` and the code `rate_limit_exceeded`.',
     reason: 'The service waits and retries only if it can tell that the rate limit is the cause.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-074': {
     level: 'must',
@@ -487,7 +487,7 @@ export const chatRequirements = {
     statements: ['4.5.6', '7.b7'],
     rule: 'A 500 response has the type `internal_error` and the code `server_error`.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CHAT-080': {
     level: 'target',
@@ -495,7 +495,7 @@ export const chatRequirements = {
     statements: ['8.b2'],
     rule: 'The median latency of chat responses is under 5 s.',
     reason: 'Every simulation waits for these replies, so slow ones prolong it.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-081': {
     level: 'may',
@@ -503,7 +503,7 @@ export const chatRequirements = {
     statements: ['8.b2'],
     rule: 'The highest latency of a chat response is under 5 s.',
     reason: 'The target names no percentile, so the slowest reply is only reported.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-082': {
     level: 'must',
@@ -511,7 +511,7 @@ export const chatRequirements = {
     statements: ['4.5.7'],
     rule: 'The sandbox is reachable over HTTPS.',
     reason: 'The service sends its key and its conversations there; plain HTTP exposes both.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CHAT-083': {
     level: 'may',
@@ -520,7 +520,7 @@ export const chatRequirements = {
     rule: 'A chat request with a wrong key gets an error response.',
     reason:
       'Without a key check, anyone who knows the address can use the agent. A key is recommended, not required, so its absence is only reported.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
 } as const satisfies Ledger;
 

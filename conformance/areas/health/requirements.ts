@@ -13,7 +13,7 @@ export const healthRequirements = {
     statements: ['4.6.1', '4.6.2', '4.6.3', '4.6.5', '4.6.6', '3.3.1'],
     rule: '`GET /health` responds with 200, 503, or 500 and a JSON object.',
     reason: STATUS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-002': {
     level: 'must',
@@ -21,7 +21,7 @@ export const healthRequirements = {
     statements: ['3.3.1', '4.6.6'],
     rule: 'A response with the status `healthy` has HTTP status 200.',
     reason: STATUS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-003': {
     level: 'must',
@@ -29,7 +29,7 @@ export const healthRequirements = {
     statements: ['3.3.2', '4.6.6'],
     rule: 'A response with the status `degraded` has HTTP status 200.',
     reason: STATUS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'HEALTH-004': {
     level: 'must',
@@ -37,7 +37,7 @@ export const healthRequirements = {
     statements: ['3.3.3', '7.b10', '4.6.6'],
     rule: 'A response with the status `unhealthy` has HTTP status 503.',
     reason: STATUS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'HEALTH-005': {
     level: 'must',
@@ -46,7 +46,7 @@ export const healthRequirements = {
     rule: '`GET /health` works without a key.',
     reason:
       'The service checks health before it knows whether its key works; a 401 looks like a broken sandbox.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-006': {
     level: 'must',
@@ -54,7 +54,7 @@ export const healthRequirements = {
     statements: ['4.6.3'],
     rule: '`GET /health` responds the same with and without `Accept: application/json`.',
     reason: 'The service may send this header; a sandbox that rejects it looks broken.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-007': {
     level: 'must',
@@ -62,7 +62,7 @@ export const healthRequirements = {
     statements: ['4.6.1', '4.6.5'],
     rule: '`GET /health` still responds after malformed requests.',
     reason: 'One malformed request must not take the sandbox down for other simulations.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-010': {
     level: 'must',
@@ -70,7 +70,7 @@ export const healthRequirements = {
     statements: ['2.10.1', '2.10.2', '7.b10'],
     rule: '`status` is `healthy`, `degraded`, or `unhealthy`.',
     reason: STATUS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-011': {
     level: 'must',
@@ -78,7 +78,7 @@ export const healthRequirements = {
     statements: ['2.10.3', '7.b10'],
     rule: '`timestamp` is an ISO 8601 string.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-012': {
     level: 'must',
@@ -86,7 +86,7 @@ export const healthRequirements = {
     statements: ['2.10.4', '2.10.5'],
     rule: '`version` is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-013': {
     level: 'must',
@@ -94,7 +94,7 @@ export const healthRequirements = {
     statements: ['2.10.7', '2.10.8'],
     rule: '`uptime` is an integer, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-014': {
     level: 'must',
@@ -102,7 +102,7 @@ export const healthRequirements = {
     statements: ['2.10.9', '2.10.10'],
     rule: '`webrtc_status` is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-015': {
     level: 'may',
@@ -111,7 +111,7 @@ export const healthRequirements = {
     rule: '`webrtc_status` is typically `operational`.',
     reason:
       'The specification shows only this value and requires none, so other values are only reported.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-016': {
     level: 'must',
@@ -119,7 +119,7 @@ export const healthRequirements = {
     statements: ['2.10.12', '2.10.13'],
     rule: '`dependencies` is an object, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-017': {
     level: 'must',
@@ -127,7 +127,7 @@ export const healthRequirements = {
     statements: ['2.10.14'],
     rule: '`database`, `llm_service`, and `external_apis` in `dependencies` are `healthy` or `unhealthy`, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-018': {
     level: 'must',
@@ -135,7 +135,7 @@ export const healthRequirements = {
     statements: ['2.10.15', '2.10.16'],
     rule: '`metrics` is an object, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-019': {
     level: 'must',
@@ -143,7 +143,7 @@ export const healthRequirements = {
     statements: ['2.10.17'],
     rule: '`metrics.response_time_avg` is a number, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-020': {
     level: 'must',
@@ -152,7 +152,7 @@ export const healthRequirements = {
     rule: '`error_rate`, `memory_usage`, and `cpu_usage` in `metrics` are numbers from 0 to 100, if present.',
     reason:
       "The service reads them as percentages; bytes, units, or negative numbers can't be read that way.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-021': {
     level: 'must',
@@ -161,7 +161,7 @@ export const healthRequirements = {
     rule: '`error` is an object, and is present only when `status` is `unhealthy`.',
     reason:
       "With an error next to a healthy status, the service can't tell which of the two is true.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-022': {
     level: 'must',
@@ -169,7 +169,7 @@ export const healthRequirements = {
     statements: ['2.10.20'],
     rule: '`error` of an unhealthy response has `message` and `details`.',
     reason: "Without them, the customer doesn't learn why a simulation can't start.",
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'HEALTH-023': {
     level: 'may',
@@ -177,7 +177,7 @@ export const healthRequirements = {
     statements: ['2.10.19'],
     rule: 'An unhealthy response has an `error`.',
     reason: "The specification doesn't clearly require it, so its absence is only reported.",
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'HEALTH-030': {
     level: 'target',
@@ -186,7 +186,7 @@ export const healthRequirements = {
     rule: 'The median latency of `GET /health` is under 2 s.',
     reason:
       'The service requests it before each simulation, so a slow response delays every start.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-031': {
     level: 'must',
@@ -194,7 +194,7 @@ export const healthRequirements = {
     statements: ['8.b6'],
     rule: 'Every `GET /health` response arrives within 10 s.',
     reason: "The service gives up after 10 s, and the simulation doesn't start.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'HEALTH-032': {
     level: 'must',
@@ -202,7 +202,7 @@ export const healthRequirements = {
     statements: ['4.6.7', '4.6.8', '7.b9', '7.b1', '7.b2'],
     rule: 'A 500 response of `GET /health` has the type `internal_error` and the code `health_check_failed`.',
     reason: 'Only these values distinguish a failed health check from a failed agent.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'HEALTH-033': {
     level: 'may',
@@ -211,7 +211,7 @@ export const healthRequirements = {
     rule: '`timestamp` is within 60 s of the clock of the machine that runs the check.',
     reason:
       "A wrong clock puts events in the wrong order. The specification doesn't require the current time, so a difference is only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;
 

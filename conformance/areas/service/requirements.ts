@@ -15,7 +15,7 @@ export const authenticationRequirements = {
     statements: ['4.1.2', '4.2.3', '5.a1'],
     rule: 'The service refuses requests without the API key header.',
     reason: OPEN_ACCESS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-030': {
     level: 'must',
@@ -23,7 +23,7 @@ export const authenticationRequirements = {
     statements: ['5.a1'],
     rule: 'The service refuses requests with an unknown API key.',
     reason: OPEN_ACCESS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;
 

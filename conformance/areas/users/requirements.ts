@@ -17,7 +17,7 @@ export const usersRequirements = {
     statements: ['4.7.1', '4.7.2', '4.7.3', '4.7.4', '4.7.5', '3.2.1'],
     rule: 'A create request with every optional field gets a 2xx response with a JSON object.',
     reason: 'Simulations that need a user start with this request.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-002': {
     level: 'must',
@@ -25,7 +25,7 @@ export const usersRequirements = {
     statements: ['2.9.1', '2.9.6', '2.9.11'],
     rule: 'A create request with only `user_id` succeeds.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-003': {
     level: 'must',
@@ -33,7 +33,7 @@ export const usersRequirements = {
     statements: ['2.9.6', '2.9.10', '2.9.12'],
     rule: 'A create request succeeds with any strings in `profile`, with any of its fields, and without `metadata`.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-004': {
     level: 'must',
@@ -41,7 +41,7 @@ export const usersRequirements = {
     statements: ['2.9.11', '2.9.5', '2.9.7', '2.9.8', '2.9.9'],
     rule: 'A create request succeeds with any valid values in `metadata`, with any of its fields, and without `profile`.',
     reason: OPTIONAL_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-007': {
     level: 'must',
@@ -50,7 +50,7 @@ export const usersRequirements = {
     rule: 'A create request with a `user_id` of 64 characters succeeds.',
     reason:
       "The service may send ids of this length; a simulation with such a user couldn't start.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-008': {
     level: 'must',
@@ -59,7 +59,7 @@ export const usersRequirements = {
     rule: 'A create request succeeds with letters, digits, and underscores in any order in `user_id`, with or without the prefix `sim_user_`.',
     reason:
       'The prefix is customary, not required; a sandbox that requires it refuses valid users.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-009': {
     level: 'must',
@@ -67,7 +67,7 @@ export const usersRequirements = {
     statements: ['4.7.4', '4.7.5'],
     rule: 'A valid create request succeeds after malformed ones.',
     reason: 'One malformed request must not take the sandbox down for other simulations.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-010': {
     level: 'must',
@@ -75,7 +75,7 @@ export const usersRequirements = {
     statements: ['4.7.4', '4.7.5', '4.8.2', '3.2.1', '3.2.2'],
     rule: 'Every valid create or delete request gets a complete response that is not a server error.',
     reason: "A simulation whose user can't be created doesn't start.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-020': {
     level: 'must',
@@ -83,7 +83,7 @@ export const usersRequirements = {
     statements: ['2.9.13'],
     rule: 'The create response has a `user_id` string.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-021': {
     level: 'must',
@@ -91,7 +91,7 @@ export const usersRequirements = {
     statements: ['2.9.14', '2.9.13'],
     rule: '`user_id` of the create response equals the one in the request.',
     reason: 'The service sends this id with every turn; another id names another user.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-022': {
     level: 'must',
@@ -99,7 +99,7 @@ export const usersRequirements = {
     statements: ['2.9.15'],
     rule: '`created_at` is an ISO 8601 string.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-023': {
     level: 'must',
@@ -107,7 +107,7 @@ export const usersRequirements = {
     statements: ['2.9.16', '2.9.17', '3.2.1'],
     rule: '`status` of the create response is `active`, `inactive`, or `pending`.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-024': {
     level: 'must',
@@ -115,7 +115,7 @@ export const usersRequirements = {
     statements: ['2.9.18'],
     rule: '`session_id` of the create response is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-025': {
     level: 'must',
@@ -123,7 +123,7 @@ export const usersRequirements = {
     statements: ['2.9.19'],
     rule: '`profile_id` is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-026': {
     level: 'must',
@@ -131,7 +131,7 @@ export const usersRequirements = {
     statements: ['2.9.20'],
     rule: '`capabilities` is an array of strings, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-030': {
     level: 'must',
@@ -140,7 +140,7 @@ export const usersRequirements = {
     rule: 'A delete request gets a 2xx response with a JSON object.',
     reason:
       "The service looks for the confirmation in the body; an empty 204 doesn't confirm the deletion.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-031': {
     level: 'must',
@@ -148,7 +148,7 @@ export const usersRequirements = {
     statements: ['2.9.21'],
     rule: '`user_id` of the delete response equals the one in the path.',
     reason: 'The service matches the response to the user by this id; another id confirms nothing.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-032': {
     level: 'must',
@@ -156,7 +156,7 @@ export const usersRequirements = {
     statements: ['2.9.22'],
     rule: '`deleted_at` is an ISO 8601 string.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-033': {
     level: 'must',
@@ -164,7 +164,7 @@ export const usersRequirements = {
     statements: ['2.9.23', '3.2.2'],
     rule: '`status` of the delete response is `deleted`.',
     reason: 'Only this value confirms the deletion.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-034': {
     level: 'must',
@@ -173,7 +173,7 @@ export const usersRequirements = {
     rule: "A delete request for an unknown user doesn't get a server error.",
     reason:
       'The specification leaves the status open, but a server error means that the sandbox broke.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-060': {
     level: 'must',
@@ -181,7 +181,7 @@ export const usersRequirements = {
     statements: ['2.9.1', '7.b3'],
     rule: 'A create request without `user_id` gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-061': {
     level: 'must',
@@ -189,7 +189,7 @@ export const usersRequirements = {
     statements: ['2.9.1', '2.9.2', '7.b3', '7.b5', '4.7.7'],
     rule: 'A create request whose `user_id` is not a string gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-062': {
     level: 'must',
@@ -197,7 +197,7 @@ export const usersRequirements = {
     statements: ['2.9.2', '4.7.7', '7.b5'],
     rule: 'A `user_id` with a hyphen, space, dot, slash, or line break gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-063': {
     level: 'must',
@@ -205,7 +205,7 @@ export const usersRequirements = {
     statements: ['2.9.3', '4.7.7', '7.b5', '8.b9'],
     rule: 'A `user_id` of 65 characters gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-064': {
     level: 'must',
@@ -213,7 +213,7 @@ export const usersRequirements = {
     statements: ['2.9.2', '4.7.7', '7.b5'],
     rule: 'An empty `user_id` gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-065': {
     level: 'must',
@@ -221,7 +221,7 @@ export const usersRequirements = {
     statements: ['4.7.4', '7.b3'],
     rule: 'A create request whose body is not a JSON object gets a 400 response.',
     reason: REFUSAL_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-066': {
     level: 'must',
@@ -229,7 +229,7 @@ export const usersRequirements = {
     statements: ['4.7.6', '7.b8'],
     rule: 'A create request for an existing user gets a 4xx response.',
     reason: 'Two simulations would share one user.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-070': {
     level: 'must',
@@ -237,7 +237,7 @@ export const usersRequirements = {
     statements: ['7.b1'],
     rule: 'The body of a 400, 429, or 500 response, or of a refused duplicate, is JSON with an `error` object.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-071': {
     level: 'must',
@@ -245,7 +245,7 @@ export const usersRequirements = {
     statements: ['7.b1', '7.b2'],
     rule: '`error.message`, `error.type`, and `error.code` are strings.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-072': {
     level: 'must',
@@ -253,7 +253,7 @@ export const usersRequirements = {
     statements: ['4.7.7', '7.b3', '7.b5'],
     rule: 'A 400 response has the type `invalid_request_error` and the code `bad_request`.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-073': {
     level: 'must',
@@ -261,7 +261,7 @@ export const usersRequirements = {
     statements: ['7.b6'],
     rule: 'A 429 response has the type `rate_limit_error` and the code `rate_limit_exceeded`.',
     reason: 'The service waits and retries only if it can tell that the rate limit is the cause.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-074': {
     level: 'must',
@@ -269,7 +269,7 @@ export const usersRequirements = {
     statements: ['7.b7'],
     rule: 'A 500 response has the type `internal_error` and the code `server_error`.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-075': {
     level: 'must',
@@ -278,7 +278,7 @@ export const usersRequirements = {
     rule: 'A refused duplicate has the type `duplicate_user_error` and the code `user_exists`.',
     reason:
       'The service can choose another id instead of giving up only if it can tell that the user exists.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'USERS-080': {
     level: 'may',
@@ -286,7 +286,7 @@ export const usersRequirements = {
     statements: ['4.7.8'],
     rule: '`POST /users` succeeds with any 2xx status.',
     reason: "The specification doesn't state the status, so it is only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-081': {
     level: 'may',
@@ -294,7 +294,7 @@ export const usersRequirements = {
     statements: ['4.8.3'],
     rule: '`DELETE /users/{user_id}` succeeds with any 2xx status.',
     reason: "The specification doesn't state the status, so it is only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-082': {
     level: 'may',
@@ -303,7 +303,7 @@ export const usersRequirements = {
     rule: 'Every user that the check creates is deleted at the end.',
     reason:
       'Users that remain clutter the sandbox. Deletion is optional, so they are only reported.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'USERS-083': {
     level: 'may',
@@ -312,7 +312,7 @@ export const usersRequirements = {
     rule: 'A create request with a wrong key gets an error response.',
     reason:
       'Without a key check, anyone who knows the address can create users. A key is recommended, not required, so its absence is only reported.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
 } as const satisfies Ledger;
 

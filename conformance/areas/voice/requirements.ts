@@ -17,7 +17,7 @@ export const voiceRequirements = {
     statements: ['4.9.1', '4.9.2', '4.9.3', '1.4'],
     rule: 'A WebSocket request with the subprotocol `voice-agent` and the key opens a WebSocket.',
     reason: 'Every call starts with this request.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-002': {
     level: 'must',
@@ -26,7 +26,7 @@ export const voiceRequirements = {
     rule: 'The handshake response names no subprotocol other than `voice-agent`.',
     reason:
       "A WebSocket client must close the connection when the server selects a subprotocol that the client didn't offer.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-003': {
     level: 'may',
@@ -35,7 +35,7 @@ export const voiceRequirements = {
     rule: 'The handshake response names the subprotocol `voice-agent`.',
     reason:
       "Many clients close the connection without it. The specification doesn't require it, so it is only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-004': {
     level: 'must',
@@ -44,7 +44,7 @@ export const voiceRequirements = {
     rule: 'A WebSocket request without the subprotocol `voice-agent` starts no call.',
     reason:
       'The interface requires the subprotocol; without the check, any WebSocket client can start a call.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-005': {
     level: 'may',
@@ -53,7 +53,7 @@ export const voiceRequirements = {
     rule: 'A WebSocket request with a wrong key is refused.',
     reason:
       'Without a key check, anyone who knows the address can place calls. A key is recommended, not required, so its absence is only reported.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-006': {
     level: 'must',
@@ -61,7 +61,7 @@ export const voiceRequirements = {
     statements: ['4.9.4'],
     rule: 'The address of the voice WebSocket starts with `wss://`.',
     reason: 'The service sends its key and the audio of its users over this connection.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-010': {
     level: 'must',
@@ -81,7 +81,7 @@ export const voiceRequirements = {
     ],
     rule: 'A `start_call` message in the full form, with `audio_config` in `metadata`, gets a `call_ready` message.',
     reason: 'Every voice simulation starts with this message.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-011': {
     level: 'must',
@@ -89,7 +89,7 @@ export const voiceRequirements = {
     statements: ['6.9', '6.10', '6.34', '2.11.2', '2.11.3'],
     rule: 'A `start_call` message in the minimal form, with `audio_config` at the top level, gets a `call_ready` message.',
     reason: "The service sends both forms; a sandbox that supports only one can't take all calls.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-012': {
     level: 'must',
@@ -98,7 +98,7 @@ export const voiceRequirements = {
     rule: 'A `start_call` message without `user_id`, `session_id`, or most of `metadata` gets a `call_ready` message.',
     reason:
       'The service may omit optional fields; a sandbox that requires them refuses valid calls.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-013': {
     level: 'must',
@@ -106,7 +106,7 @@ export const voiceRequirements = {
     statements: ['6.34'],
     rule: 'A valid call continues without an `error` message until the caller hangs up.',
     reason: 'A call that ends early ends the simulation without a result.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-014': {
     level: 'must',
@@ -114,7 +114,7 @@ export const voiceRequirements = {
     statements: ['4.9.6', '6.3'],
     rule: 'Every message of the sandbox is a JSON object with a `type` string.',
     reason: 'The service tells messages apart by `type`; it ignores a message without one.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-015': {
     level: 'may',
@@ -122,7 +122,7 @@ export const voiceRequirements = {
     statements: ['6.3'],
     rule: 'The sandbox sends its messages in text frames.',
     reason: "The specification doesn't state the frame type, so binary frames are only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-016': {
     level: 'may',
@@ -131,7 +131,7 @@ export const voiceRequirements = {
     rule: 'The sandbox sends only messages whose type the interface defines.',
     reason:
       'The service ignores other messages. They are reported because they help to understand a call.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-020': {
     level: 'must',
@@ -139,7 +139,7 @@ export const voiceRequirements = {
     statements: ['6.12', '6.10'],
     rule: '`call_ready` has a `call_id` string.',
     reason: IDS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-021': {
     level: 'must',
@@ -147,7 +147,7 @@ export const voiceRequirements = {
     statements: ['6.13', '6.14', '6.10'],
     rule: '`call_ready` has a `webrtc_offer` with the type `offer` and an `sdp` string.',
     reason: OFFER_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-022': {
     level: 'must',
@@ -155,7 +155,7 @@ export const voiceRequirements = {
     statements: ['6.11'],
     rule: '`session_id` of `call_ready` is a string, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-023': {
     level: 'must',
@@ -163,7 +163,7 @@ export const voiceRequirements = {
     statements: ['6.11'],
     rule: '`session_id` of `call_ready` equals the one in `start_call`.',
     reason: IDS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-024': {
     level: 'must',
@@ -171,7 +171,7 @@ export const voiceRequirements = {
     statements: ['6.15', '6.16', '6.17'],
     rule: 'In `metadata` of `call_ready`, `agent_ready` is a boolean, and `audio_codec` and `estimated_setup_time` are strings, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-025': {
     level: 'must',
@@ -179,7 +179,7 @@ export const voiceRequirements = {
     statements: ['6.18', '6.19', '6.20'],
     rule: 'In `evaluation_metadata` of `call_ready`, `connection_quality` is a string, and `setup_success` and `audio_path_established` are booleans, if present.',
     reason: SHAPE_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-026': {
     level: 'must',
@@ -187,7 +187,7 @@ export const voiceRequirements = {
     statements: ['6.12'],
     rule: 'Every call has its own `call_id`.',
     reason: IDS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-027': {
     level: 'may',
@@ -196,7 +196,7 @@ export const voiceRequirements = {
     rule: '`audio_codec` of `call_ready` equals the codec in `start_call`.',
     reason:
       "The specification doesn't require it, but a difference often means that the codec of the call is wrong.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-030': {
     level: 'should',
@@ -205,7 +205,7 @@ export const voiceRequirements = {
     rule: 'The sandbox sends a `conversation_update` message after a spoken turn that it replied to.',
     reason:
       "Evals read the conversation from these messages. The service doesn't request them, so a missing one is only a warning.",
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-031': {
@@ -215,7 +215,7 @@ export const voiceRequirements = {
     rule: '`transcript` of `conversation_update` has the strings `user` and `agent`.',
     reason:
       'Evals read the conversation from these strings; without them, they have nothing to score.',
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-032': {
@@ -224,7 +224,7 @@ export const voiceRequirements = {
     statements: ['6.23'],
     rule: '`call_id` of `conversation_update` equals the one in `call_ready`.',
     reason: IDS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-033': {
@@ -233,7 +233,7 @@ export const voiceRequirements = {
     statements: ['6.22'],
     rule: '`session_id` of `conversation_update` equals the one in `start_call`.',
     reason: IDS_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-034': {
@@ -242,7 +242,7 @@ export const voiceRequirements = {
     statements: ['6.25', '6.26', '6.27'],
     rule: 'In `metadata` of `conversation_update`, `audio_quality` is a string, `response_time_ms` is an integer, and `confidence_score` is a number, if present.',
     reason: SHAPE_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-035': {
@@ -251,7 +251,7 @@ export const voiceRequirements = {
     statements: ['6.28', '6.29', '6.30', '6.31'],
     rule: 'In `evaluation_metadata` of `conversation_update`, `understood_intent` and `appropriate_response` are booleans, and `tone` and `next_action` are strings, if present.',
     reason: SHAPE_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-040': {
@@ -260,7 +260,7 @@ export const voiceRequirements = {
     statements: ['7.b14', '6.32', '2.11.3'],
     rule: 'A `start_call` message with an unknown codec gets an `error` message instead of `call_ready`.',
     reason: 'Without an error, the service waits for audio that it can never decode.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-041': {
     level: 'must',
@@ -268,7 +268,7 @@ export const voiceRequirements = {
     statements: ['6.33', '6.32'],
     rule: '`error.code` and `error.message` are strings; `error.details` is a string, if present.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-042': {
     level: 'should',
@@ -276,7 +276,7 @@ export const voiceRequirements = {
     statements: ['7.b11', '7.b13'],
     rule: '`error.code` is `connection_failed` or `audio_error`.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-043': {
     level: 'should',
@@ -284,7 +284,7 @@ export const voiceRequirements = {
     statements: ['7.b13', '7.b14'],
     rule: 'An `error` message about the codec has the code `audio_error`.',
     reason: ERROR_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-044': {
     level: 'should',
@@ -292,7 +292,7 @@ export const voiceRequirements = {
     statements: ['7.b12'],
     rule: "The sandbox sends an `error` message with the code `connection_failed` when the WebRTC connection can't be established.",
     reason: 'Without this error, the service waits until its own timeout.',
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-045': {
@@ -302,7 +302,7 @@ export const voiceRequirements = {
     rule: 'The sandbox closes the WebSocket after an error with a close code that states the cause.',
     reason:
       "The specification doesn't list the close codes, so they are only reported under observed behavior.",
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'VOICE-050': {
     level: 'must',
@@ -310,7 +310,7 @@ export const voiceRequirements = {
     statements: ['4.9.5', '6.14'],
     rule: 'The SDP offer has an audio section that is not disabled by port 0.',
     reason: OFFER_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-051': {
     level: 'must',
@@ -319,7 +319,7 @@ export const voiceRequirements = {
     rule: 'The audio section of the offer uses DTLS-SRTP (`UDP/TLS/RTP/SAVPF`).',
     reason:
       "WebRTC requires media to be encrypted with DTLS-SRTP; the service can't connect with another profile.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-052': {
     level: 'must',
@@ -328,7 +328,7 @@ export const voiceRequirements = {
     rule: 'The offer has the fingerprint of the DTLS certificate.',
     reason:
       "Without it, the service can't verify who it shares encryption keys with, so it doesn't connect.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-053': {
     level: 'must',
@@ -336,7 +336,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: '`a=setup` of the offer states which side starts the DTLS handshake.',
     reason: 'Without it, both sides may wait for the other one to start.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-054': {
     level: 'should',
@@ -344,7 +344,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: '`a=setup` of the offer is `actpass`.',
     reason: 'WebRTC lets the answering side choose; some WebRTC stacks refuse any other value.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-055': {
     level: 'must',
@@ -353,7 +353,7 @@ export const voiceRequirements = {
     rule: 'The offer has an `ice-ufrag` of at least 4 characters and an `ice-pwd` of at least 22 characters.',
     reason:
       'ICE authenticates its connectivity checks with them; without them, no network path is found.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-056': {
     level: 'must',
@@ -362,7 +362,7 @@ export const voiceRequirements = {
     rule: 'The offer lists Opus as `opus/48000/2` when the call requests Opus.',
     reason:
       "This is the name of Opus at every sampling rate; a WebRTC stack doesn't recognize another name.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-057': {
     level: 'should',
@@ -370,7 +370,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'The offer has `a=rtcp-mux`.',
     reason: 'WebRTC uses one port for RTP and RTCP; some WebRTC stacks refuse an offer without it.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-058': {
     level: 'should',
@@ -378,7 +378,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: '`a=group:BUNDLE` of the offer lists the `mid` of the audio section.',
     reason: 'Some WebRTC stacks refuse an offer without it.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-059': {
     level: 'must',
@@ -386,7 +386,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'The audio section of the offer is `sendrecv`.',
     reason: 'The simulated user and the agent must hear each other.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-060': {
     level: 'must',
@@ -394,7 +394,7 @@ export const voiceRequirements = {
     statements: ['6.12', '6.23', '6.11', '6.22'],
     rule: 'No message of a call contains an id of a concurrent call.',
     reason: IDS_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-061': {
@@ -403,7 +403,7 @@ export const voiceRequirements = {
     statements: ['6.34', '4.9.5'],
     rule: 'A call continues when a concurrent call hangs up.',
     reason: 'The service runs simulations concurrently; one that ends must not end the others.',
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-062': {
@@ -413,7 +413,7 @@ export const voiceRequirements = {
     rule: 'The offer contains the ICE candidates.',
     reason:
       'The interface defines no message for separate candidates, so a service may not know how to receive them.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-063': {
     level: 'may',
@@ -421,7 +421,7 @@ export const voiceRequirements = {
     statements: ['6.14'],
     rule: 'Every line of the offer ends with CRLF, including the last one.',
     reason: 'Some WebRTC stacks refuse other line endings, above all on the last line.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-070': {
     level: 'must',
@@ -429,7 +429,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'The WebRTC connection is established after the answer to the offer: ICE finds a network path and DTLS secures it.',
     reason: MEDIA_REASON,
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-071': {
@@ -438,7 +438,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'The sandbox sends audio packets.',
     reason: MEDIA_REASON,
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-072': {
@@ -447,7 +447,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'Audio packets have the payload type that offer and answer agree on.',
     reason: "A receiver doesn't know how to decode any other payload type, so the audio is lost.",
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-073': {
@@ -456,7 +456,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'The sequence numbers of audio packets increase by one.',
     reason: 'The receiver needs them to detect lost and reordered packets.',
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-074': {
@@ -466,7 +466,7 @@ export const voiceRequirements = {
     rule: 'The timestamps of audio packets advance by 48,000 per second.',
     reason:
       'Opus uses this clock at every sampling rate; with another clock, the audio plays too fast or too slow.',
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-075': {
@@ -476,7 +476,7 @@ export const voiceRequirements = {
     rule: 'The payload of every audio packet is valid Opus.',
     reason:
       "A receiver drops packets that it can't decode, so the simulated user hears gaps or silence.",
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
   'VOICE-076': {
@@ -485,7 +485,7 @@ export const voiceRequirements = {
     statements: ['4.9.5'],
     rule: 'The audio of the sandbox contains audible sound.',
     reason: "A simulated user who hears only silence can't hold a conversation.",
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-077': {
@@ -494,7 +494,7 @@ export const voiceRequirements = {
     statements: ['4.9.5', '6.21'],
     rule: 'The sandbox responds to speech with audio or a `conversation_update` message.',
     reason: 'Without a response, the simulation stops after its first turn.',
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-080': {
@@ -504,7 +504,7 @@ export const voiceRequirements = {
     rule: 'The sandbox stops sending media after the caller hangs up.',
     reason:
       'The interface has no message that ends a call: the closed WebSocket is the only sign. A sandbox that ignores it wastes a call slot.',
-    seen: 'provoked',
+    observability: 'provoked',
     inMedia: true,
   },
   'VOICE-081': {
@@ -513,7 +513,7 @@ export const voiceRequirements = {
     statements: ['6.34', '4.9.1'],
     rule: 'A valid call succeeds after invalid and unusual calls.',
     reason: 'One bad call must not take the sandbox down for other simulations.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-082': {
     level: 'must',
@@ -522,7 +522,7 @@ export const voiceRequirements = {
     rule: '`GET /health` still conforms after the calls.',
     reason:
       'The service checks health before every simulation and skips a sandbox that looks unhealthy.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-083': {
     level: 'may',
@@ -531,7 +531,7 @@ export const voiceRequirements = {
     rule: 'The health response of a sandbox with voice has `webrtc_status`.',
     reason:
       "The specification doesn't say whether a voice agent must send it, so it is only reported.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'VOICE-090': {
     level: 'target',
@@ -540,7 +540,7 @@ export const voiceRequirements = {
     rule: 'The audio latency is less than 200 ms.',
     reason:
       'A slow agent interrupts the natural flow of a conversation. The check measures the network path latency and the response latency of turns, and states that the target is met or missed only if they prove it.',
-    seen: 'black-box',
+    observability: 'black-box',
     inMedia: true,
   },
 } as const satisfies Ledger;

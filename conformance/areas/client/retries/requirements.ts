@@ -8,7 +8,7 @@ export const retryRequirements = {
     statements: ['7.a9'],
     rule: 'After a 429, the client waits until `Retry-After` has passed before it sends the request again.',
     reason: 'The service refuses the request again. A client that never waits never recovers.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CLIENT-031': {
     level: 'should',
@@ -16,7 +16,7 @@ export const retryRequirements = {
     statements: ['7.a8', '7.a9'],
     rule: 'After a 429, the client repeats a request that contains spans or ends a conversation.',
     reason: 'Otherwise its spans are lost, or the conversation stays open for 24 hours.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CLIENT-032': {
     level: 'should',
@@ -25,7 +25,7 @@ export const retryRequirements = {
     rule: 'After a 502, 503, or 504, the client repeats a request that contains spans or ends a conversation.',
     reason:
       'Otherwise a restart of the service loses spans. OTLP exporters retry after these statuses.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CLIENT-033': {
     level: 'should',
@@ -33,7 +33,7 @@ export const retryRequirements = {
     statements: ['4.1.7'],
     rule: 'After a 502, 503, or 504, the client waits for `Retry-After`, or at least 100 ms, before it sends the request again.',
     reason: 'Clients that retry immediately keep an overloaded service from recovering.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CLIENT-034': {
     level: 'should',
@@ -41,7 +41,7 @@ export const retryRequirements = {
     statements: ['3.1.2', '3.1.3'],
     rule: 'Spans that are sent again keep their span ids.',
     reason: 'The service recognizes repeated spans by their ids. With new ids, they count twice.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CLIENT-035': {
     level: 'should',
@@ -49,7 +49,7 @@ export const retryRequirements = {
     statements: ['4.1.9', '7.a1', '7.a5', '7.a7'],
     rule: 'After a 400, 401, 403, 413, or 415, the client does not send the same request again.',
     reason: 'The service refuses it again, and each repetition counts against the rate limit.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'CLIENT-036': {
     level: 'should',
@@ -57,6 +57,6 @@ export const retryRequirements = {
     statements: ['5.a4', '7.a8', '8.a2'],
     rule: 'The client sends at most 120 trace requests per minute.',
     reason: 'The service refuses further requests with 429. Larger batches need fewer requests.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;

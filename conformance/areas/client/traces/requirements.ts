@@ -10,7 +10,7 @@ export const tracesRequirements = {
     statements: ['4.1.3', '7.a7'],
     rule: '`Content-Type` of a trace request is `application/json` or `application/x-protobuf`.',
     reason: SPANS_LOST,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-011': {
     level: 'must',
@@ -18,7 +18,7 @@ export const tracesRequirements = {
     statements: ['4.1.4'],
     rule: '`Content-Encoding` of a trace request is `gzip` or absent.',
     reason: SPANS_LOST,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-012': {
     level: 'must',
@@ -26,7 +26,7 @@ export const tracesRequirements = {
     statements: ['1.7', '2.1.r3c', '2.1.r3d', '4.1.7'],
     rule: 'The body of a trace request is an OTLP trace export request in the format that `Content-Type` names.',
     reason: 'The service refuses the request, or finds no spans in it.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-013': {
     level: 'must',
@@ -34,7 +34,7 @@ export const tracesRequirements = {
     statements: ['7.a5', '8.a1'],
     rule: 'A trace request is at most 10 MB.',
     reason: SPANS_LOST,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-014': {
     level: 'must',
@@ -42,7 +42,7 @@ export const tracesRequirements = {
     statements: ['2.1.3', '4.1.5', '4.1.6', '7.a1'],
     rule: 'A trace request with spans of a conversation has `gen_ai.conversation.id` on a span, or the header `X-Conversation-Id`.',
     reason: SPANS_LOST,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-015': {
     level: 'should',
@@ -50,7 +50,7 @@ export const tracesRequirements = {
     statements: ['1.8', '2.1.2', '2.1.3'],
     rule: 'Every span with `gen_ai.operation.name` has `gen_ai.conversation.id`, unless the request has the header `X-Conversation-Id`.',
     reason: 'A service may drop spans without the id, because it does not know their conversation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-016': {
     level: 'must',
@@ -58,7 +58,7 @@ export const tracesRequirements = {
     statements: ['2.1.1'],
     rule: '`gen_ai.conversation.id` is a non-empty string.',
     reason: 'The service ignores the id, and the span belongs to no conversation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-017': {
     level: 'must',
@@ -66,7 +66,7 @@ export const tracesRequirements = {
     statements: ['2.1.4', '2.1.r2'],
     rule: 'Spans with messages or tool calls have `gen_ai.operation.name`.',
     reason: 'The service ignores spans without it and reports no error.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-018': {
     level: 'may',
@@ -75,7 +75,7 @@ export const tracesRequirements = {
     rule: '`gen_ai.operation.name` is `chat`, `execute_tool`, or `invoke_agent`.',
     reason:
       'Turns and tool calls come only from these spans; the results do not contain other spans.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-019': {
     level: 'must',
@@ -83,7 +83,7 @@ export const tracesRequirements = {
     statements: ['2.1.r1', '2.1.r3'],
     rule: '`traceId` has 32 and `spanId` has 16 hexadecimal digits that are not all zeros.',
     reason: 'The service drops the span. In OTLP/JSON, a common mistake is base64.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-020': {
     level: 'must',
@@ -91,7 +91,7 @@ export const tracesRequirements = {
     statements: ['2.1.r1', '2.1.r3b'],
     rule: '`startTimeUnixNano` and `endTimeUnixNano` are nanoseconds since 1970, and strings in OTLP/JSON.',
     reason: 'Turns get the wrong order and date, and JSON numbers lose digits.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-021': {
     level: 'must',
@@ -99,7 +99,7 @@ export const tracesRequirements = {
     statements: ['2.1.8', '2.1.9', '2.1.10', '2.1.11'],
     rule: '`gen_ai.input.messages` and `gen_ai.output.messages` are strings that contain a JSON array of messages with `role` and `parts`.',
     reason: 'The turn has no text, so no eval can score it.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-022': {
     level: 'must',
@@ -107,7 +107,7 @@ export const tracesRequirements = {
     statements: ['2.1.14'],
     rule: '`gen_ai.usage.input_tokens` and `gen_ai.usage.output_tokens` are integers of 0 or more.',
     reason: 'The token counts of the turn are lost.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-023': {
     level: 'must',
@@ -115,7 +115,7 @@ export const tracesRequirements = {
     statements: ['2.1.13'],
     rule: '`gen_ai.request.model` and `gen_ai.response.model` are strings.',
     reason: 'The model of the turn is lost.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'CLIENT-024': {
     level: 'must',
@@ -123,6 +123,6 @@ export const tracesRequirements = {
     statements: ['3.1.2', '3.1.3'],
     rule: 'Different spans have different span ids.',
     reason: 'Spans are stored by span id, so the service keeps only the first one.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;

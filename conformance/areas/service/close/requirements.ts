@@ -8,7 +8,7 @@ export const closeRequirements = {
     statements: ['1.9', '3.1.4', '4.2.1', '4.2.2', '4.2.3', '4.2.4', '4.2.5', '9.1'],
     rule: '`POST /v1/sessions/{id}/end` without a body returns a JSON object with a 2xx status for a known conversation.',
     reason: 'The conversation would be scored only after 24 hours without activity.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-041': {
     level: 'must',
@@ -16,7 +16,7 @@ export const closeRequirements = {
     statements: ['2.3.1', '2.3.2', '4.2.2'],
     rule: '`conversation_id` in the close response is the id of the closed conversation.',
     reason: 'A client that closes many conversations cannot match the responses to them.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-042': {
     level: 'must',
@@ -24,7 +24,7 @@ export const closeRequirements = {
     statements: ['2.3.3', '3.1.5'],
     rule: '`status` in the close response is `evaluating`.',
     reason: 'Clients wait for results only if they read this status.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-043': {
     level: 'must',
@@ -32,7 +32,7 @@ export const closeRequirements = {
     statements: ['2.3.4'],
     rule: '`run` in the close response is a string.',
     reason: 'Clients use the run name to filter the results.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-044': {
     level: 'must',
@@ -40,7 +40,7 @@ export const closeRequirements = {
     statements: ['2.3.6'],
     rule: '`evaluations_queued` in the close response is an integer of 0 or more.',
     reason: 'Clients wait until this many evaluations are in the results.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-045': {
     level: 'must',
@@ -48,7 +48,7 @@ export const closeRequirements = {
     statements: ['2.3.7', '3.1.10', '3.1.11'],
     rule: 'A repeated `POST /v1/sessions/{id}/end` returns `already_closed: true`.',
     reason: 'A client that retries would not learn that its first call closed the conversation.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-046': {
     level: 'must',
@@ -56,7 +56,7 @@ export const closeRequirements = {
     statements: ['2.3.7'],
     rule: 'The first `POST /v1/sessions/{id}/end` does not return `already_closed: true`.',
     reason: 'The client would believe that someone else had closed the conversation too early.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-047': {
     level: 'must',
@@ -64,7 +64,7 @@ export const closeRequirements = {
     statements: ['3.1.12'],
     rule: 'A conversation that is closed twice appears once in the results, with one outcome per eval.',
     reason: 'Duplicate outcomes distort the pass rate, and each eval costs a model call.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-048': {
     level: 'must',
@@ -72,7 +72,7 @@ export const closeRequirements = {
     statements: ['3.1.19', '3.1.20', '4.2.6', '7.a3'],
     rule: '`POST /v1/sessions/{id}/end` returns 404 for an unknown conversation.',
     reason: 'The client would not notice that its spans never arrived.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-049': {
     level: 'must',
@@ -80,7 +80,7 @@ export const closeRequirements = {
     statements: ['1.10', '2.2.2', '3.1.6'],
     rule: 'Closing a conversation queues every configured eval.',
     reason: 'The results would lack an eval, and nothing would report it.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-050': {
     level: 'must',
@@ -88,7 +88,7 @@ export const closeRequirements = {
     statements: ['2.2.3', '8.a3'],
     rule: 'Closing a conversation queues at most 5 evals.',
     reason: 'Each eval costs a model call for every conversation.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-051': {
     level: 'must',
@@ -96,7 +96,7 @@ export const closeRequirements = {
     statements: ['2.2.6', '3.1.13', '3.1.14'],
     rule: 'Without configured evals, a conversation closes with `evaluations_queued: 0`.',
     reason: 'Customers start sending traces before they choose evals.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-052': {
     level: 'must',
@@ -104,7 +104,7 @@ export const closeRequirements = {
     statements: ['2.2.6', '3.1.21', '4.4.14'],
     rule: 'A conversation that closed without configured evals stays unscored, even when it is closed again later.',
     reason: 'Scoring a backlog costs model calls, so a person must request it.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-053': {
     level: 'must',
@@ -112,7 +112,7 @@ export const closeRequirements = {
     statements: ['3.1.16', '3.1.17'],
     rule: 'Closing a conversation skips a deleted eval and queues the others.',
     reason: 'One deleted eval would stop the remaining evals from scoring.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-054': {
     level: 'must',
@@ -120,7 +120,7 @@ export const closeRequirements = {
     statements: ['2.3.5', '3.1.7'],
     rule: 'Conversations of different dates join different runs.',
     reason: 'Conversations of several days would look like the results of one day.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-055': {
     level: 'must',
@@ -128,7 +128,7 @@ export const closeRequirements = {
     statements: ['1.16', '3.1.7'],
     rule: 'Conversations that start at the same time join the same run.',
     reason: 'The results of one day would be scattered over many runs.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-056': {
     level: 'must',
@@ -136,7 +136,7 @@ export const closeRequirements = {
     statements: ['2.2.5'],
     rule: 'The default base name of a run is `Live traces`.',
     reason: 'People look for the run under this name.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-057': {
     level: 'must',
@@ -144,7 +144,7 @@ export const closeRequirements = {
     statements: ['2.2.4', '2.3.5'],
     rule: '`run` consists of the configured base name and an addition, such as the date.',
     reason: 'People look for the run under this name and distinguish days by the addition.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-058': {
     level: 'must',
@@ -152,7 +152,7 @@ export const closeRequirements = {
     statements: ['3.1.8', '3.1.9', '8.a5'],
     rule: 'The service closes and scores a conversation after 24 idle hours.',
     reason: 'A conversation that no client closes would never be scored.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-059': {
     level: 'must',
@@ -160,7 +160,7 @@ export const closeRequirements = {
     statements: ['8.a5'],
     rule: 'The service does not close a conversation after 23 idle hours.',
     reason: 'Turns that arrive after the close would not be scored.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-105': {
     level: 'must',
@@ -168,7 +168,7 @@ export const closeRequirements = {
     statements: ['2.1.3', '4.1.6'],
     rule: '`POST /v1/sessions/{id}/end` closes a conversation that was named only by `X-Conversation-Id`.',
     reason: 'The accepted spans would belong to no conversation and never be scored.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-106': {
     level: 'must',
@@ -176,6 +176,6 @@ export const closeRequirements = {
     statements: ['4.1.4', '4.1.7'],
     rule: '`POST /v1/sessions/{id}/end` closes a conversation that was sent as protobuf or gzip.',
     reason: 'The service would accept the spans and lose them.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;

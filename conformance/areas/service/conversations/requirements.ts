@@ -11,7 +11,7 @@ export const conversationRequirements = {
     statements: ['1.10', '3.1.6', '3.1.12'],
     rule: 'Spans that arrive after a conversation was scored do not change its outcomes.',
     reason: 'A build that read the results could no longer rely on them.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-061': {
     level: 'must',
@@ -19,7 +19,7 @@ export const conversationRequirements = {
     statements: ['1.8', '3.1.1'],
     rule: 'Spans of two conversations in one trace request create two conversations.',
     reason: 'Exporters batch spans of all conversations; their turns would be mixed or lost.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-062': {
     level: 'must',
@@ -27,7 +27,7 @@ export const conversationRequirements = {
     statements: ['3.1.22', '3.1.23'],
     rule: 'Scoring the backlog uses all configured evals and adds each conversation to the run of its date.',
     reason: 'A backlog of several days would look like the results of one day.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-063': {
     level: 'must',
@@ -35,7 +35,7 @@ export const conversationRequirements = {
     statements: ['3.1.24'],
     rule: 'The service refuses to score the backlog while no evals are configured.',
     reason: 'Scoring would appear to succeed without producing any result.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-064': {
     level: 'must',
@@ -43,7 +43,7 @@ export const conversationRequirements = {
     statements: ['3.1.15'],
     rule: 'A conversation that closed without configured evals keeps its turns until it is scored.',
     reason: 'There would be nothing left to score.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-065': {
     level: 'must',
@@ -51,7 +51,7 @@ export const conversationRequirements = {
     statements: ['2.1.1', '4.2.2'],
     rule: 'Conversation ids that differ only in case identify different conversations.',
     reason: MIXED_TURNS,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-066': {
     level: 'must',
@@ -59,7 +59,7 @@ export const conversationRequirements = {
     statements: ['2.1.1', '4.2.2'],
     rule: '`POST /v1/sessions/{id}/end` accepts ids with encoded spaces, slashes, percent signs, and non-ASCII letters.',
     reason: MIXED_TURNS,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-067': {
     level: 'must',
@@ -68,6 +68,6 @@ export const conversationRequirements = {
     rule: 'A key cannot close a conversation of another owner.',
     reason:
       'Later spans are not scored, so any customer could cut off the conversations of others.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
 } as const satisfies Ledger;

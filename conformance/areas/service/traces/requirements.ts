@@ -13,7 +13,7 @@ export const tracesRequirements = {
     ],
     rule: '`POST /v1/traces` accepts OTLP/JSON with hexadecimal trace and span ids.',
     reason: LOST_SPANS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-002': {
     level: 'must',
@@ -21,7 +21,7 @@ export const tracesRequirements = {
     statements: ['4.1.3', '4.1.7'],
     rule: '`POST /v1/traces` accepts OTLP in protobuf.',
     reason: LOST_SPANS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-003': {
     level: 'must',
@@ -29,7 +29,7 @@ export const tracesRequirements = {
     statements: ['4.1.4'],
     rule: '`POST /v1/traces` accepts gzip-encoded JSON and gzip-encoded protobuf.',
     reason: LOST_SPANS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-004': {
     level: 'must',
@@ -37,7 +37,7 @@ export const tracesRequirements = {
     statements: ['2.1.3', '4.1.5', '4.1.6'],
     rule: '`POST /v1/traces` accepts spans without `gen_ai.conversation.id` when `X-Conversation-Id` names the conversation.',
     reason: LOST_SPANS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-005': {
     level: 'must',
@@ -45,7 +45,7 @@ export const tracesRequirements = {
     statements: ['4.1.8'],
     rule: 'The response to an accepted trace request has status 200.',
     reason: 'Exporters treat other statuses as failures and send the spans again.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-006': {
     level: 'must',
@@ -53,7 +53,7 @@ export const tracesRequirements = {
     statements: ['4.1.8'],
     rule: 'The response to an accepted trace request is an empty `ExportTraceServiceResponse`.',
     reason: 'Exporters read any content as a report of rejected spans.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-007': {
     level: 'must',
@@ -61,7 +61,7 @@ export const tracesRequirements = {
     statements: ['2.1.4', '2.1.r2'],
     rule: 'Spans without `gen_ai.operation.name` cause no error, whether they arrive with a turn or alone.',
     reason: 'Instrumentation exports spans of all kinds together; one error loses the whole batch.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-008': {
     level: 'must',
@@ -70,7 +70,7 @@ export const tracesRequirements = {
     rule: '`POST /v1/traces` accepts a span that was sent before.',
     reason:
       'Exporters resend spans after a timeout and would report an error for data that arrived.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-009': {
     level: 'must',
@@ -78,7 +78,7 @@ export const tracesRequirements = {
     statements: ['2.1.6', '2.1.7', '2.1.12', '2.1.13', '2.1.14', '2.1.15', '2.1.16', '2.1.17'],
     rule: '`POST /v1/traces` accepts `execute_tool` spans, `invoke_agent` spans, failed spans, and all optional attributes.',
     reason: LOST_SPANS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-010': {
     level: 'must',
@@ -87,7 +87,7 @@ export const tracesRequirements = {
     rule: 'Every valid request gets a complete response without a 5xx status.',
     reason:
       "Without such a response, the client can't tell whether its conversation was stored, closed, or scored.",
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-011': {
     level: 'should',
@@ -95,7 +95,7 @@ export const tracesRequirements = {
     statements: ['4.1.9'],
     rule: 'Malformed and unusual requests get a complete response without a 5xx status.',
     reason: 'Exporters retry a 5xx response, so one malformed batch is sent again and again.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-012': {
     level: 'must',
@@ -103,7 +103,7 @@ export const tracesRequirements = {
     statements: ['4.1.3'],
     rule: '`POST /v1/traces` accepts `Content-Type: application/json; charset=utf-8`.',
     reason: LOST_SPANS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-020': {
     level: 'must',
@@ -111,7 +111,7 @@ export const tracesRequirements = {
     statements: ['2.1.3', '4.1.9', '7.a1'],
     rule: '`POST /v1/traces` refuses spans without a conversation id with 400.',
     reason: 'The spans would belong to no conversation, and the sender would not find out.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-021': {
     level: 'must',
@@ -119,7 +119,7 @@ export const tracesRequirements = {
     statements: ['7.a2'],
     rule: 'The 400 response to spans without a conversation id is a JSON object with `message`.',
     reason: 'The message tells the customer how to fix the instrumentation.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-022': {
     level: 'must',
@@ -127,7 +127,7 @@ export const tracesRequirements = {
     statements: ['4.1.9', '7.a7'],
     rule: '`POST /v1/traces` refuses content types other than JSON and protobuf with 415.',
     reason: 'The sender would believe that the service read the body.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-023': {
     level: 'must',
@@ -135,7 +135,7 @@ export const tracesRequirements = {
     statements: ['4.1.9', '7.a5', '8.a1'],
     rule: '`POST /v1/traces` refuses a body larger than 10 MB with 413.',
     reason: 'The status tells the sender to export smaller batches.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-024': {
     level: 'must',
@@ -143,7 +143,7 @@ export const tracesRequirements = {
     statements: ['8.a1'],
     rule: '`POST /v1/traces` accepts a body just under 10 MB.',
     reason: LOST_SPANS,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-026': {
     level: 'must',
@@ -151,7 +151,7 @@ export const tracesRequirements = {
     statements: ['4.1.9', '5.a4', '7.a8', '8.a2'],
     rule: '`POST /v1/traces` returns 429 after 120 requests per minute with one key.',
     reason: 'One exporter that floods the service would slow down ingestion for every other key.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-027': {
     level: 'must',
@@ -159,7 +159,7 @@ export const tracesRequirements = {
     statements: ['7.a9'],
     rule: 'A 429 response has a `Retry-After` header with a number of seconds or a future date.',
     reason: 'Without the header, exporters guess how long to wait or give up and lose spans.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-028': {
     level: 'must',
@@ -167,7 +167,7 @@ export const tracesRequirements = {
     statements: ['5.a4', '8.a2'],
     rule: '`POST /v1/traces` never returns 429 for the first 120 requests per minute with one key.',
     reason: 'Exporters that keep to the documented rate would lose spans.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-031': {
     level: 'must',
@@ -175,6 +175,6 @@ export const tracesRequirements = {
     statements: ['7.a9', '8.a2'],
     rule: 'A request that is sent after the time in `Retry-After` does not get another 429.',
     reason: 'Exporters that wait as instructed would lose spans.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
 } as const satisfies Ledger;

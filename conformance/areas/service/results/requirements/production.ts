@@ -27,7 +27,7 @@ export const productionRequirements = {
     statements: ['1.13', '4.4.1', '4.4.2', '4.4.12', '4.4.19', '9.2'],
     rule: '`GET /api/prod-evaluations/sessions/` returns a JSON object with a 2xx status.',
     reason: 'Builds and reports cannot read any production result.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-071': {
     level: 'must',
@@ -35,7 +35,7 @@ export const productionRequirements = {
     statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', '4.4.12'],
     rule: 'A production page has an `items` array and the integers `total`, `skip`, and `limit`.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-075': {
     level: 'must',
@@ -43,7 +43,7 @@ export const productionRequirements = {
     statements: ['4.4.9', '4.4.10', '8.a6', '8.a8'],
     rule: 'Without `skip` and `limit`, a production page has `skip: 0`, `limit: 50`, and at most 50 items.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-077': {
     level: 'must',
@@ -51,7 +51,7 @@ export const productionRequirements = {
     statements: ['4.4.11', '8.a7'],
     rule: 'A `limit` over 500 returns at most 500 production sessions instead of an error.',
     reason: PAGING,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-078': {
     level: 'must',
@@ -59,7 +59,7 @@ export const productionRequirements = {
     statements: ['4.4.9', '4.4.10'],
     rule: 'A production page repeats the requested `skip` and `limit` and has at most `limit` items.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-080': {
     level: 'must',
@@ -67,7 +67,7 @@ export const productionRequirements = {
     statements: ['2.6.11', '4.4.9', '4.4.16'],
     rule: 'Consecutive production pages list every session exactly once and have the same `total`.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-081': {
     level: 'must',
@@ -75,7 +75,7 @@ export const productionRequirements = {
     statements: ['1.14', '4.4.13'],
     rule: 'Production sessions are sorted from newest to oldest.',
     reason: LATEST,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-082': {
     level: 'must',
@@ -83,7 +83,7 @@ export const productionRequirements = {
     statements: ['2.5.1'],
     rule: '`url` of a production session is a string.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-083': {
     level: 'must',
@@ -91,7 +91,7 @@ export const productionRequirements = {
     statements: ['2.5.2'],
     rule: '`url` of a production session is absolute, ends in `/production-eval/{id}?sessionId={id}`, and is unique.',
     reason: LINK,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-084': {
     level: 'must',
@@ -99,7 +99,7 @@ export const productionRequirements = {
     statements: ['2.5.3', '2.5.4', '2.5.6'],
     rule: '`run`, `source_session_id`, and `status` of a production session are strings.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-085': {
     level: 'must',
@@ -107,7 +107,7 @@ export const productionRequirements = {
     statements: ['2.3.4', '2.5.3'],
     rule: '`run` of a production session equals `run` in the close response.',
     reason: 'Clients filter the results by the run name that the close response gave them.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-087': {
     level: 'should',
@@ -115,7 +115,7 @@ export const productionRequirements = {
     statements: ['1.2', '1.8', '1.10', '2.5.5', '4.2.8', '4.4.17'],
     rule: 'A closed conversation appears in the production results under its own id within 10 seconds.',
     reason: 'A build that waits for the results fails or takes too long.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-088': {
     level: 'may',
@@ -123,7 +123,7 @@ export const productionRequirements = {
     statements: ['2.5.7'],
     rule: '`status` of a production session is typically `completed`.',
     reason: OBSERVED_VALUE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-090': {
     level: 'must',
@@ -131,7 +131,7 @@ export const productionRequirements = {
     statements: ['2.5.8'],
     rule: '`started_at` and `ended_at` of a production session are ISO 8601 timestamps.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-091': {
     level: 'must',
@@ -139,7 +139,7 @@ export const productionRequirements = {
     statements: ['2.1.r1', '2.1.r3b'],
     rule: '`started_at` of a production session is the start time of its first span.',
     reason: 'Conversations would be filtered and grouped under the wrong date.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-092': {
     level: 'must',
@@ -147,7 +147,7 @@ export const productionRequirements = {
     statements: ['2.5.9', '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
     rule: '`outcome_summary` of a production session has the integers `total_evaluations`, `passed_count`, and `failed_count`, and a `pass_rate` from 0 to 1.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-093': {
     level: 'must',
@@ -155,7 +155,7 @@ export const productionRequirements = {
     statements: ['2.5.10', '2.6.6'],
     rule: '`eval_outcomes` of a production session is an array of objects with the strings `eval_name`, `eval_category`, `eval_type`, `outcome`, and `reasoning`.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-094': {
     level: 'must',
@@ -163,7 +163,7 @@ export const productionRequirements = {
     statements: ['2.6.1', '2.6.2', '2.6.3'],
     rule: '`passed_count` plus `failed_count` of a production session is at most `total_evaluations`.',
     reason: WRONG_COUNTS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-095': {
     level: 'should',
@@ -171,7 +171,7 @@ export const productionRequirements = {
     statements: ['1.2'],
     rule: 'Without `failed_only`, `eval_outcomes` of a production session has `total_evaluations` entries.',
     reason: MISSING_OUTCOME,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-096': {
     level: 'must',
@@ -179,7 +179,7 @@ export const productionRequirements = {
     statements: ['2.5.14'],
     rule: 'A production session has no `agent`, `scenario`, or `persona` key.',
     reason: 'Programs use these keys to distinguish simulation sessions from production sessions.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-097': {
     level: 'must',
@@ -187,7 +187,7 @@ export const productionRequirements = {
     statements: ['2.5.12', '4.4.8', '4.4.16'],
     rule: 'Without `include_traces=true`, a production session has no `traces` key.',
     reason: 'An empty list would look like a conversation without turns.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-098': {
     level: 'must',
@@ -195,7 +195,7 @@ export const productionRequirements = {
     statements: ['2.5.11', '2.5.13', '4.4.8'],
     rule: 'With `include_traces=true`, each turn in `traces` of a production session has `session_sequence`, `user_input`, and `agent_response`.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-099': {
     level: 'must',
@@ -203,7 +203,7 @@ export const productionRequirements = {
     statements: ['1.8', '2.1.1', '2.1.2', '2.1.5'],
     rule: 'Chat spans with the same conversation id become turns of one session, even when they arrive in different requests.',
     reason: WRONG_TURNS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-100': {
     level: 'must',
@@ -211,7 +211,7 @@ export const productionRequirements = {
     statements: ['2.1.8', '2.1.9', '2.1.10'],
     rule: '`user_input` of a turn is the text of `gen_ai.input.messages`.',
     reason: WRONG_TEXT,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-101': {
     level: 'must',
@@ -219,7 +219,7 @@ export const productionRequirements = {
     statements: ['2.1.11'],
     rule: '`agent_response` of a turn is the text of `gen_ai.output.messages`.',
     reason: WRONG_TEXT,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-102': {
     level: 'must',
@@ -227,7 +227,7 @@ export const productionRequirements = {
     statements: ['3.1.2', '3.1.3'],
     rule: 'A span that is sent twice becomes one turn.',
     reason: WRONG_TURNS,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-103': {
     level: 'must',
@@ -235,7 +235,7 @@ export const productionRequirements = {
     statements: ['2.1.4', '2.1.r2'],
     rule: 'A span without `gen_ai.operation.name` does not become a turn.',
     reason: WRONG_TURNS,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-104': {
     level: 'must',
@@ -243,7 +243,7 @@ export const productionRequirements = {
     statements: ['2.1.6'],
     rule: 'An `execute_tool` span does not become a turn.',
     reason: WRONG_TURNS,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-107': {
     level: 'may',
@@ -251,7 +251,7 @@ export const productionRequirements = {
     statements: ['2.6.7'],
     rule: '`eval_type` of an outcome is typically `session_level`.',
     reason: OBSERVED_VALUE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-108': {
     level: 'may',
@@ -259,7 +259,7 @@ export const productionRequirements = {
     statements: ['2.6.8'],
     rule: '`outcome` of a passed eval is typically `pass`.',
     reason: OBSERVED_VALUE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-110': {
     level: 'must',
@@ -267,7 +267,7 @@ export const productionRequirements = {
     statements: ['4.4.3'],
     rule: 'The filter `run` keeps the production sessions whose run name contains the value, ignoring case.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-111': {
     level: 'must',
@@ -275,7 +275,7 @@ export const productionRequirements = {
     statements: ['4.4.4'],
     rule: 'The filter `eval` keeps the production sessions that have an eval whose name contains the value, ignoring case.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-112': {
     level: 'must',
@@ -283,7 +283,7 @@ export const productionRequirements = {
     statements: ['4.3.11', '4.4.5'],
     rule: '`failed_only=true` keeps exactly the production sessions that have a failing eval.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-113': {
     level: 'must',
@@ -291,7 +291,7 @@ export const productionRequirements = {
     statements: ['4.3.12', '4.3.r2c', '4.3.r2d', '4.4.5', '4.4.16'],
     rule: 'With `failed_only=true`, `eval_outcomes` of a production session has exactly its `failed_count` failing outcomes.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-115': {
     level: 'must',
@@ -299,7 +299,7 @@ export const productionRequirements = {
     statements: ['2.6.5', '4.3.r2b', '4.4.16'],
     rule: 'With `failed_only=true`, `outcome_summary` of a production session still covers the whole session.',
     reason: FAILED_SUMMARY,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-116': {
     level: 'must',
@@ -307,7 +307,7 @@ export const productionRequirements = {
     statements: ['4.3.r2', '4.4.15', '4.4.16'],
     rule: 'With `failed_only=true`, `total` counts the failing production sessions.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-117': {
     level: 'must',
@@ -315,7 +315,7 @@ export const productionRequirements = {
     statements: ['4.4.6'],
     rule: 'The filter `started_after` keeps the production sessions that started at or after that time.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-118': {
     level: 'must',
@@ -323,7 +323,7 @@ export const productionRequirements = {
     statements: ['4.4.7'],
     rule: 'The filter `started_before` keeps the production sessions that started at or before that time.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-119': {
     level: 'must',
@@ -331,7 +331,7 @@ export const productionRequirements = {
     statements: ['4.4.14', '4.4.15'],
     rule: 'The production results neither list nor count sessions without outcomes.',
     reason: 'Unscored conversations would look as if they had been evaluated.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-120': {
     level: 'must',
@@ -339,7 +339,7 @@ export const productionRequirements = {
     statements: ['1.11', '4.4.17'],
     rule: 'The production results include uploaded transcripts.',
     reason: 'Customers who upload transcripts would not find their results.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-121': {
     level: 'must',
@@ -347,7 +347,7 @@ export const productionRequirements = {
     statements: ['5.a3'],
     rule: 'A key returns no production session of another owner.',
     reason: PRIVACY,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-122': {
     level: 'must',
@@ -355,7 +355,7 @@ export const productionRequirements = {
     statements: ['1.2', '2.3.6', '3.1.6'],
     rule: 'A closed conversation gets as many evaluations as `evaluations_queued` announced.',
     reason: 'A client that waits for this number would wait forever or stop too early.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-123': {
     level: 'must',
@@ -363,7 +363,7 @@ export const productionRequirements = {
     statements: ['2.6.4'],
     rule: '`pass_rate` of a production session is the share of its evaluations that passed.',
     reason: WRONG_COUNTS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-124': {
     level: 'must',
@@ -371,7 +371,7 @@ export const productionRequirements = {
     statements: ['2.5.13'],
     rule: '`session_sequence` numbers the turns of a production session in order, without duplicates.',
     reason: TURN_ORDER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-125': {
     level: 'must',
@@ -379,6 +379,6 @@ export const productionRequirements = {
     statements: ['2.5.8'],
     rule: '`ended_at` of a production session is not before `started_at`.',
     reason: DURATION,
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;

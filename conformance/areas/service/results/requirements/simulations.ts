@@ -22,7 +22,7 @@ export const simulationRequirements = {
     statements: ['1.13', '4.3.1', '4.3.2', '4.3.17', '9.2'],
     rule: '`GET /api/simulations/sessions/` returns a JSON object with a 2xx status.',
     reason: 'Builds and reports cannot read any simulation result.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-131': {
     level: 'must',
@@ -30,7 +30,7 @@ export const simulationRequirements = {
     statements: ['2.6.10', '2.6.11', '2.6.12', '2.6.13', '4.3.17'],
     rule: 'A simulation page has an `items` array and the integers `total`, `skip`, and `limit`.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-132': {
     level: 'must',
@@ -38,7 +38,7 @@ export const simulationRequirements = {
     statements: ['4.3.14', '4.3.15', '8.a6', '8.a8'],
     rule: 'Without `skip` and `limit`, a simulation page has `skip: 0`, `limit: 50`, and at most 50 items.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-133': {
     level: 'must',
@@ -46,7 +46,7 @@ export const simulationRequirements = {
     statements: ['4.3.16', '8.a7'],
     rule: 'A `limit` over 500 returns at most 500 simulation sessions instead of an error.',
     reason: PAGING,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-134': {
     level: 'must',
@@ -54,7 +54,7 @@ export const simulationRequirements = {
     statements: ['4.3.14', '4.3.15'],
     rule: 'A simulation page repeats the requested `skip` and `limit` and has at most `limit` items.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-135': {
     level: 'must',
@@ -62,7 +62,7 @@ export const simulationRequirements = {
     statements: ['2.6.11', '4.3.14', '4.3.r3'],
     rule: 'Consecutive simulation pages list every session exactly once and have the same `total`.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-136': {
     level: 'must',
@@ -70,7 +70,7 @@ export const simulationRequirements = {
     statements: ['1.14', '4.3.4'],
     rule: 'Simulation sessions are sorted from newest to oldest.',
     reason: LATEST,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-137': {
     level: 'must',
@@ -78,7 +78,7 @@ export const simulationRequirements = {
     statements: ['2.4.1', '2.4.2'],
     rule: '`url` of a simulation session is null, or it is absolute, ends in `/simulation/{id}?sessionId={id}`, and is unique.',
     reason: LINK,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-138': {
     level: 'must',
@@ -86,7 +86,7 @@ export const simulationRequirements = {
     statements: ['2.4.3', '2.4.4'],
     rule: 'A session of a deleted simulation is listed with its outcomes and `url: null`.',
     reason: 'Deleting a simulation would also delete its findings or leave broken links.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-139': {
     level: 'must',
@@ -94,7 +94,7 @@ export const simulationRequirements = {
     statements: ['2.4.5', '2.4.6', '2.4.7', '2.4.8', '2.4.9'],
     rule: '`simulation`, `agent`, `scenario`, `persona`, and `status` of a simulation session are strings.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-140': {
     level: 'may',
@@ -102,7 +102,7 @@ export const simulationRequirements = {
     statements: ['2.4.10'],
     rule: '`status` of a simulation session is typically `completed`.',
     reason: OBSERVED_VALUE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-141': {
     level: 'must',
@@ -110,7 +110,7 @@ export const simulationRequirements = {
     statements: ['2.4.11'],
     rule: '`started_at` and `ended_at` of a simulation session are ISO 8601 timestamps.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-142': {
     level: 'must',
@@ -118,7 +118,7 @@ export const simulationRequirements = {
     statements: ['2.4.12', '2.6.1', '2.6.2', '2.6.3', '2.6.4'],
     rule: '`outcome_summary` of a simulation session has the integers `total_evaluations`, `passed_count`, and `failed_count`, and a `pass_rate` from 0 to 1.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-143': {
     level: 'must',
@@ -126,7 +126,7 @@ export const simulationRequirements = {
     statements: ['2.4.13', '2.6.6'],
     rule: '`eval_outcomes` of a simulation session is an array of objects with the strings `eval_name`, `eval_category`, `eval_type`, `outcome`, and `reasoning`.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-144': {
     level: 'must',
@@ -134,7 +134,7 @@ export const simulationRequirements = {
     statements: ['2.4.15', '4.3.13', '4.3.r1', '4.3.r1b'],
     rule: 'Without `include_traces=true`, a simulation session has no `traces` key.',
     reason: 'An empty list would look like a conversation without turns.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-145': {
     level: 'must',
@@ -142,7 +142,7 @@ export const simulationRequirements = {
     statements: ['2.4.14', '2.4.16', '4.3.13'],
     rule: 'With `include_traces=true`, each turn in `traces` of a simulation session has `session_sequence`, `user_input`, `user_reason`, and `agent_response`.',
     reason: WRONG_TYPE,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-146': {
     level: 'must',
@@ -150,7 +150,7 @@ export const simulationRequirements = {
     statements: ['4.3.5'],
     rule: 'The filter `agent` keeps the simulation sessions whose agent name contains the value, ignoring case.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-147': {
     level: 'must',
@@ -158,7 +158,7 @@ export const simulationRequirements = {
     statements: ['4.3.6'],
     rule: 'The filter `agent` keeps the simulation sessions whose agent URL contains the value, ignoring case.',
     reason: WRONG_FILTER,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-148': {
     level: 'must',
@@ -166,7 +166,7 @@ export const simulationRequirements = {
     statements: ['4.3.9', '4.3.10'],
     rule: 'The filter `eval` keeps the simulation sessions that have an eval whose name contains the value, ignoring case.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-149': {
     level: 'must',
@@ -174,7 +174,7 @@ export const simulationRequirements = {
     statements: ['4.3.11'],
     rule: '`failed_only=true` keeps exactly the simulation sessions that have a failing eval.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-150': {
     level: 'must',
@@ -182,7 +182,7 @@ export const simulationRequirements = {
     statements: ['4.3.12', '4.3.r2c', '4.3.r2d'],
     rule: 'With `failed_only=true`, `eval_outcomes` of a simulation session has exactly its `failed_count` failing outcomes.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-151': {
     level: 'must',
@@ -190,7 +190,7 @@ export const simulationRequirements = {
     statements: ['2.6.5', '4.3.r2b'],
     rule: 'With `failed_only=true`, `outcome_summary` of a simulation session still covers the whole session.',
     reason: FAILED_SUMMARY,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-152': {
     level: 'must',
@@ -198,7 +198,7 @@ export const simulationRequirements = {
     statements: ['4.3.r2'],
     rule: 'With `failed_only=true`, `total` counts the failing simulation sessions.',
     reason: PAGING,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-153': {
     level: 'must',
@@ -206,7 +206,7 @@ export const simulationRequirements = {
     statements: ['4.3.7'],
     rule: 'The filter `started_after` keeps the simulation sessions that started at or after that time.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-154': {
     level: 'must',
@@ -214,7 +214,7 @@ export const simulationRequirements = {
     statements: ['4.3.8'],
     rule: 'The filter `started_before` keeps the simulation sessions that started at or before that time.',
     reason: WRONG_FILTER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-155': {
     level: 'must',
@@ -222,7 +222,7 @@ export const simulationRequirements = {
     statements: ['4.3.3'],
     rule: 'Without parameters, `total` counts every simulation session of the owner.',
     reason: 'Missing sessions would go unnoticed.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-156': {
     level: 'must',
@@ -230,7 +230,7 @@ export const simulationRequirements = {
     statements: ['5.a3'],
     rule: 'A key returns no simulation session of another owner.',
     reason: PRIVACY,
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-157': {
     level: 'must',
@@ -238,7 +238,7 @@ export const simulationRequirements = {
     statements: ['2.6.1', '2.6.2', '2.6.3'],
     rule: '`passed_count` plus `failed_count` of a simulation session is at most `total_evaluations`.',
     reason: WRONG_COUNTS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-158': {
     level: 'should',
@@ -246,7 +246,7 @@ export const simulationRequirements = {
     statements: ['1.2'],
     rule: 'Without `failed_only`, `eval_outcomes` of a simulation session has `total_evaluations` entries.',
     reason: MISSING_OUTCOME,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-159': {
     level: 'must',
@@ -254,7 +254,7 @@ export const simulationRequirements = {
     statements: ['2.6.4'],
     rule: '`pass_rate` of a simulation session is the share of its evaluations that passed.',
     reason: WRONG_COUNTS,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-160': {
     level: 'must',
@@ -262,7 +262,7 @@ export const simulationRequirements = {
     statements: ['2.4.16'],
     rule: '`session_sequence` numbers the turns of a simulation session in order, without duplicates.',
     reason: TURN_ORDER,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-161': {
     level: 'must',
@@ -270,7 +270,7 @@ export const simulationRequirements = {
     statements: ['2.4.11'],
     rule: '`ended_at` of a simulation session is not before `started_at`.',
     reason: DURATION,
-    seen: 'black-box',
+    observability: 'black-box',
   },
   'SERVICE-162': {
     level: 'must',
@@ -278,7 +278,7 @@ export const simulationRequirements = {
     statements: ['2.4.14', '2.4.16', '4.3.13'],
     rule: 'With `include_traces=true`, `traces` of a simulation session contains the turns of its conversation.',
     reason: 'People read the turns to find out why an eval failed.',
-    seen: 'provoked',
+    observability: 'provoked',
   },
   'SERVICE-163': {
     level: 'should',
@@ -286,6 +286,6 @@ export const simulationRequirements = {
     statements: ['2.4.14', '4.3.13', '4.3.r1b'],
     rule: 'With `include_traces=true`, at least one scored simulation session has turns.',
     reason: 'Empty lists would look like conversations without turns.',
-    seen: 'black-box',
+    observability: 'black-box',
   },
 } as const satisfies Ledger;

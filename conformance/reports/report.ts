@@ -22,7 +22,7 @@ import {
 } from '../engine/judge/judge.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import { newestRequirementSet, sinceOf } from '../requirement-sets.ts';
-import { findCrashes } from '../engine/transcript/crashes.ts';
+import { crashesOf } from '../engine/transcript/crashes.ts';
 import { callsOf } from './calls.ts';
 import { crashRows, describeCrashes } from './crashes.ts';
 import { callCommand, requestCommand } from './curl.ts';
@@ -44,7 +44,7 @@ export function createReport(
   const isClient = suite.peer === 'client';
   const waiver = isClient ? undefined : findHttpWaiver(run.target, run.allowHttp);
   const isBlocked = judgment.blockedBy !== undefined;
-  const crashes = findCrashes(transcript.exchanges);
+  const crashes = crashesOf(transcript);
   const notices = [
     ...(run.proxy === undefined ? [] : [`Requests went through the proxy ${run.proxy}.`]),
     ...describeCrashes(suite.peer, crashes, judgment.blockedBy),

@@ -11,7 +11,7 @@ import {
   writeTranscript,
   type CheckResult,
 } from '../../conformance/index.ts';
-import { findCrashes } from '../../conformance/engine/transcript/crashes.ts';
+import { crashesOf } from '../../conformance/engine/transcript/crashes.ts';
 import { describeCrashes } from '../../conformance/reports/crashes.ts';
 import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { createScaledClock, systemClock } from '../../src/platform/clock.ts';
@@ -208,7 +208,7 @@ void t.test('an interruption while the run waits does not hide the crash', async
 
 void t.test('an interrupted run names the crash, also if the sandbox comes back', async (t) => {
   const { report, transcript } = await checkFault(t, 'content null', { waitsMax: 1 });
-  const crashes = findCrashes(transcript.exchanges);
+  const crashes = crashesOf(transcript);
   t.match(crashes, [{ cameBack: false }]);
   t.match(report.blockedBy?.message, /the run was interrupted\.$/i);
   // The notices describe the crash unless the blocking cause does.

@@ -1,11 +1,12 @@
-import { findBlamed, findCrashes } from '../../engine/transcript/crashes.ts';
+import { crashesOf, findBlamed } from '../../engine/transcript/crashes.ts';
 import { RECOVERY, type Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
 import { findExample, nonEmpty, type Diagnosis } from './seen.ts';
 
 /** Recognizes requests that crash the sandbox. */
-export function findFatalRequests({ run, exchanges }: Transcript): Diagnosis[] {
-  const crashes = findCrashes(exchanges).filter(({ cameBack }) => cameBack);
+export function findFatalRequests(transcript: Transcript): Diagnosis[] {
+  const { run, exchanges } = transcript;
+  const crashes = crashesOf(transcript).filter(({ cameBack }) => cameBack);
   const seen = nonEmpty([...new Set(crashes.flatMap(findBlamed))]);
   if (!seen) return [];
   const isReproduced = crashes.some(({ culprits }) => culprits.length > 0);

@@ -1,8 +1,8 @@
 import { isErrorResponse } from '../../engine/checks/responses.ts';
-import { findBodyFault, type JsonFault } from '../../engine/transcript/json-fault.ts';
+import { findBodyFault } from '../../engine/transcript/json-fault.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
 import { conformingResponse } from './conforming-response.ts';
-import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
+import { diagnoseBodies, type Diagnosis } from './seen.ts';
 
 /** Returns whether the body of a response must be a JSON object. */
 const mustBeJson = (exchange: Exchange): boolean =>
@@ -12,30 +12,19 @@ const mustBeJson = (exchange: Exchange): boolean =>
 
 /** Recognizes bodies that are almost JSON, for each mistake. */
 export function findInvalidJson({ run, exchanges }: Transcript): Diagnosis[] {
-  const faults = new Map<number, JsonFault>();
-  for (const exchange of exchanges) {
+  return diagnoseBodies(exchanges, (exchange) => {
     const { response, endpoint } = exchange;
-    if (!response || endpoint === 'voice' || !mustBeJson(exchange)) continue;
+    if (!response || endpoint === 'voice' || !mustBeJson(exchange)) return undefined;
     const fault = findBodyFault(response);
-    if (fault) faults.set(exchange.id, fault);
-  }
-  const all = exchanges.filter(({ id }) => faults.has(id));
-  return [...Map.groupBy(all, ({ id }) => faults.get(id)?.cure).values()].flatMap((group) => {
-    const seen = nonEmpty(group);
-    const fault = seen && faults.get(findExample(seen).id);
-    if (!fault) return [];
-    return [
-      {
-        seen,
-        fault: `the body is not JSON: ${fault.reason} (${describeSeen(seen)})`,
-        cure: fault.cure,
-        repair(exchange) {
-          const value = faults.get(exchange.id)?.value;
-          if (!exchange.response || !value) return conformingResponse(exchange, run);
-          const { bodyBase64, ...response } = exchange.response;
-          return { ...response, body: JSON.stringify(value) };
-        },
+    if (!fault) return undefined;
+    const { cure, reason, value } = fault;
+    return {
+      ...{ kind: cure, fault: `the body is not JSON: ${reason}`, cure },
+      repair(repaired) {
+        if (!repaired.response || !value) return conformingResponse(repaired, run);
+        const { bodyBase64, ...others } = repaired.response;
+        return { ...others, body: JSON.stringify(value) };
       },
-    ];
+    };
   });
 }

@@ -1,9 +1,8 @@
 import { resolvePointer, type Endpoint } from '../../../src/contract/index.ts';
+import { formatList } from '../../../src/report-kit/format.ts';
 import type { Repair } from '../../engine/checks/check.ts';
 import { routeNames } from '../../engine/checks/route-names.ts';
 import { PREFLIGHT, toPrintable, type Exchange } from '../../engine/transcript/reading.ts';
-
-const listFormat = new Intl.ListFormat('en-US');
 
 /** Names the routes of exchanges: "POST /users and DELETE /users/{user_id}". */
 export function describeRoutes(seen: readonly Exchange[]): string {
@@ -13,7 +12,7 @@ export function describeRoutes(seen: readonly Exchange[]): string {
   );
   return shown.length === endpoints.length
     ? 'All routes'
-    : listFormat.format(shown.map((endpoint) => routeNames[endpoint]));
+    : formatList(shown.map((endpoint) => routeNames[endpoint]));
 }
 
 /** Counts exchanges and names one of them: `12 responses, e.g. exchange 3 "minimal"`. */
@@ -56,6 +55,38 @@ export interface Diagnosis {
   cure: string;
   /** Returns the response that the cure leads to. */
   repair: (exchange: Exchange) => NonNullable<Exchange['response']>;
+}
+
+/** A defect of one body. Bodies with the same kind of defect get one diagnosis. */
+export interface BodyDefect extends Pick<Diagnosis, 'fault' | 'cure' | 'repair'> {
+  kind: string;
+}
+
+/** Creates a diagnosis for each kind of defect that bodies have. */
+export function diagnoseBodies(
+  exchanges: readonly Exchange[],
+  findDefect: (exchange: Exchange) => BodyDefect | undefined,
+): Diagnosis[] {
+  const defects = new Map<number, BodyDefect>();
+  for (const exchange of exchanges) {
+    const defect = findDefect(exchange);
+    if (defect) defects.set(exchange.id, defect);
+  }
+  const defective = exchanges.filter(({ id }) => defects.has(id));
+  const groups = Map.groupBy(defective, ({ id }) => defects.get(id)?.kind);
+  return [...groups.values()].flatMap((group) => {
+    const seen = nonEmpty(group);
+    const example = seen && defects.get(findExample(seen).id);
+    if (!example) return [];
+    const { fault, cure } = example;
+    return [
+      {
+        ...{ seen, cure, fault: `${fault} (${describeSeen(seen)})` },
+        // The exchange may have been repaired before, and then it is another object with the same id.
+        repair: (exchange) => (defects.get(exchange.id) ?? example).repair(exchange),
+      },
+    ];
+  });
 }
 
 /** Creates the repair of a diagnosis. It concerns only the exchanges that show the defect or its consequences. */

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../../src/contract/index.ts';
 import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { isAccepted, type Exchange, type Transcript } from '../../engine/transcript/reading.ts';
-import { describeSeen, findExample, nonEmpty, type Diagnosis } from './seen.ts';
+import { diagnoseBodies, type Diagnosis } from './seen.ts';
 
 /** A key that the body of a successful response must have, by endpoint. */
 const requiredKeys: Readonly<Partial<Record<Endpoint, string>>> = {
@@ -59,28 +59,14 @@ function findWrapped(exchange: Exchange): Wrapped | undefined {
 
 /** Recognizes bodies whose fields are one level too deep, for each wrapper. */
 export function findWrappedBodies({ exchanges }: Transcript): Diagnosis[] {
-  const bodies = new Map<number, Wrapped>();
-  for (const exchange of exchanges) {
+  return diagnoseBodies(exchanges, (exchange) => {
     const wrapped = findWrapped(exchange);
-    if (wrapped) bodies.set(exchange.id, wrapped);
-  }
-  const all = exchanges.filter(({ id }) => bodies.has(id));
-  return [...Map.groupBy(all, ({ id }) => bodies.get(id)?.fault).values()].flatMap((group) => {
-    const seen = nonEmpty(group);
-    const wrapped = seen && bodies.get(findExample(seen).id);
-    if (!wrapped) return [];
-    return [
-      {
-        seen,
-        fault: `${wrapped.fault} (${describeSeen(seen)})`,
-        cure: wrapped.cure,
-        repair: (exchange) => ({
-          status: 200,
-          headers: {},
-          ...exchange.response,
-          body: JSON.stringify(bodies.get(exchange.id)?.body),
-        }),
-      },
-    ];
+    if (!wrapped) return undefined;
+    const { fault, cure } = wrapped;
+    const body = JSON.stringify(wrapped.body);
+    return {
+      ...{ kind: fault, fault, cure },
+      repair: ({ response }) => ({ status: 200, headers: {}, ...response, body }),
+    };
   });
 }

@@ -1,15 +1,7 @@
 import type { Finding } from '../checks/check.ts';
-import { findCrashes } from '../transcript/crashes.ts';
+import { crashesOf } from '../transcript/crashes.ts';
 import type { Crash, Exchange, Transcript } from '../transcript/transcript.ts';
 import { isTransient, repetitionOf, wasAlone } from '../transcript/repetitions.ts';
-
-const crashCache = new WeakMap<Transcript, readonly Crash[]>();
-
-function crashesOf(transcript: Transcript): readonly Crash[] {
-  const crashes = crashCache.get(transcript) ?? findCrashes(transcript.exchanges);
-  crashCache.set(transcript, crashes);
-  return crashes;
-}
 
 /**
  * Adds to a finding about a failed request whether the peer crashed, and what happened when the request

@@ -4,7 +4,7 @@ import type { Suite } from '../area.ts';
 import { routeNames } from '../checks/route-names.ts';
 import { findBodyFault } from '../transcript/json-fault.ts';
 import { isVoice } from '../transcript/call-messages.ts';
-import { findCrashes, isReproduced } from '../transcript/crashes.ts';
+import { crashesOf, isReproduced } from '../transcript/crashes.ts';
 import { describeRedirect, isRedirect } from '../transcript/redirects.ts';
 import { repetitionOf } from '../transcript/repetitions.ts';
 import {
@@ -45,7 +45,7 @@ export function findBlockingCause(suite: Suite, transcript: Transcript): Blockin
     findMissingInterface(preflight, suite) ??
     findCommonFailure(preflight, suite) ??
     findAbsentArea(preflight, suite) ??
-    (suite.peer === 'client' ? undefined : findLossOfPeer(transcript, suite))
+    findLossOfPeer(transcript, suite)
   );
 }
 
@@ -58,7 +58,7 @@ function isRepeated(exchange: Exchange, sent: readonly Exchange[]): boolean {
 /** An interruption while the run waits for a peer that became unreachable does not hide that. */
 function findInterruption(transcript: Transcript, suite: Suite): BlockingCause | undefined {
   if (transcript.run.interrupted !== true) return undefined;
-  const loss = suite.peer === 'client' ? undefined : findLossOfPeer(transcript, suite);
+  const loss = findLossOfPeer(transcript, suite);
   if (loss) return loss;
   const message = 'The run was interrupted.';
   return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };
@@ -379,12 +379,11 @@ function findAbsentArea(preflight: Preflight, { areas }: Suite): BlockingCause |
 
 /**
  * The peer responded at first and then became unreachable until the end of the run. Everything that
- * failed from then on has this one cause, so it is not judged.
+ * failed from then on has this one cause, so it is not judged. A client is only recorded.
  */
-function findLossOfPeer(
-  { run, exchanges: all }: Transcript,
-  { peer }: Suite,
-): BlockingCause | undefined {
+function findLossOfPeer(transcript: Transcript, { peer }: Suite): BlockingCause | undefined {
+  if (peer === 'client') return undefined;
+  const { run, exchanges: all } = transcript;
   const exchanges = isVoiceElsewhere(run) ? all.filter((exchange) => !isVoice(exchange)) : all;
   // A call that was cut off has both a response (at its start) and a failure (at its end).
   const lastAnswered = exchanges.findLast(({ response, failure }) => response && !failure);
@@ -412,7 +411,7 @@ function findLossOfPeer(
     isReproduced(exchange, all) || !(isLost(exchange) || isConcurrent(exchange));
   return {
     id: 'unreachable',
-    ...describeLoss(first, { run, exchanges: all }, peer),
+    ...describeLoss(first, transcript, peer),
     before: { run, exchanges: all.filter(isJudged) },
   };
 }
@@ -423,10 +422,11 @@ const NAMED_MAX = 6;
 /** Names the requests that may have ended the peer. */
 function describeLoss(
   first: Exchange,
-  { run, exchanges }: Transcript,
+  transcript: Transcript,
   peer: Suite['peer'],
 ): Pick<BlockingCause, 'message' | 'cure' | 'evidence' | 'suspects'> {
-  const crash = findCrashes(exchanges).at(-1);
+  const { run, exchanges } = transcript;
+  const crash = crashesOf(transcript).at(-1);
   const { suspects = [], downMs = 0 } = crash?.cameBack === false ? crash : {};
   const digits = run.interrupted ? 1 : 0;
   const waited =

@@ -49,8 +49,16 @@ function isCutOff(exchange: Exchange): boolean {
   return isConnectionFailure(exchange) || isDropped === true;
 }
 
-/** Returns the times during which the peer did not respond. */
-export function findCrashes(exchanges: readonly Exchange[]): Crash[] {
+const crashCache = new WeakMap<Transcript, readonly Crash[]>();
+
+/** Returns the times during which the peer did not respond. A transcript is searched only once. */
+export function crashesOf(transcript: Transcript): readonly Crash[] {
+  const crashes = crashCache.get(transcript) ?? findCrashes(transcript.exchanges);
+  crashCache.set(transcript, crashes);
+  return crashes;
+}
+
+function findCrashes(exchanges: readonly Exchange[]): Crash[] {
   return findWaits(exchanges).flatMap(({ polls, failed }) => {
     const [first, ...more] = polls;
     const last = more.at(-1) ?? first;
@@ -85,8 +93,9 @@ const SAME_MOMENT_MS = 250;
  * Returns the transcript that checks judge: without the requests that waited for the peer, and without
  * the exchanges that failed only because another request ended the peer.
  */
-export function removeCollateral({ run, exchanges }: Transcript): Transcript {
-  const crashes = findCrashes(exchanges);
+export function removeCollateral(transcript: Transcript): Transcript {
+  const { run, exchanges } = transcript;
+  const crashes = crashesOf(transcript);
   const collateral = findCollateral(exchanges, crashes);
   const isJudged = (exchange: Exchange): boolean =>
     exchange.probe !== RECOVERY && !collateral.has(exchange);

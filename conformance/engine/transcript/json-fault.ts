@@ -1,5 +1,5 @@
 import { findInvalidByte, type RecordedBody } from './body-encoding.ts';
-import { isObject, parseJson } from '../../../src/platform/json.ts';
+import { isObject, parseJson, parseObject } from '../../../src/platform/json.ts';
 
 /** Why a text is not JSON, or not a JSON object. */
 export interface JsonFault {
@@ -39,11 +39,6 @@ function findJsonFault(text: string): JsonFault | undefined {
   if (parsed !== undefined) return undefined;
   return findByteOrderMark(text) ?? findTokenFault(text) ?? findTextAround(text) ?? findEnd(text);
 }
-
-const parseObject = (text: string): Record<string, unknown> | undefined => {
-  const value = parseJson(text);
-  return isObject(value) ? value : undefined;
-};
 
 const at = (text: string, index: number): string =>
   `at byte offset ${Buffer.byteLength(text.slice(0, index))}`;

@@ -80,12 +80,12 @@ function curlLine(
   target: string,
   headerNames: readonly string[],
 ): string {
-  const headers = Object.entries(withoutTrace(request.headers)).map(([name, value]) => {
-    if (value === 'Bearer <redacted>') return '-H "authorization: Bearer $SANDBOX_KIT_API_KEY"';
-    if (value === '<redacted>') return `-H "${name}: $${variableOf(name, headerNames)}"`;
+  const headers = Object.entries(withoutTrace(request.headers)).map(([name, value]) =>
     // curl removes a header without a value unless a semicolon ends it.
-    return `-H ${quoteText(value === '' ? `${name};` : `${name}: ${value}`)}`;
-  });
+    value === ''
+      ? `-H ${quoteText(`${name};`)}`
+      : `-H ${headerWithoutKey(name, value, headerNames)}`,
+  );
   const method = request.method === 'GET' ? [] : [`-X ${request.method}`];
   // --data-binary would treat a body that starts with @ as a file name.
   const { body: text, bodyBase64, bodyBytes } = request;

@@ -13,6 +13,7 @@ import {
 } from '../../src/report-kit/filters.ts';
 import { html, withCode, type Html } from '../../src/report-kit/html.ts';
 import { renderSearch, SEARCHABLE } from '../../src/report-kit/run-report.ts';
+import { findRepeatedCommands } from './summary.ts';
 
 const FIELD_LENGTH_MAX = 2_000;
 const CURL_LENGTH_MAX = 8_000;
@@ -38,8 +39,10 @@ export function renderFindings({ requirements }: CheckReport, shown: ReadonlySet
     requirements
       .filter((row) => row.verdict === verdict)
       .sort((left, right) => Number(isAccepted(left)) - Number(isAccepted(right)));
+  const urgent = URGENT.flatMap(withVerdict);
+  const repeated = findRepeatedCommands(urgent);
   return html`${renderFilters(requirements, facets, 'requirements')} ${renderSearch('requirements')}
-  ${URGENT.flatMap(withVerdict).map((row) => finding(row, shown))}
+  ${urgent.map((row) => finding(row, shown, repeated.get(row.id)))}
   ${FOLDED.map((verdict) => {
     const rows = withVerdict(verdict);
     if (rows.length === 0) return html``;
@@ -61,7 +64,12 @@ const isAccepted = ({ accepted }: RequirementVerdict): boolean => accepted !== u
 
 const OPEN = ['error', 'fail', 'warn'];
 
-function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
+/** `sameAs` is the requirement above that shows the same command. */
+function finding(
+  row: RequirementVerdict,
+  shown: ReadonlySet<number>,
+  sameAs?: string,
+): Html {
   const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
   const isOpen = OPEN.includes(verdict) && !isAccepted(row);
   return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
@@ -79,7 +87,14 @@ function finding(row: RequirementVerdict, shown: ReadonlySet<number>): Html {
         ${field('hint', row.hint, withCode)} ${count > 1 ? field('places', `${count}`) : undefined}
         ${exchanges(row.evidence, shown)}
       </dl>
-      ${curl === undefined ? undefined : html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`}
+  const command =
+    sameAs === undefined
+      ? curl === undefined
+        ? undefined
+        : html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`
+      : html`<p class="soft">The same request as <a href="#${sameAs}">${sameAs}</a>.</p>`;
+  const isOpen = OPEN.includes(verdict) && !isAccepted(row);
+  return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
     </details>
   </article>`;
 }

@@ -1,6 +1,6 @@
 import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 import { formatNumber } from '../../src/report-kit/format.ts';
-import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts';
+import { escapeMarkdown, markdownLink, markdownTable } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import { changeNames, comparisonHeading } from './comparison.ts';
 import {
@@ -27,7 +27,7 @@ export function markdownReport(original: CheckReport): string {
   const lines = [
     `## ${commandOf(report)}: ${headlines[headlineOf(report)].toLowerCase()}`,
     '',
-    `${escapeMarkdown(report.target)}, suite ${escapeMarkdown(describeSuite(report))}${seed}: ${counts.join(', ')}.`,
+    `${markdownLink(report.target)}, suite ${escapeMarkdown(describeSuite(report))}${seed}: ${counts.join(', ')}.`,
     ...report.waived.map((waiver) => `\n> Waived: ${escapeMarkdown(waiver)}.`),
     ...notices.map((notice) => `\n> ${escapeMarkdown(notice)}`),
     ...(stale.length === 0 ? [] : ['', `**${escapeMarkdown(staleSentence(stale))}**`]),

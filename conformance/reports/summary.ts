@@ -1,4 +1,4 @@
-import type { CheckReport } from '../../src/contract/index.ts';
+import type { CheckReport, RequirementVerdict } from '../../src/contract/index.ts';
 
 /** The headline of a report: its verdict, or that only the file of known failures is outdated. */
 export type Headline = CheckReport['verdict'] | 'stale-known-failures';
@@ -85,6 +85,20 @@ export function countVerdicts({
       const suffix = known === 0 ? '' : ` (${known} known)`;
       return [verdict, `${count} ${verdictName(verdict)}${suffix}`];
     });
+}
+
+/** Returns for each row that repeats the command of an earlier row the id of the first one. */
+export function findRepeatedCommands(
+  rows: readonly Pick<RequirementVerdict, 'id' | 'curl'>[],
+): ReadonlyMap<string, string> {
+  const firstIds = new Map<string, string>();
+  const repeated = new Map<string, string>();
+  for (const { id, curl = '' } of rows) {
+    const firstId = firstIds.get(curl);
+    if (firstId !== undefined) repeated.set(id, firstId);
+    else if (curl !== '') firstIds.set(curl, id);
+  }
+  return repeated;
 }
 
 /** Names a verdict for people: "not applicable". */

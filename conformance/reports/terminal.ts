@@ -1,5 +1,5 @@
 import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
-import { formatCount, formatDuration } from '../../src/report-kit/format.ts';
+import { formatCount, formatDuration, formatList } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   hangingIndent,
@@ -12,6 +12,7 @@ import {
 import {
   countVerdicts,
   describeShare,
+  findRepeatedCommands,
   headlineOf,
   headlines,
   openCauses,
@@ -81,10 +82,10 @@ function findingBlocks({ requirements }: CheckReport, layout: TextLayout): strin
   const rows = (['error', 'fail', 'warn'] as const).flatMap((verdict) =>
     requirements.filter((row) => row.verdict === verdict && row.accepted === undefined),
   );
+  const repeated = findRepeatedCommands(rows);
   return rows.map((row) => {
-    const first = rows.find(({ curl }) => curl !== undefined && curl === row.curl);
-    const isRepeated = first !== undefined && first !== row;
-    const shown = isRepeated ? { ...row, curl: `the same request as ${first.id}` } : row;
+    const firstId = repeated.get(row.id);
+    const shown = firstId === undefined ? row : { ...row, curl: `the same request as ${firstId}` };
     return findingLines(shown, layout);
   });
 }
@@ -202,11 +203,9 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
   return [
     ...(notes.length === 0 ? [] : labeled(label('Notes'), shortList(notes), width)),
     ...(observed.length === 0 ? [] : hangingIndent(label('Observed'), wrapList(shown, width - 10))),
-    ...labeled(label('More'), `--verbose shows ${listFormat.format(details)}.`, width),
+    ...labeled(label('More'), `--verbose shows ${formatList(details)}.`, width),
   ];
 }
-
-const listFormat = new Intl.ListFormat('en-US');
 
 function verdictLines(report: CheckReport, { style, width, tookMs }: TerminalOptions): string[] {
   const headline = headlineOf(report);

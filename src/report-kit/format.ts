@@ -12,6 +12,16 @@ export function formatCount(count: number, noun: string): string {
   return `${formatNumber(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
 
+let listFormat: Intl.ListFormat | undefined;
+
+/** Lists items: "a, b, and c". Of more than `itemsMax` items, it counts the rest: "a, b, and 3 more". */
+export function formatList(items: readonly string[], itemsMax = items.length): string {
+  // Created when it is needed, because it takes milliseconds.
+  listFormat ??= new Intl.ListFormat('en-US');
+  const left = items.length - itemsMax;
+  return listFormat.format(left > 0 ? [...items.slice(0, itemsMax), `${left} more`] : items);
+}
+
 /** Formats an ISO time: "2026-11-20 09:30:00 UTC". */
 export function formatInstant(iso: string): string {
   return iso.replace('T', ' ').replace(/(?:\.\d+)?Z$/, ' UTC');

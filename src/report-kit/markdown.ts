@@ -6,6 +6,11 @@ export function escapeMarkdown(text: string): string {
   );
 }
 
+/** Writes the URL of the tested server as a link; another text is escaped. */
+export function markdownLink(url: string): string {
+  return /^https?:\/\/[^\s<>]+$/i.test(url) ? `<${url}>` : escapeMarkdown(url);
+}
+
 /** Writes a table and escapes its cells; an empty array when there are no rows. */
 export function markdownTable(
   columns: readonly string[],

@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import {
+  htmlReport,
   junitReport,
   markdownReport,
   terminalReport,
@@ -13,6 +14,7 @@ import {
   findViolations,
   type CheckReport,
   type ExchangeRecord,
+  type RunRecord,
 } from '../../../src/contract/index.ts';
 import { ansiStyle, plainStyle } from '../../../src/report-kit/terminal.ts';
 import { failed, report, row, type Row } from '../../helpers/check-report.ts';
@@ -210,6 +212,32 @@ void t.test('Markdown: text of the sandbox stays in its table cell and is never 
     /The list of known failures is outdated.{1,5} USERS-001 now passes\. Remove it from the file\./,
   );
   t.match(text, /### Known failures\n\n.*\n.*\n\| CHAT-006 \| fail \|/);
+  t.end();
+});
+
+void t.test('Markdown: the address of the sandbox is a link', (t) => {
+  const linked = markdownReport(report([row('CHAT-001')], { target: 'https://a.example/b_c?d=1' }));
+  t.match(linked, '\n<https://a.example/b_c?d=1>, suite 2026-11');
+  const odd = markdownReport(report([row('CHAT-001')], { target: 'https://a.example/<b> @you' }));
+  t.notMatch(odd, /https:|@you/, 'no other text is');
+  t.end();
+});
+
+const run: RunRecord = {
+  ...{ record: 'run', kitVersion: '0.1.0', suite: '2026-11', target: 'http://127.0.0.1:1' },
+  ...{ seed: 'a', startedAt: '2026-11-20T09:30:00.000Z', areas: ['chat'], allowHttp: false },
+  ...{ keyGiven: false, concurrency: 1 },
+};
+
+void t.test('HTML and terminal: a command that several requirements share is shown once', (t) => {
+  const rows = [row('CHAT-001', failed), row('CHAT-002', failed), row('CHAT-003')];
+  const given = report(rows, { verdict: 'not-conforming', exitCode: 1 });
+  const page = htmlReport(given, { run, exchanges: [] });
+  t.equal(page.split('<pre>curl -i').length, 2);
+  t.match(page, /The same request as <a href="#CHAT-001">CHAT-001<\/a>/);
+  const text = terminalReport(given, { style: plainStyle, width: 80 });
+  t.equal(text.split('curl -i').length, 2);
+  t.match(text, / {6}the same request as CHAT-001\n/);
   t.end();
 });
 

@@ -1,6 +1,6 @@
 import type { TraceSpan } from '../../contract/index.ts';
 import type { IngestLogEntry } from '../store/store.ts';
-import { findDialect, type DialectTopic } from './dialects/dialect.ts';
+import { createDialectFinder, type DialectTopic } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
 
 /**
@@ -152,11 +152,6 @@ const REDUNDANT_IN_READABLE_TRACES: ReadonlySet<string> = new Set([
   'withoutTurn',
 ]);
 
-const findIgnored = (span: TraceSpan) => findDialect(dialects, span, 'withoutOperation');
-
-/** Maximum number of shapes of ignored spans to remember per request. */
-const SHAPES_MAX = 1_000;
-
 /** A code of `logMessages`. */
 export type LogCode = keyof typeof logMessages;
 
@@ -167,8 +162,7 @@ export type LogCode = keyof typeof logMessages;
 export class LogEntryCollector {
   readonly #entries = new Map<string, { entry: IngestLogEntry; count: number }>();
   readonly #readableTraces: ReadonlySet<string>;
-  /** Dialects of spans without an operation, by everything that decides about them. */
-  readonly #byShape = new Map<string, ReturnType<typeof findIgnored>>();
+  readonly #findDialect = createDialectFinder(dialects);
 
   /** The unreadable spans in `readableTraces` need no cure: readable ones have the same content. */
   constructor(readableTraces: ReadonlySet<string> = new Set()) {
@@ -189,10 +183,7 @@ export class LogEntryCollector {
     span: TraceSpan,
     about: IngestLogEntry['about'],
   ): boolean {
-    const dialect =
-      outcome === 'withoutOperation'
-        ? this.#findIgnored(span)
-        : findDialect(dialects, span, outcome);
+    const dialect = this.#findDialect(span, outcome);
     if (dialect === undefined) return false;
     const isRedundant = REDUNDANT_IN_READABLE_TRACES.has(outcome) && this.isInReadableTrace(span);
     if (isRedundant && dialect.isLossInReadableTraces !== true) return false;
@@ -200,7 +191,7 @@ export class LogEntryCollector {
     this.#count(`${code} ${dialect.name}`, () => ({
       level: 'warn',
       code,
-      message: `${describe(dialect.name)} ${dialect[outcome] ?? ''}`,
+      message: `${describe(dialect.name)} ${dialect[outcome]}`,
       about: { scope: span.scope.slice(0, 100), ...about },
     }));
     return true;
@@ -209,17 +200,6 @@ export class LogEntryCollector {
   /** Returns whether the request has a turn with text in the trace of a span. */
   isInReadableTrace({ traceId }: TraceSpan): boolean {
     return this.#readableTraces.has(traceId);
-  }
-
-  /** A request can have 100,000 ignored spans, but few shapes of them. */
-  #findIgnored(span: TraceSpan): ReturnType<typeof findIgnored> {
-    const { scope, resource, eventNames = [], attributes } = span;
-    const language = JSON.stringify(resource['telemetry.sdk.language'] ?? '');
-    const shape = [scope, language, ...eventNames, ...Object.keys(attributes)].join('\n');
-    if (this.#byShape.has(shape)) return this.#byShape.get(shape);
-    const dialect = findIgnored(span);
-    if (this.#byShape.size < SHAPES_MAX) this.#byShape.set(shape, dialect);
-    return dialect;
   }
 
   #count(key: string, createEntry: () => IngestLogEntry): void {

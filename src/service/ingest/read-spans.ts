@@ -6,7 +6,7 @@ import {
   readConversationId,
   resolveConversations,
 } from './conversation-ids.ts';
-import { findDialect } from './dialects/dialect.ts';
+import { createDialectFinder } from './dialects/dialect.ts';
 import { dialects } from './dialects/table.ts';
 import { LogEntryCollector, logMessages, type LogCode } from './log-entries.ts';
 import {
@@ -147,8 +147,9 @@ const SPAN_PROCESSOR_HINT =
 
 /** Returns how the SDK that made the spans sets a conversation id, or how any SDK can. */
 function findConversationIdHint(spans: readonly TraceSpan[]): string {
+  const findDialect = createDialectFinder(dialects);
   for (const span of spans) {
-    const dialect = findDialect(dialects, span, 'conversationId');
+    const dialect = findDialect(span, 'conversationId');
     if (dialect) return ` ${dialect.conversationId}`;
   }
   return SPAN_PROCESSOR_HINT;

@@ -46,24 +46,58 @@ export interface Marks {
 export type DialectTopic = Exclude<keyof Dialect, 'name' | 'marks' | 'isLossInReadableTraces'>;
 
 /** Returns the first dialect that matches a span and has a text on the topic. */
-export function findDialect<Topic extends DialectTopic>(
-  dialects: readonly Dialect[],
+export type FindDialect = <Topic extends DialectTopic>(
   span: TraceSpan,
   topic: Topic,
-): (Dialect & Record<Topic, string>) | undefined {
-  // A request can have 100,000 spans, so their keys are listed once and not for each dialect.
+) => (Dialect & Record<Topic, string>) | undefined;
+
+/** Maximum number of shapes of spans to remember. */
+const SHAPES_MAX = 1_000;
+
+/**
+ * Creates a function that finds the dialects of the spans of one request. It remembers the dialect of
+ * each shape of spans: a request can have 100,000 spans, but few shapes of them.
+ */
+export function createDialectFinder(dialects: readonly Dialect[]): FindDialect {
+  const marks = dialects.flatMap((dialect) => dialect.marks);
+  const valueKeys = new Set(marks.flatMap(({ values = {} }) => Object.keys(values)));
+  const namePatterns = marks.flatMap(({ spanName }) => spanName ?? []);
+  const byShape = new Map<string, Dialect | undefined>();
+  /** Returns everything about a span that `matches` reads. */
+  const shapeOf = ({ scope, eventNames = [], attributes, resource, name }: TraceSpan): string =>
+    [
+      ...[scope, textOf(resource['telemetry.sdk.language']), textOf(attributes[OPERATION])],
+      ...Array.from(valueKeys, (key) => textOf(attributes[key])),
+      ...namePatterns.map((pattern) => pattern.test(name)),
+      ...[...eventNames, '', ...Object.keys(attributes)],
+    ].join('\n');
+  return <Topic extends DialectTopic>(span: TraceSpan, topic: Topic) => {
+    const shape = `${topic}\n${shapeOf(span)}`;
+    const isKnown = byShape.has(shape);
+    const dialect = isKnown ? byShape.get(shape) : findDialect(dialects, span, topic);
+    if (!isKnown && byShape.size < SHAPES_MAX) byShape.set(shape, dialect);
+    return dialect as (Dialect & Record<Topic, string>) | undefined;
+  };
+}
+
+const OPERATION = 'gen_ai.operation.name';
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function findDialect(
+  dialects: readonly Dialect[],
+  span: TraceSpan,
+  topic: DialectTopic,
+): Dialect | undefined {
   const names: SpanNames = {
     scope: [span.scope],
     attributes: Object.keys(span.attributes),
     events: span.eventNames ?? [],
   };
-  const hasTopic = (dialect: Dialect): dialect is Dialect & Record<Topic, string> =>
-    dialect[topic] !== undefined;
-  for (const dialect of dialects) {
-    if (!hasTopic(dialect)) continue;
-    if (dialect.marks.some((marks) => matches(marks, span, names))) return dialect;
-  }
-  return undefined;
+  return dialects.find(
+    (dialect) =>
+      dialect[topic] !== undefined && dialect.marks.some((marks) => matches(marks, span, names)),
+  );
 }
 
 /** The names of a span that `Marks` have patterns for. */
@@ -75,7 +109,7 @@ function matches(marks: Marks, span: TraceSpan, names: SpanNames): boolean {
     includesMatch(marks.scopes, names.scope) &&
     includesMatch(marks.attributes, names.attributes) &&
     includesMatch(marks.events, names.events) &&
-    includesValue(marks.operations, attributes['gen_ai.operation.name']) &&
+    includesValue(marks.operations, attributes[OPERATION]) &&
     includesValue(marks.languages, resource['telemetry.sdk.language']) &&
     (marks.spanName?.test(name) ?? true) &&
     Object.entries(marks.values ?? {}).every(([key, value]) => attributes[key] === value)

@@ -44,7 +44,7 @@ export function createAutocannonTransport(options: AutocannonOptions): Transport
   };
   const run = startAutocannon({
     url: url.origin,
-    ...(tls && Object.keys(tls).length > 0 && { tlsOptions: tls }),
+    tlsOptions: tls ?? {},
     connections,
     duration: NO_TIMEOUT_S,
     timeout: NO_TIMEOUT_S,

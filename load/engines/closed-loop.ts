@@ -29,8 +29,11 @@ export interface ClosedLoopFigures {
   p50Ms: number | null;
 }
 
+/** A request that takes longer is an error. */
+export const LOOP_TIMEOUT_S = 15;
+
 /** The loop stops after this number of errors: an unreachable sandbox produces thousands. */
-const ERRORS_MAX = 1_000;
+export const ERRORS_MAX = 1_000;
 
 /**
  * Sends requests in a closed loop with autocannon: each connection sends the next request after a
@@ -42,12 +45,12 @@ export async function runClosedLoop(options: ClosedLoop): Promise<ClosedLoopFigu
   const url = new URL(target);
   const tracker = startAutocannon({
     url: url.origin,
-    ...(tls && Object.keys(tls).length > 0 && { tlsOptions: tls }),
+    tlsOptions: tls ?? {},
     connections,
     duration: durationMs / 1000,
     // autocannon stops only at the end of a sample.
     sampleInt: 100,
-    timeout: 15,
+    timeout: LOOP_TIMEOUT_S,
     bailout: ERRORS_MAX,
     ...(perSecondMax === undefined
       ? {}

@@ -1,5 +1,11 @@
 import type { Clock } from '../../src/platform/clock.ts';
-import { medianOf, type ClosedLoop, type ClosedLoopFigures } from './closed-loop.ts';
+import {
+  ERRORS_MAX,
+  LOOP_TIMEOUT_S,
+  medianOf,
+  type ClosedLoop,
+  type ClosedLoopFigures,
+} from './closed-loop.ts';
 import type { ExchangeResult, Transport } from './transport.ts';
 
 /** Settings of a closed loop over a transport. */
@@ -7,10 +13,6 @@ export interface TransportLoop extends Omit<ClosedLoop, 'target' | 'tls'> {
   transport: Transport;
   clock: Clock;
 }
-
-const TIMEOUT_MS = 15_000;
-/** The loop stops after this number of errors: an unreachable sandbox produces thousands. */
-const ERRORS_MAX = 1_000;
 
 /** Sends requests in a closed loop as `runClosedLoop` does, but with the connections of a transport. */
 export async function runTransportLoop(loop: TransportLoop): Promise<ClosedLoopFigures> {
@@ -29,7 +31,7 @@ export async function runTransportLoop(loop: TransportLoop): Promise<ClosedLoopF
         fault,
         endedMs,
       } = await new Promise<ExchangeResult>((resolve) =>
-        transport.send(next(), sentMs + TIMEOUT_MS, resolve),
+        transport.send(next(), sentMs + LOOP_TIMEOUT_S * 1_000, resolve),
       );
       if (!fault && status >= 200 && status < 300) times.push(endedMs - sentMs);
       else errors++;

@@ -1,5 +1,6 @@
 import { brotliDecompressSync, gunzipSync, inflateSync, type ZlibOptions } from 'node:zlib';
 import { resolvePointer, type ExchangeRecord, type FaultKind } from '../../src/contract/index.ts';
+import { parseJson } from '../../src/platform/json.ts';
 import { BODY_BYTES_MAX, type ExchangeResult } from '../engines/transport.ts';
 import type { Markers, PlannedRequest } from './planned-request.ts';
 
@@ -117,14 +118,6 @@ function joinHeaders(headers: NonNullable<ExchangeResult['headers']>): Record<st
 function headerOf({ headers = {} }: ExchangeResult, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value[0] : value;
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 const decoders: Partial<Record<string, (bytes: Uint8Array, bounds: ZlibOptions) => Buffer>> = {

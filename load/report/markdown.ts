@@ -1,6 +1,6 @@
 import type { LoadReport, LoadTarget } from '../../src/contract/index.ts';
 import { formatInstant, formatNumber, formatQuantity } from '../../src/report-kit/format.ts';
-import { escapeMarkdown, markdownTable } from '../../src/report-kit/markdown.ts';
+import { escapeMarkdown, markdownLink, markdownTable } from '../../src/report-kit/markdown.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
   callTimes,
@@ -44,7 +44,7 @@ export function markdownReport(original: LoadReport): string {
     ...voiceLines(report),
     ...(findMax ? [escapeMarkdown(findMax.summary), ''] : []),
     ...comparisonLines(report),
-    `${escapeMarkdown(report.sandbox)}, ${describeLoad(report)}, profile ${plan.profile}, engine ${plan.engine}, seed ${escapeMarkdown(report.seed)}.`,
+    `${markdownLink(report.sandbox)}, ${describeLoad(report)}, profile ${plan.profile}, engine ${plan.engine}, seed ${escapeMarkdown(report.seed)}.`,
     ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${escapeMarkdown(note)}`)]),
   ];
   return `${lines.join('\n')}\n`;

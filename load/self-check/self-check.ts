@@ -75,8 +75,8 @@ export function checkGenerator(
   ];
   const exceeded = figures.filter(({ holds }) => !holds);
   const check = selfCheckOf(figures, stopReasons.length > 0 ? [] : exceeded, '--rate', stopReasons);
-  const onlyLate = stopReasons.length === 0 && losses.every(({ holds }) => holds);
-  return check.valid ? check : { ...check, onlyLate };
+  const isOnlyLate = stopReasons.length === 0 && losses.every(({ holds }) => holds);
+  return check.valid ? check : { ...check, isOnlyLate };
 }
 
 /**
@@ -107,7 +107,7 @@ export function checkCallers(
 export function mergeSelfChecks(requests: SelfCheck, calls: SelfCheck): SelfCheck {
   return {
     valid: requests.valid && calls.valid,
-    ...(requests.onlyLate === true && calls.valid && { onlyLate: true }),
+    ...(requests.isOnlyLate === true && calls.valid && { isOnlyLate: true }),
     reasons: [...requests.reasons, ...calls.reasons],
     figures: [...requests.figures, ...calls.figures],
   };

@@ -1,13 +1,13 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
-import { findRankAbove, findRankBelow } from '../verdict/binomial.ts';
+import { findPercentileRange } from '../verdict/binomial.ts';
 import { judgeShare, type Block } from '../verdict/share.ts';
 import { withReservation } from '../verdict/targets.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
 import type { CallOutcome } from '../voice/fleet-messages.ts';
 import { judgeErrorRate, judgeSlowest } from './judge-threshold.ts';
 import type { CallTime } from './metrics.ts';
-import type { Threshold } from './threshold.ts';
+import { isBreach, type Threshold } from './threshold.ts';
 
 /**
  * Judges a threshold on calls. A call that failed before this time could be measured, and a turn
@@ -19,7 +19,7 @@ export function judgeCallThreshold(
   calls: readonly CallOutcome[],
   chance: Random,
 ): LoadTarget {
-  const { metric, row, limit, excludesLimit } = threshold;
+  const { metric, row } = threshold;
   const { measure } = metric;
   if (measure.kind !== 'time' || measure.callTime === undefined) {
     const failures = calls.map(({ isHeld }): Block => ({ samples: 1, hits: isHeld ? 0 : 1 }));
@@ -28,23 +28,19 @@ export function judgeCallThreshold(
   const { callTime, percentile } = measure;
   const timesByCall = calls.map((call) => timesOf(call, callTime));
   const times = timesByCall.flat().sort((left, right) => left - right);
-  const isBreach = (ms: number): boolean => (excludesLimit ? ms >= limit : ms > limit);
   const breaches = timesByCall.map((each): Block => ({
     samples: each.length,
-    hits: each.filter(isBreach).length,
+    hits: each.filter((ms) => isBreach(threshold, ms)).length,
   }));
   const noun = callTime === 'turn_response' ? 'turn' : 'call';
-  const atRank = (rank: number | undefined): number | null => finite(times[(rank ?? 0) - 1]);
+  const atRank = (rank: number): number | null => finite(times[rank - 1]);
   if (percentile === 'max') return judgeSlowest(threshold, breaches, atRank(times.length), noun);
   const { verdict, samples, hits, reservation } = judgeShare(
     breaches,
     1 - percentile / 100,
     chance,
   );
-  const range: [number | null, number | null] = [
-    atRank(findRankBelow(percentile, samples)),
-    atRank(findRankAbove(percentile, samples)),
-  ];
+  const range = findPercentileRange(percentile, samples, atRank);
   const measured = atRank(Math.ceil((percentile / 100) * samples));
   const missing = times.filter((ms) => ms === Infinity).length;
   const without = missing === 0 ? '' : ` (${formatNumber(missing)} of them without a result)`;

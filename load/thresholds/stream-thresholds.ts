@@ -7,7 +7,7 @@ import type { PacedRun } from '../phases/paced-run.ts';
 import type { StreamMeasurements } from '../verdict/judge-run.ts';
 import { notTested } from '../verdict/targets.ts';
 import { judgeThreshold } from './judge-threshold.ts';
-import type { Threshold } from './threshold.ts';
+import { isBreach, type Threshold } from './threshold.ts';
 
 const isTimeOf = (stream: StreamName, { metric }: Threshold): boolean =>
   metric.source === stream && metric.measure.kind === 'time';
@@ -19,11 +19,7 @@ export function createBreachTests(
   const testsOf = (stream: StreamName): IsMiss[] =>
     thresholds
       .filter((threshold) => isTimeOf(stream, threshold))
-      .map(
-        ({ limit, excludesLimit }) =>
-          (ms) =>
-            excludesLimit ? ms >= limit : ms > limit,
-      );
+      .map((threshold) => (ms) => isBreach(threshold, ms));
   return { chat: testsOf('chat'), health: testsOf('health'), users: testsOf('users') };
 }
 

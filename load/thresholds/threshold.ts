@@ -14,6 +14,10 @@ export interface Threshold {
   excludesLimit: boolean;
 }
 
+/** Returns whether a time breaks a threshold. */
+export const isBreach = ({ limit, excludesLimit }: Threshold, ms: number): boolean =>
+  excludesLimit ? ms >= limit : ms > limit;
+
 /** A threshold is invalid, or the run can't measure it. The message says how to correct it. */
 export class ThresholdError extends Error {
   override name = 'ThresholdError';
@@ -53,22 +57,17 @@ function parseThreshold(text: string): Threshold {
   }
   const excludesLimit = !operator.endsWith('=');
   const unit = units[kind];
-  const bound = isRate
-    ? excludesLimit
-      ? 'more than'
-      : 'at least'
-    : excludesLimit
-      ? 'under'
-      : 'at most';
   const row = {
     id: `${name}${operator}${value}`,
     metric: name,
-    statement: `${metric.subject} is ${bound} ${formatQuantity(limit, unit)}.`,
+    statement: `${metric.subject} is ${bounds[operator as keyof typeof bounds]} ${formatQuantity(limit, unit)}.`,
     target: limit,
     unit,
   };
   return { metric, row, limit, excludesLimit };
 }
+
+const bounds = { '<': 'under', '<=': 'at most', '>': 'more than', '>=': 'at least' } as const;
 
 type Kind = Metric['measure']['kind'];
 

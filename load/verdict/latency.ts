@@ -1,7 +1,7 @@
 import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { formatCount, formatDuration, formatNumber } from '../../src/report-kit/format.ts';
-import { findRankAbove, findRankBelow } from './binomial.ts';
+import { findPercentileRange } from './binomial.ts';
 import { judgeShare, type Block } from './share.ts';
 import { withReservation, type TargetRow } from './targets.ts';
 
@@ -30,12 +30,7 @@ export function judgeLatency(
     1 - percentile / 100,
     chance,
   );
-  const above = findRankAbove(percentile, times.count);
-  const below = findRankBelow(percentile, times.count);
-  const range: [number | null, number | null] = [
-    below === undefined ? null : times.atRank(below),
-    above === undefined ? null : times.atRank(above),
-  ];
+  const range = findPercentileRange(percentile, times.count, (rank) => times.atRank(rank));
   const measured = times.percentile(percentile);
   const slowest = formatDuration(times.atRank(times.count) ?? 0);
   const strict =

@@ -122,7 +122,7 @@ export function applySelfCheck(targets: readonly LoadTarget[], check: SelfCheck)
   return targets.map((target) => {
     const { verdict, reason } = target;
     if (verdict === 'NOT TESTED' || verdict === 'INVALID RUN') return target;
-    if (check.onlyLate === true && verdict === 'PASS' && isRequestTime(target)) {
+    if (check.isOnlyLate === true && verdict === 'PASS' && isRequestTime(target)) {
       return { ...target, reason: `${reason} This includes the lag of the load generator.` };
     }
     return { ...target, verdict: 'INVALID RUN' };

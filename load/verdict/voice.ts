@@ -2,7 +2,7 @@ import type { LoadTarget } from '../../src/contract/index.ts';
 import type { Random } from '../../src/platform/random.ts';
 import { findPercentile, type LatencyVerdict } from '../../src/voice/latency/index.ts';
 import { formatCount, formatDuration, formatShare } from '../../src/report-kit/format.ts';
-import { findRankAbove, findRankBelow, findUpperBound } from './binomial.ts';
+import { findPercentileRange, findUpperBound } from './binomial.ts';
 import { judgeShare } from './share.ts';
 import { targetRows, withReservation, type TargetRow } from './targets.ts';
 
@@ -88,11 +88,8 @@ export function judgeVoiceLatency({ latencies }: CallMeasurements, chance: Rando
   const passing = judgeShare([{ samples, hits: missed + unknown }], allowed, chance);
   const verdict =
     failing.verdict === 'FAIL' ? 'FAIL' : passing.verdict === 'PASS' ? 'PASS' : 'NOT PROVEN';
-  const rankOf = (rank: number | undefined): number | null => paths[(rank ?? 0) - 1] ?? null;
-  const range: [number | null, number | null] = [
-    rankOf(findRankBelow(CALLS_PERCENTILE, paths.length)),
-    rankOf(findRankAbove(CALLS_PERCENTILE, paths.length)),
-  ];
+  const atRank = (rank: number): number | null => paths[rank - 1] ?? null;
+  const range = findPercentileRange(CALLS_PERCENTILE, paths.length, atRank);
   const measured = findPercentile(paths, CALLS_PERCENTILE) ?? null;
   return {
     ...row,

@@ -1,15 +1,16 @@
 /** Defaults, limits, and conflicts of the options of `load`; its command and its function share them. */
 import type * as loadModule from '../../load/index.ts';
 import type { LoadPlan } from '../contract/index.ts';
+import { findProxy, proxyHostOf } from '../platform/proxy.ts';
 import { resolveCallTarget } from './call-target.ts';
 import type { LoadOptions } from './load-options.ts';
 
-const RATE = 100;
-const HEALTH_RATE = 10;
-const CALLS = 100;
-const CALLS_PER_SECOND = 10;
+export const RATE = 100;
+export const HEALTH_RATE = 10;
+export const CALLS = 100;
+export const CALLS_PER_SECOND = 10;
 const WINDOW_MS = 300_000;
-const SHORT_WINDOW_MS = 60_000;
+export const SHORT_WINDOW_MS = 60_000;
 const STEP_MS = 20_000;
 const PERCENTILE = 99;
 /** A user waits for responses, and so sends a little less than one request per second. */
@@ -76,6 +77,19 @@ function findCallConflict(options: LoadChoices, show: ShowOption): string | unde
   const callSeconds = (calls * durationMs) / 1_000;
   if (callSeconds <= CALL_SECONDS_MAX) return undefined;
   return `${show('calls')} times ${show('durationMs')} must be at most ${CALL_SECONDS_MAX} s, got ${callSeconds} s.`;
+}
+
+/** Returns why autocannon can't reach the sandbox, as a sentence; undefined if it can. */
+export function findProxyConflict(
+  { url, engine, proxies }: Pick<LoadOptions, 'url' | 'engine' | 'proxies'>,
+  show: ShowOption,
+  exceptions: string,
+): string | undefined {
+  const proxy = engine === 'autocannon' ? findProxy(url, proxies) : undefined;
+  return (
+    proxy &&
+    `${show('engine')} autocannon can't go through the proxy ${proxyHostOf(proxy)}. Use ${show('engine')} open, or add ${new URL(url).hostname} to ${exceptions}.`
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { checkOptions } from '../platform/options.ts';
 import { loadOptionsSchema, type LoadOptions } from './load-options.ts';
 import {
   findLoadConflict,
+  findProxyConflict,
   findSizeProblem,
   prepareLoad,
   type PreparedLoad,
@@ -25,7 +26,8 @@ export type { LoadOptions } from './load-options.ts';
 export async function load(options: LoadOptions): Promise<LoadReport> {
   checkOptions('load', loadOptionsSchema, options);
   const showName: ShowOption = (name) => name;
-  const conflict = findLoadConflict(options, showName);
+  const conflict =
+    findLoadConflict(options, showName) ?? findProxyConflict(options, showName, 'proxies.noProxy');
   if (conflict !== undefined) throw new TypeError(`load: ${conflict}`);
   const prepared = await prepare(options);
   const sizeProblem = findSizeProblem(prepared.size, showName);

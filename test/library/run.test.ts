@@ -276,6 +276,14 @@ const wrongLoads: [options: object, message: RegExp][] = [
   [{ url, durationMs: 10 }, /durationMs must be an integer from 1000/],
   [{ url, users: 5 }, /^load: users needs profile conversation\.$/],
   [{ url, stepMs: 5_000 }, /^load: stepMs needs findMax\.$/],
+  [
+    {
+      url: 'http://sandbox.test',
+      engine: 'autocannon',
+      proxies: { http: 'http://proxy.test:3128' },
+    },
+    /^load: engine autocannon can't go through the proxy proxy\.test:3128\. Use engine open, or add sandbox\.test to proxies\.noProxy\.$/,
+  ],
   [{ url, findMax: true, rate: 5 }, /findMax and rate can't be combined/],
   [{ url, findMax: true, profile: 'health' }, /findMax needs profile chat, got health\./],
   [{ url, calls: 2 }, /calls needs profile voice or profile all\./],

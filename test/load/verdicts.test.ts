@@ -139,7 +139,7 @@ void t.test(
       windowMs: 1_500,
     });
     t.equal(report.verdict, 'INVALID RUN');
-    t.match(report.selfCheck, { valid: false, onlyLate: true });
+    t.match(report.selfCheck, { valid: false, isOnlyLate: true });
     t.match(testedVerdicts(report), {
       'chat-latency': 'PASS',
       'chat-throughput': 'INVALID RUN',

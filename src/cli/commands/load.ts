@@ -3,9 +3,14 @@ import type { LoadReport } from '../../contract/index.ts';
 import { readUserLines } from '../../library/input/scenario-files.ts';
 import type { LoadOptions } from '../../library/load-options.ts';
 import {
+  CALLS,
+  CALLS_PER_SECOND,
   findLoadConflict,
   findSizeProblem,
+  HEALTH_RATE,
   prepareLoad,
+  RATE,
+  SHORT_WINDOW_MS,
   type LoadChoices,
   type LoadSize,
   type PreparedLoad,
@@ -38,13 +43,8 @@ import { createLoadProgress } from '../output/progress.ts';
 import { createTerminal, type Terminal } from '../output/terminal.ts';
 import { abortOnStopSignal } from '../signals.ts';
 
-const RATE = 100;
-const HEALTH_RATE = 10;
 const RATE_MAX = 10_000;
-const CALLS = 100;
-const CALLS_PER_SECOND = 10;
 const CALLS_PER_SECOND_MAX = 100;
-const QUICK_WINDOW_MS = 60_000;
 /** Requests to a model that are sent to another machine without --yes. */
 const UNCONFIRMED_MODEL_CALLS_MAX = 1_000;
 
@@ -257,7 +257,7 @@ function choicesOf(flags: LoadFlags, origin: ValueOrigin): LoadChoices {
     hasCalls || findSetOption(names, flags, origin) !== undefined;
   return {
     ...{ profile, rate, users, engine, arrivals, percentile },
-    durationMs: duration ?? (flags.quick ? QUICK_WINDOW_MS : undefined),
+    durationMs: duration ?? (flags.quick ? SHORT_WINDOW_MS : undefined),
     warmUpMs: flags['warm-up'],
     findMax: flags['find-max'],
     stepMs: flags.step,

@@ -1,5 +1,7 @@
+import type { LoadEngineName } from '../../contract/index.ts';
+import { findProxyConflict } from '../../library/load-plan.ts';
 import type { Connection } from '../../platform/connection.ts';
-import { findProxy, parseProxy, proxyHostOf, type ProxySettings } from '../../platform/proxy.ts';
+import { findProxy, parseProxy, type ProxySettings } from '../../platform/proxy.ts';
 import { UsageError } from '../errors.ts';
 import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
 import { readClientCertificate, type CertificateFlags } from './client-certificate.ts';
@@ -51,13 +53,12 @@ export function readSandboxConnection(flags: SandboxFlags): Connection {
  *
  * @throws {UsageError} as above, and if autocannon would have to go through a proxy, which it can't.
  */
-export function readLoadConnection(flags: SandboxFlags & { engine: string }): Connection {
+export function readLoadConnection(flags: SandboxFlags & { engine: LoadEngineName }): Connection {
   const connection = readSandboxConnection(flags);
-  const proxy = findProxy(flags.url, connection.proxies);
-  if (!proxy || flags.engine !== 'autocannon') return connection;
-  throw new UsageError(
-    `--engine autocannon can't go through the proxy ${proxyHostOf(proxy)}. Use --engine open, or add ${new URL(flags.url).hostname} to NO_PROXY.`,
-  );
+  const { proxies } = connection;
+  const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
+  if (conflict !== undefined) throw new UsageError(conflict);
+  return connection;
 }
 
 /** Rejects a proxy that can't be used, but only if the URL needs it. */

@@ -1337,14 +1337,14 @@ export interface LoadTarget {
   [k: string]: unknown;
 }
 /**
- * Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when onlyLate is true.
+ * Whether the load generator kept up. If it did not, no target is judged, except that a latency target can still pass when isOnlyLate is true.
  */
 export interface SelfCheck {
   valid: boolean;
   /**
    * True if the run is invalid only because the load generator was late or busy. It sent every request, and the response times include its lag.
    */
-  onlyLate?: boolean;
+  isOnlyLate?: boolean;
   /**
    * Why the run is not valid.
    */

@@ -235,7 +235,7 @@ void t.test(
 );
 
 void t.test('a run with calls judges its request targets once', (t) => {
-  const selfCheck = { valid: false, onlyLate: true, reasons: ['Late.'], figures: [] };
+  const selfCheck = { valid: false, isOnlyLate: true, reasons: ['Late.'], figures: [] };
   const reason = 'The p99 is 5 ms.';
   const passed = { ...notTested(targetRows.chatLatency, reason), verdict: 'PASS' as const };
   const report = { ...evil, targets: applySelfCheck([passed], selfCheck), selfCheck };

@@ -258,7 +258,7 @@ void t.test('thresholds on calls count failed calls and turns without a response
 void t.test(
   'the self-check applies; only response times can pass although the generator was late',
   (t) => {
-    const check = { valid: false, onlyLate: true, reasons: [], figures: [] };
+    const check = { valid: false, isOnlyLate: true, reasons: [], figures: [] };
     const targets = [
       judge('chat.p95<800ms'),
       judge('chat.error_rate<1%'),

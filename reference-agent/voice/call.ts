@@ -295,7 +295,10 @@ export class Call {
     }
     void this.#peer?.close();
     const { callId, packetsSent, packetsReceived } = this.record;
-    log.info('call over', { call_id: callId, ending, packetsSent, packetsReceived });
+    log.info('call_ended', {
+      ...{ call_id: callId, ending },
+      ...{ packets_sent: packetsSent, packets_received: packetsReceived },
+    });
     if (closeCode === undefined) {
       this.#socket.terminate();
       return;

@@ -86,7 +86,7 @@ export class CaptionDialogue {
       return this.#parts.chat(request);
     } catch (error) {
       if (!(error instanceof RequestError)) throw error;
-      this.#parts.log.warn('no reply to a caption', { why: error.message });
+      this.#parts.log.warn('caption_unanswered', { reason: error.message });
       return undefined;
     }
   }
@@ -95,8 +95,8 @@ export class CaptionDialogue {
     try {
       return await this.#parts.speech.speak(content, this.#signal);
     } catch (error) {
-      const why = isError(error) ? error.message : '';
-      if (!this.#signal.aborted) this.#parts.log.warn('a reply could not be spoken', { why });
+      const reason = isError(error) ? error.message : '';
+      if (!this.#signal.aborted) this.#parts.log.warn('reply_not_spoken', { reason });
       return undefined;
     }
   }

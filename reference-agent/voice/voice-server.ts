@@ -125,9 +125,7 @@ class WebSocketVoiceServer implements VoiceServer {
     const { settings, chat, log } = this.#options;
     if (settings.captions === false) return undefined;
     if (!isSynthesizerInstalled()) {
-      log.info('captions are off: the speech synthesis package is not installed', {
-        package: SYNTHESIZER_PACKAGE,
-      });
+      log.info('captions_disabled', { missing_package: SYNTHESIZER_PACKAGE });
       return undefined;
     }
     this.#speech = createSpeechSynthesizer({ kind: 'agent' });

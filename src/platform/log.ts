@@ -1,6 +1,9 @@
 import { pino, destination } from 'pino';
 
-/** Writes structured log lines. Fields never contain conversation text or keys. */
+/**
+ * Writes structured log lines. Events and fields are names in snake_case, such as `eval_errored`. Fields
+ * never contain conversation text or keys.
+ */
 export interface Log {
   info(event: string, fields?: LogFields): void;
   warn(event: string, fields?: LogFields): void;

@@ -67,7 +67,7 @@ async function logDeletedEvals(
   { ownerId, conversationId }: ConversationRef,
   evalIds: string[],
 ): Promise<void> {
-  for (const id of evalIds) log.warn('a deleted eval was skipped', { eval: id });
+  for (const id of evalIds) log.warn('deleted_eval_skipped', { eval: id });
   const entries = evalIds.map((id) => ({
     level: 'warn' as const,
     code: 'eval_deleted',
@@ -88,7 +88,6 @@ async function logTurnLosses(
     const entries = describeTurnLosses(conversationId, findTurnLosses(turns));
     if (entries.length > 0) await store.ingestLog.add(ownerId, clock.nowMs(), entries);
   } catch (error) {
-    const event = 'the turns of a closed conversation could not be checked';
-    log.error(event, { ...errorOrigin(error) });
+    log.error('turn_check_failed', { ...errorOrigin(error) });
   }
 }

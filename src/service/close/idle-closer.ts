@@ -51,7 +51,7 @@ export function startIdleCloser({ conversations, clock, log, close }: IdleCloser
   };
   const run = async (): Promise<void> => {
     while (!stopping.signal.aborted) {
-      await sweep().catch(() => log.error('a sweep for idle conversations failed'));
+      await sweep().catch(() => log.error('idle_sweep_failed'));
       // Rejects only when the closer is stopped.
       await clock.sleep(SWEEP_INTERVAL_MS, stopping.signal).catch(() => undefined);
     }

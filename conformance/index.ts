@@ -4,12 +4,12 @@ export {
   findRequirementSet,
   selectRequirements,
   SelectionError,
+  suggestRequirement,
   type Selection,
   type SelectionOptions,
 } from './selection.ts';
 export { newestRequirementSet, requirementSets, sinceOf } from './requirement-sets.ts';
 export type { RequirementSet } from './engine/requirement.ts';
-export { suggestRequirement } from './suggest-requirement.ts';
 export {
   areas,
   findBrokenMusts,
@@ -25,7 +25,12 @@ export {
   type CheckOptions,
 } from './check.ts';
 export { SUITE, type Plan } from './engine/drive/run.ts';
-export { judgeClient, type ClientRecording, type JudgeClientOptions } from './judge-client.ts';
+export {
+  judgeClient,
+  retryFaults,
+  type ClientRecording,
+  type JudgeClientOptions,
+} from './judge-client.ts';
 export { dryRun, explanation, listing } from './explain.ts';
 export type { SelftestOptions, SelftestResult } from './proof/selftest.ts';
 export {

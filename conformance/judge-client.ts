@@ -1,4 +1,4 @@
-import type { ExchangeRecord, RunRecord } from '../src/contract/index.ts';
+import type { ExchangeRecord, RunRecord, ServiceFault } from '../src/contract/index.ts';
 import { clientSuite } from './areas/index.ts';
 import { clientArea, type CheckResult } from './check.ts';
 import { SUITE } from './engine/drive/run.ts';
@@ -17,6 +17,13 @@ export interface ClientRecording {
   droppedRequests: number;
 }
 
+/** Faults of the service that provoke each kind of retry. Reads get none, because few clients repeat them. */
+export const retryFaults: readonly ServiceFault[] = [
+  { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
+  { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },
+  { kind: 'unavailable', route: 'end', retry_after_s: 1, times: 1 },
+];
+
 /** Options of `judgeClient`. */
 export interface JudgeClientOptions extends JudgeOptions {
   recording: ClientRecording;
@@ -34,12 +41,15 @@ export interface JudgeClientOptions extends JudgeOptions {
  * always gets the same judgment. A client that sent no request is not judged.
  */
 export function judgeClient(options: JudgeClientOptions): CheckResult {
-  const transcript = toTranscript(options);
+  const transcript = toClientTranscript(options);
   const { strict = false, endedAt } = options;
   return { transcript, report: createReport(clientSuite, transcript, endedAt, { strict }) };
 }
 
-function toTranscript(options: JudgeClientOptions): Transcript {
+/** Returns the transcript of a client, which the checks of its area read. */
+export function toClientTranscript(
+  options: Pick<JudgeClientOptions, 'recording' | 'target' | 'kitVersion' | 'isInterrupted'>,
+): Transcript {
   const { recording, target, kitVersion, isInterrupted = false } = options;
   const { startedAt, apiKeyHeader, exchanges, droppedRequests } = recording;
   const run: RunRecord = {

@@ -9,7 +9,7 @@ import {
 import { parseJson } from '../src/platform/json.ts';
 import { requirement, sandboxSuite, serviceSuite } from './areas/index.ts';
 import { createExchangeJudge } from './engine/judge/exchange-validator.ts';
-import { routeNames } from './engine/checks/route-names.ts';
+import { routeNames, serviceEndpoints } from './engine/checks/route-names.ts';
 import { toPrintable } from './engine/transcript/reading.ts';
 
 /** A request and its response, which a test sent and received. */
@@ -56,7 +56,8 @@ const routes: readonly [method: string, path: RegExp, endpoint: Endpoint][] = [
   ['GET', /\/api\/prod-evaluations\/sessions\/?$/, 'production'],
 ];
 
-const serviceEndpoints: readonly Endpoint[] = ['traces', 'end', 'simulations', 'production'];
+const isOfService = (endpoint: Endpoint): boolean =>
+  serviceEndpoints.some((each) => each === endpoint);
 
 /** Requirements that depend on earlier exchanges, such as on the first close of a conversation. */
 const needsHistory: readonly string[] = ['SERVICE-046'];
@@ -75,7 +76,7 @@ export function judgeExchange(exchange: ForeignExchange): ExchangeFinding[] | un
     (route) => route[0] === method.toUpperCase() && route[1].test(pathname),
   )?.[2];
   if (endpoint === undefined) return undefined;
-  const judge = serviceEndpoints.includes(endpoint) ? judgeService : judgeSandbox;
+  const judge = isOfService(endpoint) ? judgeService : judgeSandbox;
   return judge(toRecord(endpoint, exchange)).flatMap(({ id, finding }) => {
     if (finding.isNote || needsHistory.includes(id)) return [];
     const { level, rule, section } = requirement(id);
@@ -118,7 +119,7 @@ function readPurpose(
   { request, response: { status, body } }: Omit<ForeignExchange, 'durationMs'>,
 ): { step: string; intent: Intent } {
   const isAccepted = status >= 200 && status < 300;
-  if (serviceEndpoints.includes(endpoint)) {
+  if (isOfService(endpoint)) {
     const limit = new URLSearchParams(request.path.replace(/^[^?]*/, '')).get('limit');
     const step = Number(limit) > PAGE_LIMIT_MAX ? 'over the cap' : 'own';
     return { step, intent: isAccepted ? 'valid' : 'open' };

@@ -2,7 +2,7 @@ import type { Area } from '../src/contract/index.ts';
 import { areaOf, idsOf, requirements, type RequirementId } from './areas/index.ts';
 import type { RequirementSet } from './engine/requirement.ts';
 import { requirementSets } from './requirement-sets.ts';
-import { suggestRequirement } from './suggest-requirement.ts';
+import { didYouMean } from '../src/platform/suggest.ts';
 
 /** The requirements that a run judges. */
 export interface Selection {
@@ -65,18 +65,20 @@ function findAll(
   options: SelectionOptions,
 ): Set<RequirementId> {
   const matching = patterns.flatMap((pattern) => {
-    const matches = candidates.filter((id) => isMatch(pattern, id));
+    const expression = toExpression(pattern);
+    const matches = candidates.filter((id) => expression.test(id));
     if (matches.length === 0) throw new SelectionError(describeMismatch(option, pattern, options));
     return matches;
   });
   return new Set(matching);
 }
 
-const isMatch = (pattern: string, id: string): boolean =>
+/** Returns the pattern as an expression. Several stars in a row are one, because they take long to match. */
+const toExpression = (pattern: string): RegExp =>
   new RegExp(
-    `^${pattern.replaceAll(/[^A-Za-z0-9-]/g, (mark) => (mark === '*' ? '.*' : `\\${mark}`))}$`,
+    `^${pattern.replaceAll(/\*+|[^A-Za-z0-9-]/g, (mark) => (mark.startsWith('*') ? '.*' : `\\${mark}`))}$`,
     'i',
-  ).test(id);
+  );
 
 function describeMismatch(
   option: 'only' | 'skip',
@@ -85,7 +87,8 @@ function describeMismatch(
 ): string {
   const all = Object.keys(requirements) as RequirementId[];
   const where = `${JSON.stringify(pattern)} (${spell(option)})`;
-  const matches = all.filter((id) => isMatch(pattern, id));
+  const expression = toExpression(pattern);
+  const matches = all.filter((id) => expression.test(id));
   const [other] = matches;
   if (other === undefined) {
     const area = all.find((id) => areaOf(id) === pattern.toLowerCase());
@@ -103,6 +106,20 @@ function describeMismatch(
   const isPossible = (area === 'service') === areas.includes('service');
   const wanted = isPossible ? [...areas, area] : [area];
   return `${subject} this run checks only ${areas.join(', ')}. Did you mean ${spell('area')} ${wanted.join(',')}?`;
+}
+
+/**
+ * Returns a hint for an unknown requirement id. Ids within an area are too similar for a guess, so
+ * the hint says how to list them.
+ */
+export function suggestRequirement(id: string, known: readonly string[]): string {
+  const [, area = '', number = ''] = /^([a-z]+)-0*(\d+)$/i.exec(id) ?? [];
+  if (!known.some((each) => each.startsWith(`${area.toUpperCase()}-`))) {
+    return didYouMean(id, known, 'Run sandbox-kit explain to list all requirements.');
+  }
+  const padded = `${area.toUpperCase()}-${number.padStart(3, '0')}`;
+  if (known.includes(padded)) return `Did you mean ${padded}?`;
+  return `Run sandbox-kit explain ${area.toLowerCase()} to list the requirements of this area.`;
 }
 
 /**

@@ -3,7 +3,6 @@ import {
   always,
   changeResponse,
   jsonResponse,
-  parseBody,
   replaceParts,
 } from '../engine/mutants/combinators.ts';
 import {
@@ -12,7 +11,7 @@ import {
   type TransformFactory,
   type Variant,
 } from '../engine/mutants/mutant.ts';
-import { isObject } from '../../src/platform/json.ts';
+import { isObject, parseJson } from '../../src/platform/json.ts';
 
 const httpAreas: readonly Area[] = ['chat', 'health', 'users'];
 
@@ -21,7 +20,7 @@ const variant = createVariantFactory('wire', httpAreas);
 /** Serializes every JSON body in another way. */
 const serializes = (write: (body: unknown) => string): TransformFactory =>
   changeResponse(always, (response) => {
-    const body = parseBody(response);
+    const body = parseJson(response.body);
     return body === undefined ? response : { ...response, body: write(body) };
   });
 

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { Agent, request } from 'undici';
 import type { Endpoint } from '../../src/contract/index.ts';
 import type { Clock } from '../../src/platform/clock.ts';
+import { parseJson } from '../../src/platform/json.ts';
 import type {
   ProxyResponse,
   ProxyRequest,
@@ -72,7 +73,7 @@ async function serve(
     headers: flattenHeaders(incoming.headers),
     body,
     bytes,
-    json: parse(body),
+    json: parseJson(body),
     connection: incoming.socket,
   };
   return transform(proxyRequest, forward, clock);
@@ -137,14 +138,6 @@ async function readBody(incoming: AsyncIterable<Buffer>): Promise<Buffer> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function writeResult(outgoing: ServerResponse, result: ProxyResult): void {

@@ -9,11 +9,8 @@ import {
   requirement,
   requirementIds,
 } from '../areas/index.ts';
-import {
-  judgeDistortedClient,
-  unchanged,
-  type StartRecordingService,
-} from './client/client-runs.ts';
+import { passThrough } from '../engine/mutants/combinators.ts';
+import { judgeDistortedClient, type StartRecordingService } from './client/client-runs.ts';
 import { areaOf, type RequirementId } from '../engine/requirement.ts';
 import {
   explainNonconformity,
@@ -231,7 +228,7 @@ async function findClientCause(
   kitVersion: string,
 ): Promise<string | undefined> {
   if (!start) return 'The selected mutants and variants need a service that records its callers.';
-  const judgment = await judgeDistortedClient({ transform: unchanged }, start, kitVersion);
+  const judgment = await judgeDistortedClient({ transform: passThrough }, start, kitVersion);
   return explainNonconformity('client', judgment);
 }
 

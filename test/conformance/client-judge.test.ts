@@ -13,7 +13,7 @@ import {
   writeTranscript,
 } from '../../conformance/index.ts';
 import { runReferenceClient } from '../../conformance/proof/client/reference-client.ts';
-import { createSeedDocument } from '../../conformance/proof/client/sessions.ts';
+import { createSeedDocument } from '../../conformance/proof/client/client-runs.ts';
 import { findViolations, type ExchangeRecord } from '../../src/contract/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
 import { randomSeed, seededRandom, type Random } from '../../src/platform/random.ts';

@@ -1,7 +1,7 @@
 import { formatValue } from '../../../src/contract/index.ts';
 import { checkEach, type Check, type Finding } from '../../engine/checks/check.ts';
 import type { ExchangeFilter } from '../../engine/checks/shape.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Exchange } from '../../engine/transcript/reading.ts';
 
 /** A tool call in a reply, well-formed or not. */
@@ -66,14 +66,7 @@ export function checkArguments(typeCheck: Check): Check {
   };
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => parseJson(text) !== undefined;
 
 /**
  * Each name in `metadata.tools_used` must have a tool call. Judges only the first turn of a

@@ -7,7 +7,6 @@ import {
   respondInstead,
   isAccepted,
   jsonResponse,
-  parseBody,
   editChat,
   editErrors,
   replaceParts,
@@ -28,7 +27,7 @@ import {
   stringAt,
   where,
 } from '../../engine/mutants/requests.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { rememberBy } from './mutants/sessions.ts';
 
 const variant = createVariantFactory('chat');
@@ -45,7 +44,7 @@ const call = {
 
 /** Reduces the reply to its required fields. */
 const bare: TransformFactory = changeResponse(chat, (response) => {
-  const body = parseBody(response);
+  const body = parseJson(response.body);
   if (!isAccepted(response) || !isObject(body)) return response;
   return jsonResponse(response.status, {
     choices: [{ message: { role: 'assistant', content: 'Yes.' } }],

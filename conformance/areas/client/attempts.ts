@@ -1,6 +1,5 @@
-import type { TraceSpan } from '../../../src/contract/index.ts';
 import { type Exchange, retryAfterMsOf, type Transcript } from '../../engine/transcript/reading.ts';
-import { isTraces, readTraces, spansOf } from './sent-traces.ts';
+import { isTraces, readTraces, spanKeyOf, spansOf } from './sent-traces.ts';
 
 /** A later request with the content of an earlier one. */
 export interface Attempt {
@@ -37,8 +36,6 @@ function indexOf(transcript: Transcript): AttemptIndex {
   indexCache.set(transcript, index);
   return index;
 }
-
-const spanKeyOf = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
 
 /** Returns a key that is equal for requests with the same content, except for the ids of spans. */
 function contentKeyOf(exchange: Exchange): string | undefined {

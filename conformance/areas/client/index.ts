@@ -1,5 +1,6 @@
 import { defineArea } from '../../engine/area.ts';
 import type { Check } from '../../engine/checks/check.ts';
+import { serviceEndpoints } from '../../engine/checks/route-names.ts';
 import type { BlockingCause } from '../../engine/preflight/blocking-cause.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { closeChecks } from './close/checks.ts';
@@ -22,7 +23,7 @@ const checks: Readonly<Record<ClientRequirementId, Check>> = {
 /** A client of the service (spec area A). The evidence is the recording of the service. */
 export const client = defineArea({
   name: 'client',
-  endpoints: ['traces', 'end', 'simulations', 'production', 'elsewhere'],
+  endpoints: [...serviceEndpoints, 'elsewhere'],
   requirements: clientRequirements,
   checks,
   probes: [],

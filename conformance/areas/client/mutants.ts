@@ -1,9 +1,9 @@
 import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
-import { to } from '../../engine/mutants/combinators.ts';
+import { changeQuery, changeRequest, to, withBody } from '../../engine/mutants/combinators.ts';
 import type { Mutant, ProxyRequest, TransformFactory } from '../../engine/mutants/mutant.ts';
+import { queryParameter } from '../service/results-api.ts';
 import { SPAN_CONVERSATION } from './reference.ts';
 import {
-  changeRequest,
   dropAttribute,
   editAttributes,
   editPage,
@@ -14,16 +14,13 @@ import {
   mutant,
   pagedRead,
   plainRead,
-  queryValueOf,
   retryImmediately,
   secondBatch,
   sendBefore,
   setAttribute,
   storedResponse,
-  withBody,
   withHeaders,
   withoutHeader,
-  withQuery,
 } from './transforms.ts';
 
 const end = to('end');
@@ -344,10 +341,8 @@ const closeMutants: readonly Mutant[] = [
   ),
 ];
 
-const setSkip = (skip: string) => (query: URLSearchParams) => query.set('skip', skip);
-
 const isSecondPage = (request: ProxyRequest): boolean =>
-  pagedRead(request) && queryValueOf(request, 'skip') === '25';
+  pagedRead(request) && queryParameter(request.path, 'skip') === '25';
 
 const resultsMutants: readonly Mutant[] = [
   mutant(
@@ -363,17 +358,13 @@ const resultsMutants: readonly Mutant[] = [
     'filter-of-other-list',
     'filters production results by agent',
     'CLIENT-050',
-    changeRequest(production, (request) =>
-      withQuery(request, (query) => query.set('agent', 'shop')),
-    ),
+    changeQuery(production, (query) => query.set('agent', 'shop')),
   ),
   mutant(
     'local-date',
     'sends a date that is not ISO 8601',
     'CLIENT-052',
-    changeRequest(production, (request) =>
-      withQuery(request, (query) => query.set('started_after', '20/11/2026')),
-    ),
+    changeQuery(production, (query) => query.set('started_after', '20/11/2026')),
   ),
   mutant(
     'plus-not-encoded',
@@ -397,9 +388,7 @@ const resultsMutants: readonly Mutant[] = [
     'large-limit',
     'requests pages of 1000 sessions',
     'CLIENT-053',
-    changeRequest(pagedRead, (request) =>
-      withQuery(request, (query) => query.set('limit', '1000')),
-    ),
+    changeQuery(pagedRead, (query) => query.set('limit', '1000')),
   ),
   mutant(
     'first-page-only',
@@ -421,15 +410,15 @@ const resultsMutants: readonly Mutant[] = [
     'skips-sessions',
     'leaves a gap between two pages',
     'CLIENT-055',
-    changeRequest(isSecondPage, (request) => withQuery(request, setSkip('30'))),
+    changeQuery(isSecondPage, (query) => query.set('skip', '30')),
   ),
   mutant(
     'changes-filters',
     'drops a filter after the first page',
     'CLIENT-056',
-    changeRequest(
-      (request) => pagedRead(request) && queryValueOf(request, 'skip') !== undefined,
-      (request) => withQuery(request, (query) => query.delete('agent')),
+    changeQuery(
+      (request) => pagedRead(request) && queryParameter(request.path, 'skip') !== undefined,
+      (query) => query.delete('agent'),
     ),
   ),
 ];

@@ -1,7 +1,7 @@
+import { formatList } from '../../../src/report-kit/format.ts';
+import { routeNames, serviceEndpoints } from '../../engine/checks/route-names.ts';
 import type { Transcript } from '../../engine/transcript/transcript.ts';
 import { isInjected, isUnavailable } from './attempts.ts';
-import { listSome } from './findings.ts';
-import { routes } from './observed.ts';
 
 /** Returns notices about unused routes, missing retries, and requests that were not recorded. */
 export function listNotices(
@@ -9,10 +9,10 @@ export function listNotices(
   { isBlocked }: { isBlocked: boolean },
 ): readonly string[] {
   if (isBlocked) return [];
-  const unused = routes.filter(([endpoint]) =>
+  const unused = serviceEndpoints.filter((endpoint) =>
     exchanges.every((exchange) => exchange.endpoint !== endpoint),
   );
-  const names = unused.map(([, route]) => route);
+  const names = unused.map((endpoint) => routeNames[endpoint]);
   const isRefused = exchanges.some(
     (exchange) =>
       isInjected(exchange) || isUnavailable(exchange) || exchange.response?.status === 429,
@@ -20,7 +20,7 @@ export function listNotices(
   const { length: unrecorded } = exchanges.filter(({ request }) => request.bodyBytes !== undefined);
   const { droppedRequests = 0 } = run;
   return [
-    ...(names.length === 0 ? [] : [`Not exercised: ${listSome(names, names.length)}.`]),
+    ...(names.length === 0 ? [] : [`Not exercised: ${formatList(names)}.`]),
     ...(isRefused
       ? []
       : [

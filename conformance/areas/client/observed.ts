@@ -1,4 +1,6 @@
 import type { ObservedBehaviors } from '../../../src/contract/index.ts';
+import { formatCount, formatList } from '../../../src/report-kit/format.ts';
+import { routeNames, serviceEndpoints } from '../../engine/checks/route-names.ts';
 import {
   describeOutcome,
   type Exchange,
@@ -6,25 +8,16 @@ import {
   type Transcript,
 } from '../../engine/transcript/reading.ts';
 import { findNextAttempt, formatSeconds, isUnavailable, waitMsOf } from './attempts.ts';
-import { listSome } from './findings.ts';
 import { isRead } from './results/reads.ts';
 import { encodingOf, formatOf, isTraces } from './sent-traces.ts';
-
-/** The routes of area A by endpoint, as reports show them. */
-export const routes = [
-  ['traces', 'POST /v1/traces'],
-  ['end', 'POST /v1/sessions/{conversation_id}/end'],
-  ['simulations', 'GET /api/simulations/sessions/'],
-  ['production', 'GET /api/prod-evaluations/sessions/'],
-] as const;
 
 /** Returns the number of requests per route, and behavior that the specification leaves open. */
 export function observeClient(transcript: Transcript): ObservedBehaviors {
   const { exchanges } = transcript;
   const traces = exchanges.filter(isTraces);
   const entries: [name: string, value: string][] = [
-    ...routes.map(([endpoint, route]): [string, string] => [
-      route,
+    ...serviceEndpoints.map((endpoint): [string, string] => [
+      routeNames[endpoint],
       countRequests(exchanges.filter((exchange) => exchange.endpoint === endpoint)),
     ]),
     ['other paths', listDistinct(exchanges.filter(isElsewhere).map(describeElsewhere))],
@@ -38,7 +31,7 @@ export function observeClient(transcript: Transcript): ObservedBehaviors {
 }
 
 const countRequests = ({ length }: readonly Exchange[]): string =>
-  length === 0 ? '' : `${length} ${length === 1 ? 'request' : 'requests'}`;
+  length === 0 ? '' : formatCount(length, 'request');
 
 const isElsewhere = ({ endpoint }: Exchange): boolean => endpoint === 'elsewhere';
 
@@ -58,7 +51,7 @@ const LISTED_MAX = 4;
 
 const listDistinct = (values: readonly string[]): string => {
   const distinct = [...new Set(values)].filter((value) => value !== '');
-  return distinct.length === 0 ? '' : listSome(distinct, LISTED_MAX);
+  return distinct.length === 0 ? '' : formatList(distinct, LISTED_MAX);
 };
 
 function describePauses(

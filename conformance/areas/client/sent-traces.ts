@@ -141,6 +141,9 @@ export function nameSpan({ attributes, spanId }: TraceSpan): string {
   return `${kind} span${id}`.trim();
 }
 
+/** Identifies a span among all spans of a recording. */
+export const spanKeyOf = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
+
 /** Returns the conversation id in the attribute of a span; undefined unless it is a non-empty string. */
 export function ownConversationOf({ attributes }: TraceSpan): string | undefined {
   const id = attributes[CONVERSATION];

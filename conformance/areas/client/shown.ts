@@ -1,6 +1,6 @@
 import { isObject } from '../../../src/platform/json.ts';
+import { formatList } from '../../../src/report-kit/format.ts';
 import type { Exchange } from '../../engine/transcript/transcript.ts';
-import { listSome } from './findings.ts';
 import { isRead } from './results/reads.ts';
 import { isTraces, nameSpan, readTraces } from './sent-traces.ts';
 
@@ -36,7 +36,7 @@ function describeSent(exchange: Exchange): string {
   const traces = readTraces(exchange);
   if (traces.kind !== 'read') return `[${bytes} bytes that could not be read]`;
   const spans =
-    traces.spans.length === 0 ? 'no spans' : listSome(traces.spans.map(nameSpan), SPANS_MAX);
+    traces.spans.length === 0 ? 'no spans' : formatList(traces.spans.map(nameSpan), SPANS_MAX);
   return `[${bytes} bytes: ${spans}]`;
 }
 

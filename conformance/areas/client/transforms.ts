@@ -1,6 +1,14 @@
 import { resolvePointer } from '../../../src/contract/index.ts';
-import { isObject } from '../../../src/platform/json.ts';
-import { to, type When } from '../../engine/mutants/combinators.ts';
+import {
+  changeRequest,
+  changeResponse,
+  editBody,
+  jsonResponse,
+  to,
+  withBody,
+  type Edit,
+  type When,
+} from '../../engine/mutants/combinators.ts';
 import {
   createMutantFactory,
   createVariantFactory,
@@ -9,6 +17,7 @@ import {
   type ProxyResponse,
   type TransformFactory,
 } from '../../engine/mutants/mutant.ts';
+import { queryParameter } from '../service/results-api.ts';
 import type { Attribute, Span } from '../service/spans.ts';
 import { traceIds } from './reference.ts';
 
@@ -17,24 +26,6 @@ export const mutant = createMutantFactory('client');
 
 /** Creates an unusual but legal client. */
 export const variant = createVariantFactory('client');
-
-/** Changes the selected requests. */
-export function changeRequest(
-  when: When,
-  change: (request: ProxyRequest) => ProxyRequest,
-): TransformFactory {
-  return () => (request, forward) => forward(when(request) ? change(request) : request);
-}
-
-/** Returns a request with another body. */
-export function withBody(
-  request: ProxyRequest,
-  body: string,
-  headers: Record<string, string> = {},
-): ProxyRequest {
-  const { bytes, ...rest } = request;
-  return { ...rest, body, json: undefined, headers: { ...rest.headers, ...headers } };
-}
 
 /** Returns a request with other headers. */
 export const withHeaders = (
@@ -46,17 +37,6 @@ export const withHeaders = (
 export function withoutHeader(request: ProxyRequest, name: string): ProxyRequest {
   const { [name]: removed, ...headers } = request.headers;
   return { ...request, headers };
-}
-
-/** Returns a request whose query is edited. */
-export function withQuery(
-  request: ProxyRequest,
-  edit: (query: URLSearchParams) => void,
-): ProxyRequest {
-  const [path = '', text = ''] = request.path.split('?');
-  const query = new URLSearchParams(text);
-  edit(query);
-  return { ...request, path: query.size === 0 ? path : `${path}?${query.toString()}` };
 }
 
 /** Selects the batch that most transforms change. The service accepts it the first time. */
@@ -115,11 +95,7 @@ export const isOperation =
     );
 
 /** The response of the service when it has stored the spans. */
-export const storedResponse: ProxyResponse = {
-  status: 200,
-  headers: { 'content-type': 'application/json' },
-  body: '{}',
-};
+export const storedResponse: ProxyResponse = jsonResponse(200, {});
 
 /** Sends a request again immediately after this status. */
 export const retryImmediately = (when: When, status: number): TransformFactory => {
@@ -155,32 +131,17 @@ export function sendBefore(
 }
 
 /** Changes a page before the client reads it, so that the client requests other pages. */
-export function editPage(
-  when: When,
-  edit: (page: Record<string, unknown>, request: ProxyRequest) => void,
-): TransformFactory {
-  return () => async (request, forward) => {
-    const response = await forward(request);
-    const page: unknown = when(request) ? JSON.parse(response.body) : undefined;
-    if (!isObject(page)) return response;
-    edit(page, request);
-    return { ...response, body: JSON.stringify(page) };
-  };
-}
-
-/** Returns the value of a query parameter. */
-export function queryValueOf({ path }: ProxyRequest, name: string): string | undefined {
-  return new URLSearchParams(path.split('?')[1] ?? '').get(name) ?? undefined;
-}
+export const editPage = (when: When, edit: Edit): TransformFactory =>
+  changeResponse(when, (response, request) => editBody(response, request, edit));
 
 /** Selects reads of the list that the client reads with filters and a limit. */
 export const pagedRead: When = to(
   'simulations',
-  (request) => queryValueOf(request, 'limit') === '25',
+  ({ path }) => queryParameter(path, 'limit') === '25',
 );
 
 /** Selects reads of the list that the client reads with no parameter except `skip`. */
 export const plainRead: When = to(
   'simulations',
-  (request) => queryValueOf(request, 'limit') === undefined,
+  ({ path }) => queryParameter(path, 'limit') === undefined,
 );

@@ -1,8 +1,13 @@
 import { gzipSync } from 'node:zlib';
-import { chain, to } from '../../engine/mutants/combinators.ts';
+import {
+  chain,
+  changeQuery,
+  changeRequest,
+  to,
+  withBody,
+} from '../../engine/mutants/combinators.ts';
 import type { ProxyRequest, TransformFactory, Variant } from '../../engine/mutants/mutant.ts';
 import {
-  changeRequest,
   editAttributes,
   editPage,
   editSpans,
@@ -13,10 +18,8 @@ import {
   setAttribute,
   storedResponse,
   variant,
-  withBody,
   withHeaders,
   withoutHeader,
-  withQuery,
 } from './transforms.ts';
 
 const end = to('end');
@@ -131,11 +134,9 @@ export const clientVariants: readonly Variant[] = [
   variant(
     'overlapping-pages',
     'reads pages that overlap',
-    changeRequest(pagedRead, (request) =>
-      withQuery(request, (query) => {
-        if (query.get('skip') === '50') query.set('skip', '45');
-      }),
-    ),
+    changeQuery(pagedRead, (query) => {
+      if (query.get('skip') === '50') query.set('skip', '45');
+    }),
   ),
   variant(
     'looks-at-newest',
@@ -144,25 +145,21 @@ export const clientVariants: readonly Variant[] = [
       editPage(plainRead, (page) => {
         page['total'] = 10;
       }),
-      changeRequest(plainRead, (request) =>
-        withQuery(request, (query) => query.set('limit', '10')),
-      ),
+      changeQuery(plainRead, (query) => query.set('limit', '10')),
     ),
   ),
   variant(
     'python-boolean',
     'spells booleans as Python does, and sends a time without an offset',
-    changeRequest(production, (request) =>
-      withQuery(request, (query) => {
-        query.set('failed_only', 'True');
-        query.set('started_after', '2026-01-01T00:00:00');
-      }),
-    ),
+    changeQuery(production, (query) => {
+      query.set('failed_only', 'True');
+      query.set('started_after', '2026-01-01T00:00:00');
+    }),
   ),
   variant(
     'cache-buster',
     'adds a parameter that resembles no filter',
-    changeRequest(simulations, (request) => withQuery(request, (query) => query.set('_', '17'))),
+    changeQuery(simulations, (query) => query.set('_', '17')),
   ),
   variant(
     'metrics',

@@ -1,12 +1,13 @@
 import { gunzipSync } from 'node:zlib';
 import {
   decodeTraceRequest,
+  listAt,
   readTraceRequest,
   resolvePointer,
   type TraceSpan,
 } from '../../../src/contract/index.ts';
 import { instantMs } from '../../../src/platform/clock.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 import { type Exchange, type Transcript, isAccepted } from '../../engine/transcript/reading.ts';
 import type { OwnerName } from './context.ts';
 import {
@@ -158,12 +159,8 @@ export function sentChatSpans(id: string, { exchanges }: Transcript): TraceSpan[
 export function messageText(span: TraceSpan, key: string): string | undefined {
   const value = span.attributes[key];
   if (typeof value !== 'string') return undefined;
-  try {
-    const text = resolvePointer(JSON.parse(value), '/0/parts/0/content');
-    return typeof text === 'string' ? text : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = resolvePointer(parseJson(value), '/0/parts/0/content');
+  return typeof text === 'string' ? text : undefined;
 }
 
 /** Returns the turns that a session shows. */
@@ -222,11 +219,6 @@ export function seededSessions(transcript: Transcript): SeededSession[] {
       turns: listAt(session, '/turns'),
     })),
   );
-}
-
-function listAt(value: unknown, pointer: string): unknown[] {
-  const list = resolvePointer(value, pointer);
-  return Array.isArray(list) ? list : [];
 }
 
 /** Returns the seeded session that a listed session corresponds to. */

@@ -2,10 +2,12 @@ import { SERVICE_API_KEY_HEADER } from '../../../src/contract/index.ts';
 import { isObject } from '../../../src/platform/json.ts';
 import {
   always,
+  changeQuery,
   changeResponse,
   editBody,
   isAccepted,
   jsonResponse,
+  to,
   type When,
 } from '../../engine/mutants/combinators.ts';
 import {
@@ -13,7 +15,6 @@ import {
   createVariantFactory,
   type ProxyRequest,
   type ProxyResponse,
-  type Transform,
   type TransformFactory,
 } from '../../engine/mutants/mutant.ts';
 import {
@@ -94,9 +95,8 @@ export function onPages(
   edit: (page: ResultsObject, request: ProxyRequest) => void,
   when: When = always,
 ): TransformFactory {
-  return changeResponse(
-    (request) => request.endpoint === endpoint && when(request),
-    (response, request) => (isAccepted(response) ? editBody(response, request, edit) : response),
+  return changeResponse(to(endpoint, when), (response, request) =>
+    isAccepted(response) ? editBody(response, request, edit) : response,
   );
 }
 
@@ -127,26 +127,7 @@ export function rewriteQuery(
   edit: (query: URLSearchParams) => void,
   when: When = always,
 ): TransformFactory {
-  return (): Transform => async (request, forward) =>
-    request.endpoint === endpoint && when(request)
-      ? forward(withQuery(request, edit))
-      : forward(request);
-}
-
-/** Returns a copy of the request with an edited query. */
-export function withQuery(
-  request: ProxyRequest,
-  edit: (query: URLSearchParams) => void,
-): ProxyRequest {
-  const [route = '', search = ''] = request.path.split('?');
-  const query = new URLSearchParams(search);
-  edit(query);
-  return { ...request, path: `${route}?${query.toString()}` };
-}
-
-/** Returns a copy of the request with another body. */
-export function withBody({ bytes: _bytes, ...request }: ProxyRequest, body: string): ProxyRequest {
-  return { ...request, body };
+  return changeQuery(to(endpoint, when), edit);
 }
 
 /** Returns the conversation ids of the run in a text, without duplicates. */

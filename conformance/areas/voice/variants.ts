@@ -1,7 +1,7 @@
 import { parseMessage, type CallMessage } from '../../../src/voice/call/index.ts';
 import { resolvePointer } from '../../../src/contract/index.ts';
 import type { AudioPacket } from '../../../src/voice/peer/index.ts';
-import { drop, set } from '../../engine/mutants/combinators.ts';
+import { drop, passThrough, set } from '../../engine/mutants/combinators.ts';
 import { createVariantFactory, type Variant } from '../../engine/mutants/mutant.ts';
 import {
   interceptMessages,
@@ -12,7 +12,6 @@ import {
   editOffers,
   handleCalls,
   replaceMessages,
-  passThrough,
   removeOfferLines,
 } from './mutants/combinators.ts';
 import type { VoiceTransformFactory } from '../../engine/mutants/mutant.ts';

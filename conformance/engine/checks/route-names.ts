@@ -14,3 +14,6 @@ export const routeNames: Readonly<Record<Endpoint, string>> = {
   admin: '/__admin',
   elsewhere: 'Another path',
 };
+
+/** The endpoints of the service, in the order of their use. */
+export const serviceEndpoints = ['traces', 'end', 'simulations', 'production'] as const;

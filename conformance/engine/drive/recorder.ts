@@ -1,6 +1,6 @@
 import type { CallEvent, ExchangeRecord } from '../../../src/contract/index.ts';
 import { toExchange, type Exchange } from '../transcript/transcript.ts';
-import { createRedactor, REDACTED } from '../../../src/platform/redaction.ts';
+import { createRedactor, isCredentialHeader, REDACTED } from '../../../src/platform/redaction.ts';
 import type { Outgoing } from './http-client.ts';
 
 /** An exchange before the recorder assigns its id. */
@@ -12,15 +12,11 @@ export interface Recorder {
   record(exchange: NewExchange): Exchange;
 }
 
-/** Response headers that carry credentials of the sandbox, such as cookies and tokens of sessions. */
-const CREDENTIAL_HEADER =
-  /^(set-cookie2?|cookie|authorization|authentication|jwt|(proxy-)?authentication-info|proxy-authorization)$|(^|-)(token|secret|password|jwt|session|session-?id|sid|auth|api-?key|access-?key)$/;
-
 /** Redacts credentials in the headers of a response. The query of a redirect often contains a token. */
 function redactCredentials(headers: Record<string, string>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      if (CREDENTIAL_HEADER.test(name.toLowerCase())) return [name, REDACTED];
+      if (isCredentialHeader(name)) return [name, REDACTED];
       return [name, name === 'location' ? value.replace(/[?#].*$/s, `?${REDACTED}`) : value];
     }),
   );

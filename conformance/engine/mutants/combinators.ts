@@ -6,7 +6,7 @@ import {
 } from '../../../src/contract/index.ts';
 import { isoTime, type Clock } from '../../../src/platform/clock.ts';
 import type { ProxyResponse, ProxyRequest, Transform, TransformFactory } from './mutant.ts';
-import { isObject } from '../../../src/platform/json.ts';
+import { isObject, parseJson } from '../../../src/platform/json.ts';
 
 /** Selects the requests that a distortion concerns. */
 export type When = (request: ProxyRequest) => boolean;
@@ -68,6 +68,41 @@ export function changeResponse(
   };
 }
 
+/** Forwards requests unchanged. */
+export const passThrough: TransformFactory = () => (request, forward) => forward(request);
+
+/** Changes the selected requests. */
+export function changeRequest(
+  when: When,
+  change: (request: ProxyRequest) => ProxyRequest,
+): TransformFactory {
+  return () => (request, forward) => forward(when(request) ? change(request) : request);
+}
+
+/** Edits the query of the selected requests. */
+export const changeQuery = (when: When, edit: (query: URLSearchParams) => void): TransformFactory =>
+  changeRequest(when, (request) => withQuery(request, edit));
+
+/** Returns a request whose query is edited. */
+export function withQuery(
+  request: ProxyRequest,
+  edit: (query: URLSearchParams) => void,
+): ProxyRequest {
+  const [path = '', text = ''] = request.path.split('?');
+  const query = new URLSearchParams(text);
+  edit(query);
+  return { ...request, path: query.size === 0 ? path : `${path}?${query.toString()}` };
+}
+
+/** Returns a request with another body. */
+export function withBody(
+  { bytes: _bytes, ...request }: ProxyRequest,
+  body: string,
+  headers: Record<string, string> = {},
+): ProxyRequest {
+  return { ...request, body, json: parseJson(body), headers: { ...request.headers, ...headers } };
+}
+
 /** Selects requests to an endpoint. */
 export function to(endpoint: Endpoint, when: When = always): When {
   return (request) => request.endpoint === endpoint && when(request);
@@ -79,19 +114,10 @@ export function editBody(
   request: ProxyRequest,
   edit: Edit,
 ): ProxyResponse {
-  const body = parseBody(response);
+  const body = parseJson(response.body);
   if (!isObject(body)) return response;
   edit(body, request);
   return { ...response, body: JSON.stringify(body) };
-}
-
-/** Parses a response body; undefined if it is not JSON. */
-export function parseBody({ body }: ProxyResponse): unknown {
-  try {
-    return JSON.parse(body) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Edits the bodies of 2xx responses of an endpoint. */

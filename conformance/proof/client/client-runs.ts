@@ -1,31 +1,24 @@
 import type { SeedDocument, ServiceFault } from '../../../src/contract/index.ts';
 import { isoTime, systemClock } from '../../../src/platform/clock.ts';
+import { AGENT } from '../../areas/client/reference.ts';
 import { clientSuite } from '../../areas/index.ts';
-import type { Transform, Variant } from '../../engine/mutants/mutant.ts';
+import type { Variant } from '../../engine/mutants/mutant.ts';
 import { judgeTranscript, type Judgment } from '../../engine/judge/judge.ts';
-import { judgeClient, type ClientRecording } from '../../judge-client.ts';
+import { retryFaults, toClientTranscript, type ClientRecording } from '../../judge-client.ts';
 import { startProxy } from '../proxy.ts';
 import { runReferenceClient } from './reference-client.ts';
-import { createSeedDocument } from './sessions.ts';
 
 /** A service that records its callers. */
 export interface RecordingService {
   url: string;
   apiKey: string;
-  adminUrl: string;
+  setFaults(faults: readonly ServiceFault[]): void;
   callerRecording(): Promise<ClientRecording | undefined>;
   stop(): Promise<void>;
 }
 
 /** Starts a service that records its callers. The CLI passes it, because packages do not import each other. */
 export type StartRecordingService = (options: { seed: SeedDocument }) => Promise<RecordingService>;
-
-/** Faults that provoke each kind of retry. */
-const faults: readonly ServiceFault[] = [
-  { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
-  { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },
-  { kind: 'unavailable', route: 'end', retry_after_s: 1, times: 1 },
-];
 
 /** Starts a service, and runs the reference client through a proxy that changes its requests. */
 export async function judgeDistortedClient(
@@ -37,29 +30,37 @@ export async function judgeDistortedClient(
   const clock = systemClock;
   const service = await startService({ seed: createSeedDocument(clock.nowMs()) });
   try {
-    await setFaults(service);
+    service.setFaults(retryFaults);
     const proxy = await startProxy({ upstream: service.url, transform: transform(), clock });
     await runReferenceClient({ url: proxy.url, apiKey: service.apiKey, clock }).finally(() =>
       proxy.stop(),
     );
     const recording = await service.callerRecording();
     if (!recording) throw new Error('The service does not record its callers.');
-    const endedAt = isoTime(clock.nowMs());
-    const judged = judgeClient({ recording, target: service.url, kitVersion, endedAt });
-    return judgeTranscript(clientSuite, judged.transcript);
+    const transcript = toClientTranscript({ recording, target: service.url, kitVersion });
+    return judgeTranscript(clientSuite, transcript);
   } finally {
     await service.stop();
   }
 }
 
-async function setFaults({ adminUrl }: RecordingService): Promise<void> {
-  const response = await fetch(`${adminUrl}/faults`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(faults),
-  });
-  if (!response.ok) throw new Error(`The service refused the faults with ${response.status}.`);
-}
+/** More than the default size of a page. */
+const SESSIONS = 60;
 
-/** Forwards every request unchanged. */
-export const unchanged = (): Transform => (request, forward) => forward(request);
+const MINUTE_MS = 60_000;
+
+/** Creates seed data with several pages of sessions, which are not those of the client. */
+export function createSeedDocument(nowMs: number): SeedDocument {
+  const sessions = Array.from({ length: SESSIONS }, (_, index) => ({
+    scenario: 'late-parcel',
+    persona: `persona-${index}`,
+    started_at: isoTime(nowMs - (index + 2) * MINUTE_MS),
+    ended_at: isoTime(nowMs - (index + 1) * MINUTE_MS),
+    turns: [],
+    outcomes: [{ eval_name: 'Polite', outcome: 'pass' as const, reasoning: 'It was.' }],
+  }));
+  return {
+    agents: [{ name: AGENT, url: 'https://shop.example/agent' }],
+    simulations: [{ name: 'Nightly', agent: AGENT, sessions }],
+  };
+}

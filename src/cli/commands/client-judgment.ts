@@ -1,6 +1,5 @@
 /** `exec --judge-client`: judges the requests of a command to the service. */
 import type * as conformanceModule from '../../../conformance/index.ts';
-import type { ServiceFault } from '../../contract/index.ts';
 import type { RunningService } from '../../service/index.ts';
 import { isoTime, systemClock } from '../../platform/clock.ts';
 import type { ValuesOf } from '../command.ts';
@@ -41,20 +40,13 @@ type JudgmentFlags = ValuesOf<typeof clientJudgmentOptions>;
 /** The judgment of a command that is about to run. */
 export interface ClientJudgment {
   /** Makes the service respond to some requests with an error, if the user asked for it. */
-  injectFaults(service: Pick<RunningService, 'adminUrl'>): Promise<void>;
+  injectFaults(service: Pick<RunningService, 'setFaults'>): void;
   /** Judges what the service recorded, writes the reports, and returns the exit code. */
   conclude(
     service: Pick<RunningService, 'url' | 'callerRecording'>,
     options: { isInterrupted: boolean },
   ): Promise<number>;
 }
-
-/** Faults that provoke each kind of retry. Reads get none, because few clients repeat them. */
-const faults: readonly ServiceFault[] = [
-  { kind: 'rate_limit', route: 'traces', retry_after_s: 1, times: 1 },
-  { kind: 'unavailable', route: 'traces', retry_after_s: 1, times: 1 },
-  { kind: 'unavailable', route: 'end', retry_after_s: 1, times: 1 },
-];
 
 /**
  * Prepares a judgment; undefined without --judge-client.
@@ -73,8 +65,8 @@ export async function prepareClientJudgment(
   const knownFailures = readKnownFailures(flags['known-failures'], clientArea, conformance);
   openOutputs(flags);
   return {
-    async injectFaults({ adminUrl }) {
-      if (flags['inject-faults']) await setFaults(adminUrl);
+    injectFaults(service) {
+      if (flags['inject-faults']) service.setFaults(conformance.retryFaults);
     },
     async conclude(service, { isInterrupted }) {
       const { transcript, report } = await judge(conformance, service, flags.strict, isInterrupted);
@@ -99,15 +91,6 @@ function rejectJudgmentOptions(flags: JudgmentFlags): void {
       throw new UsageError(`--${name} needs --judge-client.`);
     }
   }
-}
-
-async function setFaults(adminUrl: string): Promise<void> {
-  const response = await fetch(`${adminUrl}/faults`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(faults),
-  });
-  if (!response.ok) throw new Error(`The service refused the faults with ${response.status}.`);
 }
 
 async function judge(

@@ -62,7 +62,7 @@ export const exec = defineCommand({
     try {
       const agent = withAgent ? await startReferenceAgent() : undefined;
       try {
-        await judgment?.injectFaults(service);
+        judgment?.injectFaults(service);
         const commandCode = await runner.run(command, args, {
           ...service.env,
           ...(agent && { SANDBOX_KIT_AGENT_URL: agent.url }),

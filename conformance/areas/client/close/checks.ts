@@ -1,8 +1,8 @@
-import { formatValue, type TraceSpan } from '../../../../src/contract/index.ts';
+import { formatValue } from '../../../../src/contract/index.ts';
 import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 import { requestFinding } from '../findings.ts';
-import { conversationsOf, conversationSpansOf, isTraces } from '../sent-traces.ts';
+import { conversationsOf, conversationSpansOf, isTraces, spanKeyOf } from '../sent-traces.ts';
 import type { closeRequirements } from './requirements.ts';
 
 const isEnd = ({ endpoint }: Exchange): boolean => endpoint === 'end';
@@ -13,7 +13,7 @@ const NO_END = unjudgedAs(
 );
 
 /** Returns the conversation id in an end call; undefined if its encoding is invalid. */
-export function endedConversationOf({ request }: Exchange): string | undefined {
+function endedConversationOf({ request }: Exchange): string | undefined {
   const [, id] = /^\/v1\/sessions\/([^/?]*)\/end/.exec(request.path) ?? [];
   try {
     return id === undefined ? undefined : decodeURIComponent(id);
@@ -22,24 +22,22 @@ export function endedConversationOf({ request }: Exchange): string | undefined {
   }
 }
 
-/** The requests that sent spans of a conversation. */
-interface SentConversation {
-  requests: Exchange[];
-}
+/** The requests that sent spans of a conversation, by its id. */
+type SentConversations = ReadonlyMap<string, [Exchange, ...Exchange[]]>;
 
-const sentCache = new WeakMap<Transcript, ReadonlyMap<string, SentConversation>>();
+const sentCache = new WeakMap<Transcript, SentConversations>();
 
-function sentConversationsOf(transcript: Transcript): ReadonlyMap<string, SentConversation> {
+function sentConversationsOf(transcript: Transcript): SentConversations {
   const cached = sentCache.get(transcript);
   if (cached) return cached;
   const conversations = conversationsOf(transcript);
-  const sent = new Map<string, SentConversation>();
+  const sent = new Map<string, [Exchange, ...Exchange[]]>();
   for (const exchange of transcript.exchanges.filter(isTraces)) {
     const ids = conversationSpansOf(exchange).flatMap((span) => conversations.get(span) ?? []);
     for (const id of new Set(ids)) {
-      const conversation = sent.get(id);
-      if (conversation) conversation.requests.push(exchange);
-      else sent.set(id, { requests: [exchange] });
+      const requests = sent.get(id);
+      if (requests) requests.push(exchange);
+      else sent.set(id, [exchange]);
     }
   }
   sentCache.set(transcript, sent);
@@ -66,18 +64,15 @@ function findUnknownConversation(exchange: Exchange, transcript: Transcript): Fi
 const hasBody = ({ request: { headers } }: Exchange): boolean =>
   Number(headers['content-length'] ?? 0) > 0 || headers['transfer-encoding'] !== undefined;
 
-const keyOf = ({ traceId, spanId }: TraceSpan): string => `${traceId}/${spanId}`;
-
 /** Finds spans of a conversation that arrive for the first time after its end call. */
 function findLateSpans(end: Exchange, transcript: Transcript): Finding[] {
   const id = endedConversationOf(end);
-  const requests =
-    id === undefined ? [] : (sentConversationsOf(transcript).get(id)?.requests ?? []);
+  const requests = sentConversationsOf(transcript).get(id ?? '') ?? [];
   const conversations = conversationsOf(transcript);
   const keysOf = (exchange: Exchange): string[] =>
     conversationSpansOf(exchange)
       .filter((span) => conversations.get(span) === id)
-      .map(keyOf);
+      .map(spanKeyOf);
   const isBefore = ({ id: nth, startedMs }: Exchange): boolean =>
     nth < end.id && startedMs < end.startedMs;
   // Only new spans are late: the service ignores repeated spans. A refused request stores no spans.
@@ -127,7 +122,7 @@ export const closeChecks: Readonly<Record<keyof typeof closeRequirements, Check>
   'CLIENT-043': {
     evidence: (transcript) => {
       const sent = [...sentConversationsOf(transcript).values()];
-      return [...new Set(sent.flatMap(({ requests }) => requests.slice(0, 1)))];
+      return [...new Set(sent.map(([first]) => first))];
     },
     judge(_evidence, transcript) {
       const ended = new Set(
@@ -136,10 +131,10 @@ export const closeChecks: Readonly<Record<keyof typeof closeRequirements, Check>
           .map(endedConversationOf),
       );
       const open = [...sentConversationsOf(transcript)].filter(([id]) => !ended.has(id));
-      return open.flatMap(([id, { requests }]) => {
-        const last = requests.at(-1);
+      return open.map(([id, requests]) => {
+        const last = requests.at(-1) ?? requests[0];
         const received = `no accepted end call for ${formatValue(id)}`;
-        return last ? [requestFinding(last, 'an end call after the last span', received)] : [];
+        return requestFinding(last, 'an end call after the last span', received);
       });
     },
     unjudged: unjudgedAs('not_observed', 'The client sent no spans of a conversation.'),

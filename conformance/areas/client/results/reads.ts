@@ -1,9 +1,6 @@
 import { isObject } from '../../../../src/platform/json.ts';
 import { type Exchange, isAccepted, type Transcript } from '../../../engine/transcript/reading.ts';
 
-/** The endpoints that return lists of sessions. */
-export type ResultsEndpoint = 'simulations' | 'production';
-
 /** Returns whether an exchange reads results. */
 export const isRead = ({ endpoint }: Exchange): boolean =>
   endpoint === 'simulations' || endpoint === 'production';

@@ -1,12 +1,8 @@
-import {
-  INGEST_BODY_BYTES_MAX,
-  resolvePointer,
-  type TraceSpan,
-} from '../../../../src/contract/index.ts';
-import { isObject } from '../../../../src/platform/json.ts';
+import { INGEST_BODY_BYTES_MAX, listAt, type TraceSpan } from '../../../../src/contract/index.ts';
+import { describeType, isObject } from '../../../../src/platform/json.ts';
 import { checkEach, unjudgedAs, type Check, type Finding } from '../../../engine/checks/check.ts';
 import { type Exchange, toPrintable } from '../../../engine/transcript/reading.ts';
-import { describeType, listSome, requestFinding } from '../findings.ts';
+import { listSome, requestFinding } from '../findings.ts';
 import {
   CONVERSATION,
   conversationSpansOf,
@@ -119,11 +115,6 @@ function findTimeAsNumber(exchange: Exchange): string | undefined {
 }
 
 const TIME_KEYS = ['startTimeUnixNano', 'endTimeUnixNano'];
-
-function listAt(value: unknown, pointer: string): unknown[] {
-  const list = resolvePointer(value, pointer);
-  return Array.isArray(list) ? list : [];
-}
 
 const times = checkSpans(spansOf, findTimeFault, {
   expected: 'nanoseconds since 1970',

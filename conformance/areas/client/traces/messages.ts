@@ -1,5 +1,4 @@
-import { isObject, parseJson } from '../../../../src/platform/json.ts';
-import { describeType } from '../findings.ts';
+import { describeType, isObject, parseJson } from '../../../../src/platform/json.ts';
 
 /**
  * Returns the fault of a `gen_ai.*.messages` attribute, without its content; undefined if it is a

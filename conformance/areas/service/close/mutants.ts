@@ -11,6 +11,7 @@ import {
   replaceParts,
   set,
   to,
+  withBody,
   type Edit,
 } from '../../../engine/mutants/combinators.ts';
 import type {
@@ -33,7 +34,6 @@ import {
   mutant,
   onPages,
   onSessions,
-  withBody,
 } from '../transforms.ts';
 
 const end = to('end');

@@ -11,7 +11,6 @@ import {
   mutant,
   onSessions,
   variant,
-  withBody,
 } from '../transforms.ts';
 import {
   changeResponse,
@@ -20,6 +19,7 @@ import {
   jsonResponse,
   replaceParts,
   respondInstead,
+  withBody,
   type When,
 } from '../../../engine/mutants/combinators.ts';
 import type {

@@ -1,13 +1,12 @@
 import { resolvePointer } from '../../../../src/contract/index.ts';
 import { parseMessage, type CallMessage } from '../../../../src/voice/call/index.ts';
-import type { Edit } from '../../../engine/mutants/combinators.ts';
+import { passThrough, type Edit } from '../../../engine/mutants/combinators.ts';
 import type { RequirementId } from '../../../engine/requirement.ts';
 import {
   createMutantFactory,
   type ProxyResponse,
   type ProxyRequest,
   type Mutant,
-  type TransformFactory,
 } from '../../../engine/mutants/mutant.ts';
 import { relayMedia, type MediaHandlers } from '../../../engine/mutants/voice-relay.ts';
 import type {
@@ -15,9 +14,6 @@ import type {
   CallHandlers,
   VoiceTransformFactory,
 } from '../../../engine/mutants/mutant.ts';
-
-/** Forwards HTTP requests unchanged. */
-export const passThrough: TransformFactory = () => (request, forward) => forward(request);
 
 const mutant = createMutantFactory('voice');
 

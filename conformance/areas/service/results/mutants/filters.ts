@@ -1,5 +1,5 @@
 import { instantMs, isoTime, systemClock } from '../../../../../src/platform/clock.ts';
-import { editBody, isAccepted } from '../../../../engine/mutants/combinators.ts';
+import { editBody, isAccepted, withQuery } from '../../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform, TransformFactory } from '../../../../engine/mutants/mutant.ts';
 import {
   objectsAt,
@@ -9,15 +9,7 @@ import {
   type ResultsObject,
 } from '../../results-api.ts';
 import type { NameFilter, Wildcard } from '../../steps.ts';
-import {
-  hasQuery,
-  objectAt,
-  onPages,
-  onSessions,
-  rewriteQuery,
-  setKey,
-  withQuery,
-} from '../../transforms.ts';
+import { hasQuery, objectAt, onPages, onSessions, rewriteQuery, setKey } from '../../transforms.ts';
 import { sharedMutantsOf } from './shared.ts';
 
 type TimeFilter = 'started_after' | 'started_before';

@@ -1,5 +1,11 @@
 import { seededRandom } from '../../../../../src/platform/random.ts';
-import { always, editBody, isAccepted, type When } from '../../../../engine/mutants/combinators.ts';
+import {
+  always,
+  editBody,
+  isAccepted,
+  withQuery,
+  type When,
+} from '../../../../engine/mutants/combinators.ts';
 import type { Mutant, Transform, TransformFactory } from '../../../../engine/mutants/mutant.ts';
 import type { ServiceRequirementId } from '../../requirements.ts';
 import {
@@ -21,7 +27,6 @@ import {
   rewriteQuery,
   setKey,
   wantsTraces,
-  withQuery,
 } from '../../transforms.ts';
 import { sharedMutantsOf, type SharedMutantOf } from './shared.ts';
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { CommandDescription, CommandSummary } from './command.ts';
 import type { CommandEntry } from './commands/index.ts';
-import { commandLineOptions } from './flags/command-line-options.ts';
+import { commandLineOptions } from './flags/command-line.ts';
 import { isOnByDefault, type Option } from './flags/option.ts';
 import { choicesOf } from './flags/values.ts';
 

@@ -1,7 +1,7 @@
 /** The reference pages docs/cli.md and docs/requirements.md. `npm run docs` writes them. */
 import type * as conformanceModule from '../../conformance/index.ts';
 import type { CommandDescription, Example } from './command.ts';
-import { commandLineOptions } from './flags/command-line-options.ts';
+import { commandLineOptions } from './flags/command-line.ts';
 import { globalExitCodes } from './output/global-help.ts';
 import { describeOption, spellOption, usageOf } from './output/help.ts';
 

@@ -31,6 +31,7 @@ export {
   formatValue,
   describeViolations,
   isMessage,
+  listAt,
   resolvePointer,
   findViolations,
   type MessageName,

@@ -83,6 +83,12 @@ export function resolvePointer(value: unknown, pointer: string): unknown {
   return target;
 }
 
+/** Returns the array at a JSON pointer; an empty one if there is none. */
+export function listAt(value: unknown, pointer: string): unknown[] {
+  const list = resolvePointer(value, pointer);
+  return Array.isArray(list) ? list : [];
+}
+
 /** Formats a value as one line of JSON, at most 60 characters, with API keys removed; "nothing" for undefined. */
 export function formatValue(value: unknown): string {
   if (value === undefined) return 'nothing';

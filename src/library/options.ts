@@ -1,11 +1,11 @@
 /** Options that the functions of the library share, and their schemas. */
-import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isMessage } from '../contract/index.ts';
 import { parseBaseUrl, type ParsedBaseUrl } from '../platform/base-url.ts';
 import {
   HEADER_NAME,
+  isCertificate,
   isHeaderValue,
   isReservedHeader,
   type ClientCertificate,
@@ -89,14 +89,6 @@ export const baseUrlOption = z.string(BASE_URL).superRefine((text, context) => {
 
 /** Returns a valid base URL without trailing slashes. */
 export const normalizeBaseUrl = (text: string): string => readBaseUrl(text).url ?? text;
-
-const isCertificate = (pem: string): boolean => {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
-};
 
 const SEED = '1 to 64 letters, digits, dots, hyphens, or underscores';
 const KEY = 'one line of printable ASCII without spaces';

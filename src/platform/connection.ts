@@ -1,4 +1,5 @@
 /** Settings of connections to a sandbox through gateways and proxies, for HTTP and WebSockets. */
+import { X509Certificate } from 'node:crypto';
 import { rootCertificates, type SecureContextOptions } from 'node:tls';
 import type { ProxySettings } from './proxy.ts';
 
@@ -29,6 +30,15 @@ export interface ClientCertificate {
   key: string;
   /** The passphrase of an encrypted key. */
   passphrase?: string | undefined;
+}
+
+/** Returns whether a text contains a certificate in PEM. */
+export function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns TLS options that trust an additional CA and present a client certificate. */

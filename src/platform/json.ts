@@ -13,6 +13,21 @@ export function parseJson(text: string | undefined): unknown {
   }
 }
 
+/** Returns the object that a JSON text contains; undefined if it contains none. */
+export function parseObject(text: string | undefined): Record<string, unknown> | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** Describes a value without its text: "a string", "an array", "3.5". */
+export function describeType(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === '') return 'an empty string';
+  if (value === null || typeof value === 'number' || typeof value === 'boolean') return `${value}`;
+  if (Array.isArray(value)) return 'an array';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
+}
+
 /** Returns whether two JSON values are equal. The order of object keys does not matter. */
 export function isSameJson(a: unknown, b: unknown): boolean {
   if (isObject(a) && isObject(b)) {

@@ -3,6 +3,7 @@ import type { Area, CheckReport } from '../../contract/index.ts';
 import type { Connection } from '../../platform/connection.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { randomSeed } from '../../platform/random.ts';
+import { formatList } from '../../report-kit/format.ts';
 import { wrap } from '../../report-kit/terminal.ts';
 import { defineCommand, optionalArgument, type ValuesOf } from '../command.ts';
 import { UsageError } from '../errors.ts';
@@ -283,7 +284,7 @@ function describeSelected({ selected }: ReturnType<typeof selectionOf>): string 
   if (!selected) return '';
   return selected.length > LISTED_MAX
     ? ` It judges only ${selected.length} requirements.`
-    : ` It judges only ${new Intl.ListFormat('en-US').format(selected)}.`;
+    : ` It judges only ${formatList(selected)}.`;
 }
 
 /** Returns the key and the connection of a check or a diagnosis. */

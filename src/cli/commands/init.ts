@@ -5,8 +5,7 @@ import { UsageError } from '../errors.ts';
 import { option, switchOption } from '../flags/option.ts';
 import * as values from '../flags/values.ts';
 import { createTerminal } from '../output/terminal.ts';
-import { findKitDependency } from '../project/kit-dependency.ts';
-import { packageNameOf } from '../project/package-name.ts';
+import { findKitDependency, packageNameOf } from '../project/package-json.ts';
 import {
   describeTemplate,
   readTemplate,

@@ -1,7 +1,8 @@
-import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { Area } from '../../contract/index.ts';
+import { isCertificate } from '../../platform/connection.ts';
 import type { ProxySettings } from '../../platform/proxy.ts';
+import type { ModelEndpoint } from '../../library/options.ts';
 import type { SpeechEndpoint } from '../../voice/speech/index.ts';
 import { UsageError } from '../errors.ts';
 import { readTextFile } from '../input/files.ts';
@@ -119,21 +120,6 @@ export function readCa(path: string | undefined): string | undefined {
   return pem;
 }
 
-function isCertificate(pem: string): boolean {
-  try {
-    return new X509Certificate(pem).raw.length > 0;
-  } catch {
-    return false;
-  }
-}
-
-/** A language model behind an OpenAI-compatible API. */
-export interface ModelEndpoint {
-  baseUrl: string;
-  model: string;
-  apiKey?: string;
-}
-
 /**
  * Reads the model of the LLM judge or of the simulated users.
  *
@@ -151,8 +137,7 @@ export function readModelEndpoint(role: 'JUDGE' | 'USER'): ModelEndpoint | undef
     throw new UsageError(`${setName} is set, but ${missingName} is not. Set both or neither.`);
   }
   checkEndpointUrl(urlName, baseUrl);
-  const apiKey = variables[`SANDBOX_KIT_${role}_API_KEY`];
-  return { baseUrl, model, ...(apiKey === undefined ? {} : { apiKey }) };
+  return { baseUrl, model, apiKey: variables[`SANDBOX_KIT_${role}_API_KEY`] };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { didYouMean, UsageError } from '../errors.ts';
 import { CONFIG_FILE } from './config-file.ts';
-import { commandLineOptions } from './command-line-options.ts';
+import { commandLineOptions } from './command-line.ts';
 import { isOnByDefault, type Option } from './option.ts';
 
 type Fields = Readonly<Record<string, { schema: z.ZodType }>>;

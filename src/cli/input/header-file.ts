@@ -1,4 +1,4 @@
-import { isHeaderValue, isReservedHeader } from '../../platform/connection.ts';
+import { HEADER_NAME, isHeaderValue, isReservedHeader } from '../../platform/connection.ts';
 import { UsageError } from '../errors.ts';
 import { readTextFile } from './files.ts';
 
@@ -17,10 +17,9 @@ export function readHeaderFile(path: string, keyHeader: KeyHeader): Record<strin
     if (/^\s*(#|$)/.test(text)) continue;
     const errorAt = (message: string): UsageError =>
       new UsageError(`${path}:${index + 1} (--header-file): ${message}`);
-    const [, name = '', value = ''] =
-      /^([A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}):\s*(.*?)\s*$/.exec(text) ?? [];
+    const [, name = '', value = ''] = /^([^:]*):\s*(.*?)\s*$/.exec(text) ?? [];
     const key = name.toLowerCase();
-    if (key === '') throw errorAt('A line must be in the form Name: value.');
+    if (!HEADER_NAME.test(name)) throw errorAt('A line must be in the form Name: value.');
     if (isReservedHeader(key)) {
       throw errorAt(`The header ${name} can't be in this file, because sandbox-kit sets it.`);
     }

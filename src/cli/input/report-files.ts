@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type * as conformanceModule from '../../../conformance/index.ts';
 import type { KnownFailure, Selection } from '../../../conformance/index.ts';
 import type { Area, CheckReport, Messages } from '../../contract/index.ts';
+import { formatList } from '../../report-kit/format.ts';
 import { readJsonFile } from '../../library/input/documents.ts';
 import { findKnownFailureProblem } from '../../library/known-failures.ts';
 import { SandboxKitError, UsageError } from '../errors.ts';
@@ -105,7 +106,7 @@ export function describeUnselected(
   const selectedIds: readonly string[] = selected ?? areas.flatMap(idsOf);
   const ids = knownFailures.map(({ id }) => id).filter((id) => !selectedIds.includes(id));
   if (ids.length === 0) return undefined;
-  const list = new Intl.ListFormat('en-US').format(ids);
+  const list = formatList(ids);
   const verb = ids.length === 1 ? 'is' : 'are';
   const part = selected ? 'only the selected requirements' : areas.join(', ');
   return `${list} (--known-failures) ${verb} not part of this run, which checks ${part}.`;

@@ -1,6 +1,6 @@
 /** The help of a command, made from the same data as docs/cli.md. */
 import type { CommandDescription } from '../command.ts';
-import { commandLineOptions } from '../flags/command-line-options.ts';
+import { commandLineOptions } from '../flags/command-line.ts';
 import { isOnByDefault, type Option } from '../flags/option.ts';
 import {
   fill,

@@ -54,23 +54,14 @@ const rateLimited: RouteResponse = {
 /** Error responses of every route. */
 const commonErrors = { 401: unauthorized, 500: failed, 503: unavailable } as const;
 
-const startedAfter: RouteParameter = {
-  name: 'started_after',
+/** Returns a filter by the start of sessions. `side` is "later" or "earlier". */
+const startFilter = (name: string, side: string, example: string): RouteParameter => ({
+  name,
   in: 'query',
-  description:
-    'Only sessions that started at this time or later: ISO 8601, UTC if it has no offset.',
+  description: `Only sessions that started at this time or ${side}: ISO 8601, UTC if it has no offset.`,
   schema: { type: 'string', format: 'iso8601' },
-  example: '2026-11-20T00:00:00Z',
-};
-
-const startedBefore: RouteParameter = {
-  name: 'started_before',
-  in: 'query',
-  description:
-    'Only sessions that started at this time or earlier: ISO 8601, UTC if it has no offset.',
-  schema: { type: 'string', format: 'iso8601' },
-  example: '2026-11-21T00:00:00Z',
-};
+  example,
+});
 
 const evalName: RouteParameter = {
   name: 'eval',
@@ -114,8 +105,8 @@ const limit: RouteParameter = {
 const pageParameters = [
   evalName,
   failedOnly,
-  startedAfter,
-  startedBefore,
+  startFilter('started_after', 'later', '2026-11-20T00:00:00Z'),
+  startFilter('started_before', 'earlier', '2026-11-21T00:00:00Z'),
   includeTraces,
   skip,
   limit,

@@ -24,10 +24,19 @@ import type { ServiceControls } from '../admin/controls.ts';
 import { createAuthentication } from './authentication.ts';
 import { createCallerRecorder, type CallerRecording } from './caller-recorder.ts';
 import { loadDevelopmentKey, openDataDir, withDataFile } from './data-dir.ts';
-import { createServiceEnvironment, type ServiceEnvironment } from './environment.ts';
 import { serviceOptionsSchema, type ServiceKey, type ServiceOptions } from './options.ts';
 import { buildService, type Service } from './service.ts';
 import { createUnauthorizedCallers } from './unauthorized-callers.ts';
+
+/** Variables that point a process to a service. */
+export interface ServiceEnvironment {
+  OTEL_EXPORTER_OTLP_ENDPOINT: string;
+  OTEL_EXPORTER_OTLP_PROTOCOL: string;
+  OTEL_EXPORTER_OTLP_HEADERS: string;
+  SANDBOX_KIT_SERVICE_URL: string;
+  SANDBOX_KIT_SERVICE_API_KEY: string;
+  SANDBOX_KIT_ADMIN_URL: string;
+}
 
 /** A service that is listening, and its test controls. */
 export interface RunningService extends ServiceControls {
@@ -148,9 +157,23 @@ async function start(
     ...service.controls,
     ...urls,
     apiKey,
-    env: createServiceEnvironment({ ...urls, apiKey }, apiKeyHeader),
+    env: createEnvironment({ ...urls, apiKey }, apiKeyHeader),
     hasLiveEvals: evals.length > 0,
     callerRecording: async () => callerRecorder?.recording(),
+  };
+}
+
+function createEnvironment(
+  { url, apiKey, adminUrl }: Pick<RunningService, 'url' | 'apiKey' | 'adminUrl'>,
+  apiKeyHeader: string,
+): ServiceEnvironment {
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+    OTEL_EXPORTER_OTLP_HEADERS: `${apiKeyHeader}=${encodeURIComponent(apiKey)}`,
+    SANDBOX_KIT_SERVICE_URL: url,
+    SANDBOX_KIT_SERVICE_API_KEY: apiKey,
+    SANDBOX_KIT_ADMIN_URL: adminUrl,
   };
 }
 

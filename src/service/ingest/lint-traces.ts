@@ -1,6 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { INGEST_BODY_BYTES_MAX } from '../../contract/index.ts';
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseJson } from '../../platform/json.ts';
+import { formatList } from '../../report-kit/format.ts';
 import { toPrintable } from '../../report-kit/printable.ts';
 import { systemClock } from '../../platform/clock.ts';
 import type { ServiceErrorCode } from '../domain/errors.ts';
@@ -46,7 +47,7 @@ export function lintTraces(bytes: Uint8Array, options: LintOptions): TraceDiagno
     const diagnosis = readAs('protobuf');
     if (!diagnosis.refused) return diagnosis;
     // `null` and numbers are also JSON.
-    return !whole || parseJson(whole) === undefined
+    return !whole || parseBytes(whole) === undefined
       ? explainUnknownFormat(diagnosis, start)
       : readAs('json');
   }
@@ -69,15 +70,12 @@ function explainShape(
     const message = `This file has one JSON document per line. Lint one line at a time, for example: ${read} | sandbox-kit lint-traces -`;
     return { ...diagnosis, refused: { ...refused, message } };
   }
-  const request = refused || spans > 0 ? undefined : parseJson(json);
+  const request = refused || spans > 0 ? undefined : parseBytes(json);
   if (!isObject(request) || 'resourceSpans' in request) return diagnosis;
   const fields = Object.keys(request);
   if (fields.length === 0) return diagnosis;
-  const names = fields
-    .slice(0, FIELDS_MAX)
-    .map((name) => toPrintable(name.slice(0, FIELD_LENGTH_MAX)));
-  const more = fields.length > FIELDS_MAX ? [`${fields.length - FIELDS_MAX} more`] : [];
-  const list = listFormat.format([...names, ...more]);
+  const names = fields.map((name) => toPrintable(name.slice(0, FIELD_LENGTH_MAX)));
+  const list = formatList(names, FIELDS_MAX);
   const noun = fields.length === 1 ? 'field' : 'fields';
   return explainNoSpans(diagnosis, `resourceSpans is missing; the file has the ${noun} ${list}.`);
 }
@@ -85,8 +83,6 @@ function explainShape(
 /** The most fields to name, and their longest names. */
 const FIELDS_MAX = 5;
 const FIELD_LENGTH_MAX = 40;
-
-const listFormat = new Intl.ListFormat('en-US');
 
 /** Replaces the message about a request without spans. */
 function explainNoSpans(diagnosis: TraceDiagnosis, message: string): TraceDiagnosis {
@@ -102,23 +98,13 @@ function explainNoSpans(diagnosis: TraceDiagnosis, message: string): TraceDiagno
 function hasJsonLines(bytes: Uint8Array): boolean {
   const text = new TextDecoder().decode(bytes);
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  return lines.length > 1 && lines.slice(0, 2).every((line) => isObject(parse(line)));
+  return lines.length > 1 && lines.slice(0, 2).every((line) => isObject(parseJson(line)));
 }
 
 const isEmptyText = (bytes: Uint8Array): boolean => new TextDecoder().decode(bytes).trim() === '';
 
 /** Parses JSON; undefined if the bytes are not JSON. */
-function parseJson(bytes: Uint8Array): unknown {
-  return parse(new TextDecoder().decode(bytes));
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
+const parseBytes = (bytes: Uint8Array): unknown => parseJson(new TextDecoder().decode(bytes));
 
 /** Replaces the protobuf error for a text that is neither format, such as YAML. */
 function explainUnknownFormat(diagnosis: TraceDiagnosis, start: Uint8Array): TraceDiagnosis {

@@ -1,4 +1,5 @@
 import type { Attributes, AttributeValue, TraceSpan } from '../../contract/index.ts';
+import { parseJson } from '../../platform/json.ts';
 import type { NewSpan, SpanLink } from '../store/store.ts';
 import { isHint } from '../turns/evaluation-hints.ts';
 import { CONVERSATION_ID_KEY } from './conversation-ids.ts';
@@ -150,16 +151,9 @@ function readMessages(value: AttributeValue | undefined): {
   isReadable: boolean;
 } {
   if (value === undefined || value === null) return { text: undefined, isReadable: true };
-  if (typeof value === 'string') return { text: value, isReadable: isJsonArray(value) };
+  if (typeof value === 'string')
+    return { text: value, isReadable: Array.isArray(parseJson(value)) };
   return { text: JSON.stringify(value), isReadable: Array.isArray(value) };
-}
-
-function isJsonArray(text: string): boolean {
-  try {
-    return Array.isArray(JSON.parse(text));
-  } catch {
-    return false;
-  }
 }
 
 function selectOtherAttributes(attributes: Attributes): Record<string, AttributeValue> {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseObject } from '../../platform/json.ts';
 import type { Random } from '../../platform/random.ts';
 import { NO_JUDGE_IN_SERVICE } from '../domain/missing-models.ts';
 import { askWithRetries } from '../model/ask.ts';
@@ -127,15 +127,6 @@ function readContent(content: string): Score {
   if (word !== 'pass' && word !== 'fail')
     return createUnusableScore('its verdict is neither pass nor fail');
   return createScore(word === 'pass', shorten(reasoning.trim(), REASONING_CHARS_MAX));
-}
-
-function parseObject(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function createUnusableScore(reason: string): Score {

@@ -2,6 +2,7 @@ import type { Pool } from 'undici';
 import { limitSignal } from '../../platform/abort.ts';
 import { DeadlinePassed, type Clock } from '../../platform/clock.ts';
 import { secretsOf, tlsOptionsOf, type Connection } from '../../platform/connection.ts';
+import { parseJson } from '../../platform/json.ts';
 import { ProxyError } from '../../platform/proxy.ts';
 import { createRedactor } from '../../platform/redaction.ts';
 import { SessionError } from './simulated-session.ts';
@@ -120,14 +121,6 @@ async function openPool(
 /** Returns the media type without parameters. Only a well-formed one, because it is shown to people. */
 const readMediaType = (header: string | string[] | undefined): string | undefined =>
   typeof header === 'string' ? /^[\w.+-]{1,40}\/[\w.+-]{1,40}/.exec(header)?.[0] : undefined;
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
 
 /** Describes a failed request without quoting the sandbox. */
 function toSessionError(error: unknown, request: string): SessionError {

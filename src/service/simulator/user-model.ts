@@ -1,5 +1,5 @@
 import type { Clock } from '../../platform/clock.ts';
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseObject } from '../../platform/json.ts';
 import { askWithRetries, type AskOptions } from '../model/ask.ts';
 import { openEndpoint, type EndpointNames, type Prompt } from '../model/endpoint.ts';
 import { SessionError } from './simulated-session.ts';
@@ -110,13 +110,4 @@ function toMove({ reason, line, end }: Record<string, unknown>): Move | string {
     typeof reason === 'string' && reason.trim() !== '' ? reason.trim() : 'gives no reason';
   const short = why.replaceAll(/\s+/g, ' ').slice(0, REASON_CHARS_MAX).toWellFormed();
   return { does: 'say', line: text, reason: short, ...(end !== 'no' && { thenEnds: end }) };
-}
-
-function parseObject(json: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(json);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }

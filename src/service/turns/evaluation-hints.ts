@@ -1,4 +1,4 @@
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseObject } from '../../platform/json.ts';
 import type { JsonObject, StoredSpan } from '../store/store.ts';
 
 /**
@@ -26,11 +26,6 @@ export function collectHints(spans: readonly StoredSpan[]): JsonObject | undefin
 }
 
 function toObject(value: unknown): object {
-  if (typeof value !== 'string') return isObject(value) ? value : {};
-  try {
-    const parsed: unknown = JSON.parse(value);
-    return isObject(parsed) ? parsed : {};
-  } catch {
-    return {};
-  }
+  if (typeof value === 'string') return parseObject(value) ?? {};
+  return isObject(value) ? value : {};
 }

@@ -1,4 +1,4 @@
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseJson } from '../../platform/json.ts';
 import type { IngestLogEntry } from '../store/store.ts';
 import type { ToolCall, Turn } from './turns.ts';
 
@@ -71,17 +71,9 @@ const hasNoDetails = ({ arguments: input, result }: ToolCall): boolean =>
 /** Returns whether a text is a JSON array of messages or items of a model API. */
 function isMessageList(text: string): boolean {
   if (!/^\s*\[\s*\{/.test(text)) return false;
-  const items = parseArray(text);
+  const items = parseJson(text);
+  if (!Array.isArray(items)) return false;
   return items.some(isMessage) && items.every((item) => isMessage(item) || isTyped(item));
-}
-
-function parseArray(text: string): unknown[] {
-  try {
-    const value: unknown = JSON.parse(text);
-    return Array.isArray(value) ? value : [];
-  } catch {
-    return [];
-  }
 }
 
 const isMessage = (item: unknown): boolean =>

@@ -1,4 +1,4 @@
-import { isObject } from '../../platform/json.ts';
+import { isObject, parseObject } from '../../platform/json.ts';
 import type { AnswerForm } from './voice-target.ts';
 
 /** Any message of a call. */
@@ -6,12 +6,7 @@ export type CallMessage = Record<string, unknown>;
 
 /** Parses a message; returns undefined if the text is not a JSON object. */
 export function parseMessage(text: string): CallMessage | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  return parseObject(text);
 }
 
 /** Returns the SDP offer of a `call_ready` message; undefined without one. */

@@ -1,3 +1,13 @@
+/** The command line as yargs gets it. Loads no schema library, so that `--help` starts fast. */
+import type { Option } from './option.ts';
+
+type Options = Readonly<Record<string, Option>>;
+
+/** Returns the options that the command line accepts. */
+export function commandLineOptions(options: Options): Options {
+  return Object.fromEntries(Object.entries(options).filter(([, { isSecret }]) => !isSecret));
+}
+
 /**
  * Joins `--json -` to `--json=-`, and `--duration -5s` to `--duration=-5s`, because yargs would treat
  * the second word as a positional argument or as short options.

@@ -1,4 +1,4 @@
-/** Determines how a new project depends on the kit. */
+/** Determines what package.json of a new project states: its name, and how it depends on the kit. */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
@@ -46,4 +46,22 @@ function readSource(lockFile: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+const NAME_LENGTH_MAX = 100;
+
+/**
+ * Returns a valid npm package name for a directory. npm rejects a package that has the same name as
+ * one of its dependencies, so a name in `taken` gets an ending.
+ */
+export function packageNameOf(directory: string, taken: readonly string[]): string {
+  const name = basename(resolve(directory))
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._~-]+/g, '-')
+    .slice(0, NAME_LENGTH_MAX)
+    .replaceAll(/^[._~-]+|[._~-]+$/g, '');
+  if (name === '') return 'sandbox';
+  return taken.includes(name) || name === 'node_modules' ? `${name}-sandbox` : name;
 }

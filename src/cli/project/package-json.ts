@@ -52,7 +52,7 @@ const NAME_LENGTH_MAX = 100;
 
 /**
  * Returns a valid npm package name for a directory. npm rejects a package that has the same name as
- * one of its dependencies, so a name in `taken` gets an ending.
+ * one of its dependencies, so a name in `taken` gets the suffix `-sandbox`.
  */
 export function packageNameOf(directory: string, taken: readonly string[]): string {
   const name = basename(resolve(directory))

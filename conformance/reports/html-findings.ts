@@ -65,12 +65,14 @@ const isAccepted = ({ accepted }: RequirementVerdict): boolean => accepted !== u
 const OPEN = ['error', 'fail', 'warn'];
 
 /** `sameAs` is the requirement above that shows the same command. */
-function finding(
-  row: RequirementVerdict,
-  shown: ReadonlySet<number>,
-  sameAs?: string,
-): Html {
+function finding(row: RequirementVerdict, shown: ReadonlySet<number>, sameAs?: string): Html {
   const { id, verdict, level, rule, section, statements, findings: count = 0, curl } = row;
+  const command =
+    sameAs === undefined
+      ? curl === undefined
+        ? undefined
+        : html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`
+      : html`<p class="soft">The same request as <a href="#${sameAs}">${sameAs}</a>.</p>`;
   const isOpen = OPEN.includes(verdict) && !isAccepted(row);
   return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
     <details ${isOpen ? 'open' : ''}>
@@ -87,14 +89,7 @@ function finding(
         ${field('hint', row.hint, withCode)} ${count > 1 ? field('places', `${count}`) : undefined}
         ${exchanges(row.evidence, shown)}
       </dl>
-  const command =
-    sameAs === undefined
-      ? curl === undefined
-        ? undefined
-        : html`<pre>${cutText(curl, CURL_LENGTH_MAX)}</pre>`
-      : html`<p class="soft">The same request as <a href="#${sameAs}">${sameAs}</a>.</p>`;
-  const isOpen = OPEN.includes(verdict) && !isAccepted(row);
-  return html`<article id="${id}" class="requirement ${SEARCHABLE} ${filterClassesOf(row, facets)}">
+      ${command}
     </details>
   </article>`;
 }

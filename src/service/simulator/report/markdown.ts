@@ -4,7 +4,7 @@ import type {
   SimulationReport,
 } from '../../../contract/index.ts';
 import { formatCount, formatInstant, formatShare } from '../../../report-kit/format.ts';
-import { escapeMarkdown, markdownTable } from '../../../report-kit/markdown.ts';
+import { escapeMarkdown, markdownLink, markdownTable } from '../../../report-kit/markdown.ts';
 import { toPrintable } from '../../../report-kit/printable.ts';
 import { describeStanding } from './comparison.ts';
 import { describeEnd, groupAlike, listReasons, nameOf } from './reasons.ts';
@@ -30,7 +30,7 @@ export function markdownReport(original: SimulationReport): string {
     ...section('Why sessions did not pass', reasonLines(report)),
     ...transcriptLines(original),
     '',
-    `${escapeMarkdown(sandbox)}, seed ${escapeMarkdown(seed)}, ${formatInstant(startedAt)}.`,
+    `${markdownLink(sandbox)}, seed ${escapeMarkdown(seed)}, ${formatInstant(startedAt)}.`,
   ];
   return `${lines.join('\n')}\n`;
 }

@@ -3,7 +3,9 @@ import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
-import { diagnose } from '../../conformance/index.ts';
+import { check, diagnose } from '../../conformance/index.ts';
+import { startAgent } from '../../reference-agent/index.ts';
+import { listen, withDefect } from '../helpers/defective-layer.ts';
 
 /** Returns the blocking cause of a sandbox that redirects paths. */
 async function findCause(
@@ -24,6 +26,49 @@ async function findCause(
   t.equal(blockedBy?.id, 'redirect');
   return { origin, text: `${blockedBy?.message} ${blockedBy?.cure}` };
 }
+
+const pages = {
+  'no body': '',
+  'a page': '<!doctype html><title>Redirecting...</title><a href="/login">Log in</a>',
+};
+
+for (const [name, body] of Object.entries(pages)) {
+  void t.test(
+    `/health redirects with ${name}: the same failures, whatever else is checked`,
+    async (t) => {
+      const agent = await startAgent({ voice: null });
+      t.teardown(() => agent.stop());
+      const target = await withDefect(t, agent.url, () => (request, forward) => {
+        if (request.path !== '/health') return forward();
+        const headers = { location: '/health/', 'content-type': 'text/html' };
+        return Promise.resolve({ ...request, status: 308, headers, body });
+      });
+      const runs = [['health'], ['health', 'users'], ['chat', 'health', 'users']] as const;
+      const failures = new Set<string>();
+      for (const areas of runs) {
+        const { report } = await check({ target, kitVersion: 'test', seed: 'r', areas });
+        t.match(report, { blockedBy: undefined, exitCode: 1 }, areas.join());
+        t.match(report.causes, [
+          { description: /^GET \/health: .* redirected with 308 to \/health\// },
+        ]);
+        const failed = report.requirements.filter(({ verdict }) => verdict === 'fail');
+        failures.add(failed.map(({ id }) => id).join());
+      }
+      t.equal(failures.size, 1, [...failures].join(' | '));
+    },
+  );
+}
+
+void t.test('a redirect with a page is not called a login page', async (t) => {
+  const target = await listen(t, ({ url = '' }, response) => {
+    response.writeHead(302, { location: `${url}/`, 'content-type': 'text/html' });
+    response.end(pages['a page']);
+  });
+  for (const areas of [['chat'], ['users'], ['chat', 'health', 'users']] as const) {
+    const { blockedBy } = await diagnose({ target, kitVersion: 'test', seed: 'r', areas });
+    t.equal(blockedBy?.id, 'redirect', areas.join());
+  }
+});
 
 const ROUTE = 'POST /v1/chat/completions redirects with 308';
 

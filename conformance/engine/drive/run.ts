@@ -143,15 +143,18 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
     [options.apiKeyHeader ?? SERVICE_API_KEY_HEADER, ...headerNamesOf(options)],
   );
   const send = await createRunSender(suite, options, { client, recorder, isInterrupted });
-  const start = (probe: Probe): Promise<void> =>
-    probe.run({
+  const { probes } = planRun(suite, options);
+  const unfinished = new Set(probes.map(({ probe }) => probe));
+  const start = async (probe: Probe): Promise<void> => {
+    await probe.run({
       send: (step: Step) => send(probe, step),
       random: seededRandom(`${seed}/${probe.area}/${probe.id}`),
       prompts,
       ...state,
     });
+    if (!isInterrupted() || probe.cleansUp) unfinished.delete(probe);
+  };
   try {
-    const { probes } = planRun(suite, options);
     for (const phase of phases) {
       const due = probes.filter(({ probe }) => probe.phase === phase);
       await Promise.all(due.map(({ probe }) => start(probe)));
@@ -161,8 +164,9 @@ export async function runProbes(suite: Suite, options: RunOptions): Promise<Tran
   } finally {
     await client.close();
   }
-  const interrupted = isInterrupted() ? { interrupted: true } : {};
-  return { run: { ...run, ...interrupted }, exchanges: recorder.exchanges };
+  if (!isInterrupted()) return { run, exchanges: recorder.exchanges };
+  const unfinishedProbes = [...new Set([...unfinished].map(({ id }) => id))];
+  return { run: { ...run, interrupted: true, unfinishedProbes }, exchanges: recorder.exchanges };
 }
 
 /** Creates the sender of a run, with a caller if the run places calls. */

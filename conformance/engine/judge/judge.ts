@@ -1,4 +1,4 @@
-import type { Level, Verdict } from '../../../src/contract/index.ts';
+import type { Level, RunRecord, Verdict } from '../../../src/contract/index.ts';
 import { errorMessage } from '../../../src/platform/error-origin.ts';
 import { requirementOf, type Suite } from '../area.ts';
 import type { Check, Finding } from '../checks/check.ts';
@@ -115,13 +115,30 @@ function createRequirementJudge(
       return { verdict: 'not_selected', reason: LEFT_OUT };
     }
     if (!blockedBy) return applyCheck(id, judged);
-    // A breach from before the peer became unreachable remains one. So does a pass of everything that
-    // was sent.
+    const blocked = { verdict: 'blocked', reason: blockedBy.message } as const;
     const result = before && applyCheck(id, before);
-    const isBreach = result?.verdict === 'fail' || result?.verdict === 'warn';
-    const isPass = result?.verdict === 'pass' && hasSameEvidence(suite.checks[id], judged, before);
-    return isBreach || isPass ? result : { verdict: 'blocked', reason: blockedBy.message };
+    if (!result) return blocked;
+    // A breach from before the cause remains one. So does a result that the rest can't change.
+    const isBreach = result.verdict === 'fail' || result.verdict === 'warn';
+    const isFinal =
+      blockedBy.id === 'interrupted'
+        ? hasFinished(suite, transcript.run, id)
+        : result.verdict === 'pass' && hasSameEvidence(suite.checks[id], judged, before);
+    return isBreach || isFinal ? result : blocked;
   };
+}
+
+/** Returns whether an interruption let all probes finish that exercise a requirement. */
+function hasFinished(
+  { probes }: Suite,
+  { unfinishedProbes }: RunRecord,
+  id: RequirementId,
+): boolean {
+  const exercising = probes.filter(({ exercises }) => exercises.includes(id));
+  const ofArea = probes.filter(({ area }) => area === areaOf(id));
+  return (exercising.length > 0 ? exercising : ofArea).every(
+    (probe) => !unfinishedProbes?.includes(probe.id),
+  );
 }
 
 /** Returns the exchanges of a transcript that another one has, too. */

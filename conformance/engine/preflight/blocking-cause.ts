@@ -37,7 +37,7 @@ export interface BlockingCause {
   evidence: Exchange | undefined;
   /** Only for `unreachable`: the requests that were in flight when the peer stopped. */
   suspects?: readonly Exchange[];
-  /** Only for `unreachable`: the part of the run that happened before the peer became unreachable. */
+  /** The part of the run that can be judged: what happened before an interruption or a loss of the peer. */
   before?: Transcript;
 }
 

@@ -18,6 +18,7 @@ import {
   type Transcript,
 } from '../transcript/reading.ts';
 import type { BlockingCause, Preflight } from './blocking-cause.ts';
+import { findFinishedPart } from './interruption.ts';
 
 type CauseId = BlockingCause['id'];
 
@@ -60,8 +61,17 @@ function findInterruption(transcript: Transcript, suite: Suite): BlockingCause |
   if (transcript.run.interrupted !== true) return undefined;
   const loss = findLossOfPeer(transcript, suite);
   if (loss) return loss;
-  const message = 'The run was interrupted.';
-  return { id: 'interrupted', message, cure: 'Run it again.', evidence: undefined };
+  const finished = findFinishedPart(suite, transcript);
+  const before = finished && !findBlockingCause(suite, finished) ? finished : undefined;
+  return {
+    id: 'interrupted',
+    message: 'The run was interrupted.',
+    cure: before
+      ? 'The verdicts found so far remain, and the other requirements are blocked. To judge them, run it again.'
+      : 'Run it again.',
+    evidence: undefined,
+    ...(before && { before }),
+  };
 }
 
 /** The values that appear in the texts of a cause. */
@@ -158,11 +168,17 @@ function findCertificateRefusal(
   return { id, message, cure, evidence };
 }
 
-const isHtml = ({ response, json }: Exchange): boolean =>
-  response !== undefined &&
-  !isObject(json) &&
-  (/^text\/html/i.test(response.headers['content-type'] ?? '') ||
-    /^\s*<(!doctype|html)/i.test(response.body));
+/** Returns whether a response is a page for people. Redirects often have one, which says nothing. */
+function isHtml(exchange: Exchange): boolean {
+  const { response, json } = exchange;
+  return (
+    response !== undefined &&
+    !isRedirect(exchange) &&
+    !isObject(json) &&
+    (/^text\/html/i.test(response.headers['content-type'] ?? '') ||
+      /^\s*<(!doctype|html)/i.test(response.body))
+  );
+}
 
 const asksToLogIn = ({ response }: Exchange): boolean =>
   /<form|password|log[ -]?in|sign[ -]?in|single sign/i.test(response?.body ?? '');
@@ -182,8 +198,9 @@ function findLoginPage(exchanges: readonly Exchange[], { peer }: Suite): Blockin
 
 function findRedirect({ run, exchanges }: Preflight): BlockingCause | undefined {
   const chat = exchanges.find(({ endpoint }) => endpoint === 'chat');
-  const moved =
-    chat && isRedirect(chat) ? chat : exchanges.every(isRedirect) ? exchanges[0] : undefined;
+  const isHealthOnly = exchanges.every(({ endpoint }) => endpoint === 'health');
+  const isEverything = !isHealthOnly && exchanges.every(isRedirect);
+  const moved = chat && isRedirect(chat) ? chat : isEverything ? exchanges[0] : undefined;
   if (!moved) return undefined;
   const { destination, cure } = describeRedirect(moved, run.target);
   const redirects = `${routeNames[moved.endpoint]} redirects with ${moved.response?.status}`;

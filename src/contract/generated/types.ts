@@ -1954,6 +1954,10 @@ export interface RunRecord {
    */
   interrupted?: boolean;
   /**
+   * Ids of the probes that an interruption kept from sending everything. Only in interrupted runs of check.
+   */
+  unfinishedProbes?: string[];
+  /**
    * Maximum number of requests in flight.
    */
   concurrency: number;

@@ -16858,7 +16858,7 @@ return errors === 0;
 }
 
 export const RunRecord = validate44;
-const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service","client"]}},"selected":{"description":"Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.","type":"array","items":{"type":"string"}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"headerNames":{"description":"Lowercase names of the additional headers of every request, from --header-file.","type":"array","items":{"type":"string"}},"certificateGiven":{"description":"Whether a client certificate was offered.","type":"boolean"},"proxy":{"description":"Host and port of the proxy through which the requests went.","type":"string"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"droppedRequests":{"description":"Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.","type":"integer","minimum":1},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"selected":["CHAT-024","HEALTH-010","USERS-001"],"allowHttp":false,"keyGiven":true,"headerNames":["x-tenant"],"certificateGiven":true,"proxy":"proxy.example.com:3128","concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
+const schema78 = {"$schema":"http://json-schema.org/draft-07/schema#","$id":"run-record.schema.json","title":"RunRecord","$comment":"ours; the first line of a recording","description":"The settings of a check run; the first line of its transcript.","type":"object","required":["record","kitVersion","suite","target","seed","startedAt","areas","allowHttp","keyGiven","concurrency"],"additionalProperties":false,"properties":{"record":{"type":"string","const":"run"},"kitVersion":{"type":"string"},"suite":{"description":"Name of the set of requirements.","type":"string"},"target":{"description":"Base URL of the sandbox, or of the service. For the area client: of the service that recorded the client.","type":"string"},"seed":{"type":"string"},"startedAt":{"type":"string","format":"iso8601"},"areas":{"type":"array","items":{"title":"Area","type":"string","enum":["chat","health","users","voice","service","client"]}},"selected":{"description":"Ids of the requirements that --only and --skip selected. Absent if the run judges all requirements of its areas.","type":"array","items":{"type":"string"}},"allowHttp":{"description":"Whether HTTPS was waived.","type":"boolean"},"keyGiven":{"description":"Whether a key was sent.","type":"boolean"},"headerNames":{"description":"Lowercase names of the additional headers of every request, from --header-file.","type":"array","items":{"type":"string"}},"certificateGiven":{"description":"Whether a client certificate was offered.","type":"boolean"},"proxy":{"description":"Host and port of the proxy through which the requests went.","type":"string"},"intrusive":{"description":"Whether large, numerous, or slow requests were sent and the clock of the admin API was moved. Only for runs against a service.","type":"boolean"},"apiKeyHeader":{"description":"Name of the header with the service key, if it is not x-service-api-key.","type":"string"},"voiceUrl":{"description":"URL of the voice WebSocket. Only in runs that include the area voice.","type":"string"},"droppedRequests":{"description":"Number of requests that arrived after the recording was full. Only for the area client; absent if there are none.","type":"integer","minimum":1},"interrupted":{"description":"Whether the run was interrupted.","type":"boolean"},"unfinishedProbes":{"description":"Ids of the probes that an interruption kept from sending everything. Only in interrupted runs of check.","type":"array","items":{"type":"string"}},"concurrency":{"description":"Maximum number of requests in flight.","type":"integer","minimum":1}},"examples":[{"record":"run","kitVersion":"0.1.0","suite":"2026-11","target":"http://127.0.0.1:8080","seed":"3f9a1c07de","startedAt":"2026-11-20T09:30:00.000Z","areas":["chat","health","users"],"selected":["CHAT-024","HEALTH-010","USERS-001"],"allowHttp":false,"keyGiven":true,"headerNames":["x-tenant"],"certificateGiven":true,"proxy":"proxy.example.com:3128","interrupted":true,"unfinishedProbes":["chat/forms","users/refusals"],"concurrency":4}],"x-near-misses":[{"breaks":"/target","value":{"record":"run","seed":"1"}}]};
 
 function validate44(data, {instancePath="", parentData, parentDataProperty, rootData=data}={}){
 /*# sourceURL="run-record.schema.json" */;
@@ -17289,10 +17289,13 @@ vErrors.push(err35);
 errors++;
 }
 }
-if(data.concurrency !== undefined){
-let data21 = data.concurrency;
-if(!(((typeof data21 == "number") && (!(data21 % 1) && !isNaN(data21))) && (isFinite(data21)))){
-const err36 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
+if(data.unfinishedProbes !== undefined){
+let data21 = data.unfinishedProbes;
+if(Array.isArray(data21)){
+const len3 = data21.length;
+for(let i3=0; i3<len3; i3++){
+if(typeof data21[i3] !== "string"){
+const err36 = {instancePath:instancePath+"/unfinishedProbes/" + i3,schemaPath:"#/properties/unfinishedProbes/items/type",keyword:"type",params:{type: "string"},message:"must be string"};
 if(vErrors === null){
 vErrors = [err36];
 }
@@ -17301,9 +17304,10 @@ vErrors.push(err36);
 }
 errors++;
 }
-if((typeof data21 == "number") && (isFinite(data21))){
-if(data21 < 1 || isNaN(data21)){
-const err37 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+}
+}
+else {
+const err37 = {instancePath:instancePath+"/unfinishedProbes",schemaPath:"#/properties/unfinishedProbes/type",keyword:"type",params:{type: "array"},message:"must be array"};
 if(vErrors === null){
 vErrors = [err37];
 }
@@ -17313,15 +17317,39 @@ vErrors.push(err37);
 errors++;
 }
 }
-}
-}
-else {
-const err38 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(data.concurrency !== undefined){
+let data23 = data.concurrency;
+if(!(((typeof data23 == "number") && (!(data23 % 1) && !isNaN(data23))) && (isFinite(data23)))){
+const err38 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/type",keyword:"type",params:{type: "integer"},message:"must be integer"};
 if(vErrors === null){
 vErrors = [err38];
 }
 else {
 vErrors.push(err38);
+}
+errors++;
+}
+if((typeof data23 == "number") && (isFinite(data23))){
+if(data23 < 1 || isNaN(data23)){
+const err39 = {instancePath:instancePath+"/concurrency",schemaPath:"#/properties/concurrency/minimum",keyword:"minimum",params:{comparison: ">=", limit: 1},message:"must be >= 1"};
+if(vErrors === null){
+vErrors = [err39];
+}
+else {
+vErrors.push(err39);
+}
+errors++;
+}
+}
+}
+}
+else {
+const err40 = {instancePath,schemaPath:"#/type",keyword:"type",params:{type: "object"},message:"must be object"};
+if(vErrors === null){
+vErrors = [err40];
+}
+else {
+vErrors.push(err40);
 }
 errors++;
 }

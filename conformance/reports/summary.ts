@@ -59,6 +59,20 @@ export function openCauses({ causes, requirements }: CheckReport): CheckReport['
     .filter(({ clears }) => clears.length > 0);
 }
 
+/** From this many failures on, a cause stands for them. */
+const FOLDED_MIN = 2;
+
+/** Returns the failures that the terminal does not show one by one, because a cause explains several. */
+export function foldedFailures(report: CheckReport): RequirementVerdict[] {
+  return openCauses(report).flatMap(({ clears }) => {
+    const failed = report.requirements.filter(
+      ({ id, verdict, accepted }) =>
+        verdict === 'fail' && accepted === undefined && clears.includes(id),
+    );
+    return failed.length < FOLDED_MIN ? [] : failed;
+  });
+}
+
 /** Says how many of the failed or blocked requirements a cause clears, after the causes before it. */
 export function describeShare(
   { clears }: CheckReport['causes'][number],

@@ -1,4 +1,9 @@
-import type { CheckReport, RequirementVerdict, Verdict } from '../../src/contract/index.ts';
+import type {
+  CheckReport,
+  EvidenceItem,
+  RequirementVerdict,
+  Verdict,
+} from '../../src/contract/index.ts';
 import { formatCount, formatDuration, formatList } from '../../src/report-kit/format.ts';
 import { toPrintable } from '../../src/report-kit/printable.ts';
 import {
@@ -13,8 +18,10 @@ import {
   countVerdicts,
   describeShare,
   findRepeatedCommands,
+  foldedFailures,
   headlineOf,
   headlines,
+  isClientReport,
   openCauses,
   sectionTitles,
   shortList,
@@ -29,7 +36,7 @@ import { callLines } from './terminal-calls.ts';
 export interface TerminalOptions extends TextLayout {
   /** Duration of the run in milliseconds; omitted from the text when undefined. */
   tookMs?: number;
-  /** Lists all notes, all reasons for missing verdicts, and all observed behavior. */
+  /** Lists every failure, all notes, all reasons for missing verdicts, and all observed behavior. */
   verbose?: boolean;
 }
 
@@ -52,13 +59,16 @@ const headlineStyles: Record<Headline, Style> = {
   'stale-known-failures': 'red',
 };
 
-/** Lays out the report for people: failures in full, then a summary of the rest, the verdict last. */
+/**
+ * Lays out the report for people: causes first, then the failures that no cause explains in full, a
+ * summary of the rest, and the verdict last.
+ */
 export function terminalReport(original: CheckReport, options: TerminalOptions): string {
   const report = toPrintable(original);
   const blocks = [
     blockingLines(report, options),
-    ...findingBlocks(report, options),
     causeLines(report, options),
+    ...findingBlocks(report, options),
     knownFailureLines(report, options),
     options.verbose ? noteLines(report, options) : [],
     unjudgedLines(report, options),
@@ -78,9 +88,12 @@ function blockingLines({ blockedBy }: CheckReport, { style, width }: TextLayout)
   return [...message, ...wrapBreakingWords(blockedBy.cure, width), ...trace];
 }
 
-function findingBlocks({ requirements }: CheckReport, layout: TextLayout): string[][] {
+function findingBlocks(report: CheckReport, layout: TerminalOptions): string[][] {
+  const folded = layout.verbose ? [] : foldedFailures(report);
   const rows = (['error', 'fail', 'warn'] as const).flatMap((verdict) =>
-    requirements.filter((row) => row.verdict === verdict && row.accepted === undefined),
+    report.requirements.filter(
+      (row) => row.verdict === verdict && row.accepted === undefined && !folded.includes(row),
+    ),
   );
   const repeated = findRepeatedCommands(rows);
   return rows.map((row) => {
@@ -94,7 +107,7 @@ function findingBlocks({ requirements }: CheckReport, layout: TextLayout): strin
 function findingLines(row: RequirementVerdict, { style, width }: TextLayout): string[] {
   const [first] = row.evidence;
   const count = row.findings ?? 0;
-  const where = first && `${first.exchange} "${first.step}": ${first.request} -> ${first.outcome}`;
+  const where = first && describeExchange(first);
   const fields: [string, string | undefined][] = [
     ['reason', row.reason],
     ['at', row.pointer === '' ? undefined : row.pointer],
@@ -116,19 +129,37 @@ function findingLines(row: RequirementVerdict, { style, width }: TextLayout): st
   ];
 }
 
-function causeLines(report: CheckReport, { style, width }: TextLayout): string[] {
+/** Lists the causes. One that stands for several failures also shows the first of them. */
+function causeLines(report: CheckReport, { style, width, verbose }: TerminalOptions): string[] {
   const causes = openCauses(report);
   if (causes.length === 0) return [];
+  const folded = verbose ? [] : foldedFailures(report);
   const lines = causes.flatMap((cause, nth) => {
     const share = describeShare(cause, nth, report);
-    return labeled(
-      '  - ',
-      `${cause.description}. This ${share}: ${shortList(cause.clears)}.`,
-      width,
-    );
+    const example = folded.find(({ id }) => cause.clears.includes(id));
+    return [
+      ...labeled('  - ', `${cause.description}. This ${share}: ${shortList(cause.clears)}.`, width),
+      ...(example ? exampleLines(example, { style, width }) : []),
+    ];
   });
   return [style('bold', sectionTitles.causes), ...lines];
 }
+
+/** Shows how to see one failure: the exchange and the command that repeats its request. */
+function exampleLines(
+  { id, evidence: [first], curl }: RequirementVerdict,
+  { style, width }: TextLayout,
+): string[] {
+  const exchange = first ? `, exchange ${describeExchange(first)}` : '';
+  return [
+    ...labeled('    ', `Example: ${id}${exchange}`, width),
+    // One unbroken line, so that it can be copied.
+    ...(curl === undefined ? [] : [`    ${style('dim', curl)}`]),
+  ];
+}
+
+const describeExchange = ({ exchange, step, request, outcome }: EvidenceItem): string =>
+  `${exchange} "${step}": ${request} -> ${outcome}`;
 
 function knownFailureLines({ requirements }: CheckReport, layout: TextLayout): string[] {
   const { style, width } = layout;
@@ -191,10 +222,12 @@ function summaryLines(report: CheckReport, { style, width }: TextLayout): string
   const unjudged = blockedBy
     ? 0
     : requirements.filter(({ verdict }) => /^not_(applicable|observed)$/.test(verdict)).length;
-  if (notes.length + observed.length + unjudged === 0) return [];
+  const folded = foldedFailures(report).length;
+  if (notes.length + observed.length + unjudged + folded === 0) return [];
   const rest = observed.length - OBSERVED_MAX;
   const label = (name: string): string => `${style('bold', name)}${' '.repeat(10 - name.length)}`;
   const details = [
+    ...(folded === 0 ? [] : [`each of the ${folded} failures with a common cause`]),
     ...(notes.length === 0 ? [] : ['the notes']),
     ...(unjudged === 0 ? [] : [`why ${formatCount(unjudged, 'requirement')} got no verdict`]),
     ...(observed.length === 0 ? [] : ['all observed behavior']),
@@ -218,16 +251,18 @@ function verdictLines(report: CheckReport, { style, width, tookMs }: TerminalOpt
     ),
     ...(tookMs === undefined ? [] : [formatDuration(tookMs)]),
   ];
-  return [
-    ...remarks
-      .flatMap((text) => wrapBreakingWords(text, width))
-      .map((line) => style('yellow', line)),
-    ...(stale.length === 0 ? [] : wrapBreakingWords(staleSentence(stale), width)).map((line) =>
-      style('red', line),
-    ),
-    ...hangingIndent(
-      `${style(headlineStyles[headline], style('bold', heading))}  `,
-      wrapList(counts, width - heading.length - 2),
-    ),
-  ];
+  const remarkLines = remarks
+    .flatMap((text) => wrapBreakingWords(text, width))
+    .map((line) => style('yellow', line));
+  const staleLines = (stale.length === 0 ? [] : wrapBreakingWords(staleSentence(stale), width)).map(
+    (line) => style('red', line),
+  );
+  const verdictLine = hangingIndent(
+    `${style(headlineStyles[headline], style('bold', heading))}  `,
+    wrapList(counts, width - heading.length - 2),
+  );
+  // The remarks about a client advise what else to let the kit see.
+  return isClientReport(report)
+    ? [...staleLines, ...verdictLine, ...remarkLines]
+    : [...remarkLines, ...staleLines, ...verdictLine];
 }

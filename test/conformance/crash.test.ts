@@ -113,11 +113,14 @@ void t.test('a valid request that kills the process fails its requirement', asyn
   );
   t.same(cause?.clears, ['CHAT-011', 'CHAT-016']);
   t.equal(report.causes.length, 1);
-  const text = terminalReport(report, { style: (_name, text) => text, width: 80 });
+  const style = (_name: string, text: string): string => text;
   const curlOf = (id: string): string => rowOf(report, id).curl ?? 'none';
   t.equal(curlOf('CHAT-011'), curlOf('CHAT-016'));
-  t.equal(text.split(curlOf('CHAT-011')).length, 2, 'the request is printed once');
-  t.match(text, / {6}the same request as CHAT-011\n/);
+  for (const verbose of [false, true]) {
+    const text = terminalReport(report, { style, width: 80, verbose });
+    t.equal(text.split(curlOf('CHAT-011')).length, 2, 'the request is printed once');
+    if (verbose) t.match(text, / {6}the same request as CHAT-011\n/);
+  }
   t.same(idsWith(report, 'blocked', 'error'), []);
 });
 

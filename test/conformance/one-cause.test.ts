@@ -350,6 +350,16 @@ for (const one of cases) {
       `${failed.length} failed, ${idsWith(report, 'blocked').length} blocked, ${report.causes.length} causes, ${unrelated.length} unrelated`,
     );
     const text = terminalReport(report, { style: plainStyle, width: 80 });
+    t.match(text, /^Fix first\n {2}- /, 'the cause comes first');
+    const explained = failed.filter((id) => cause?.clears.includes(id));
+    const rows = [...text.matchAll(/^FAIL {2}(\S+)/gm)].map(([, id = '']) => id);
+    t.same(rows, explained.length > 1 ? unrelated : failed, 'it stands for what it explains');
+    if (explained.length > 1) {
+      t.match(text, /\n {4}Example: [A-Z]+-\d+, exchange \d+ "/, 'with one example');
+      const every = terminalReport(report, { style: plainStyle, width: 80, verbose: true });
+      t.equal(every.match(/^FAIL /gm)?.length, failed.length, '--verbose shows each failure');
+      t.match(text.replaceAll(/\s+/g, ' '), `each of the ${explained.length} failures with a`);
+    }
     const tooLong = text.split('\n').filter((line) => line.length > 80 && !/^ +curl /.test(line));
     t.same(tooLong, [], 'fits into 80 columns');
   });

@@ -48,7 +48,7 @@ export {
   startMutant,
   type RunningMutant,
 } from './proof/index.ts';
-export { compareReports, describeChanges } from './reports/comparison.ts';
+export { compareReports, completeReport, describeChanges } from './reports/comparison.ts';
 export { waitForChange, watchOptionsOf } from './watch.ts';
 export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';

@@ -7,12 +7,15 @@ import type {
 import { describeDifferences } from '../../src/report-kit/comparison.ts';
 import { formatCount, formatInstant } from '../../src/report-kit/format.ts';
 import { labeled, wrap, type Style, type TextLayout } from '../../src/report-kit/terminal.ts';
-import { shortList } from './summary.ts';
+import { shortList, verdictName } from './summary.ts';
 
 /** Verdicts that can be compared, from best to worst. The others mean "not judged". */
 const severities: Partial<Record<Verdict, number>> = { pass: 0, note: 0, warn: 1, fail: 2 };
 
-/** Adds the differences from an earlier report. The verdict and the exit code stay the same. */
+/**
+ * Adds the differences from an earlier report. Requirements that this run did not select are left out.
+ * The verdict and the exit code stay the same.
+ */
 export function compareReports(report: CheckReport, earlier: CheckReport): CheckReport {
   const before = rowsOf(earlier);
   const now = rowsOf(report);
@@ -29,7 +32,9 @@ export function compareReports(report: CheckReport, earlier: CheckReport): Check
     unchanged: [],
   };
   for (const id of new Set([...now.keys(), ...before.keys()])) {
-    comparison[classifyChange(before.get(id), now.get(id))].push(id);
+    const row = now.get(id);
+    if (row?.verdict === 'not_selected') continue;
+    comparison[classifyChange(before.get(id), row)].push(id);
   }
   return { ...report, comparison };
 }
@@ -48,7 +53,7 @@ function classifyChange(
   before: Row | undefined,
   now: Row | undefined,
 ): Exclude<keyof CheckComparison, 'startedAt' | 'differences'> {
-  if (!isSelected(now)) return isSelected(before) ? 'onlyBefore' : 'unchanged';
+  if (!now) return isSelected(before) ? 'onlyBefore' : 'unchanged';
   const severityBefore = before && severities[before.verdict];
   if (severityBefore === undefined && isBroken(now)) return 'newFailures';
   if (!isSelected(before)) return 'onlyNow';
@@ -107,19 +112,60 @@ export const changeNames: readonly (readonly [change: Change, name: string, styl
 /** Changes that a rerun of failed requirements is about. */
 const RERUN_CHANGES: readonly Change[] = ['regressions', 'newFailures', 'fixes', 'stillFailing'];
 
+/** Changed verdicts that a sentence lists by id; of more, it gives the number. */
+const LISTED_MAX = 12;
+
 /**
- * States in one sentence what changed since an earlier run: "Changed since run 1: fixed CHAT-024." A
- * requirement that only one of the runs selected is no change.
+ * States in one sentence what changed since an earlier run: "Changed since run 1: fixed CHAT-024; note
+ * to pass HEALTH-015." A requirement that only one of the runs selected is no change.
  */
 export function describeChanges(report: CheckReport, earlier: CheckReport, name: string): string {
   const { comparison } = compareReports(report, earlier);
-  const parts = changeNames.flatMap(([change, label]) => {
-    const ids = comparison?.[change] ?? [];
-    return RERUN_CHANGES.includes(change) && ids.length > 0 ? [`${label} ${shortList(ids)}`] : [];
-  });
+  const parts = [
+    ...changeNames.flatMap(([change, label]) => {
+      const ids = comparison?.[change] ?? [];
+      return RERUN_CHANGES.includes(change) && ids.length > 0 ? [`${label} ${shortList(ids)}`] : [];
+    }),
+    ...describeOtherChanges(comparison?.otherChanges ?? [], rowsOf(earlier), rowsOf(report)),
+  ];
   const isSame = parts.length === 0 || parts.every((part) => part.startsWith('still'));
   const lead = isSame ? 'Nothing changed' : 'Changed';
   return `${lead} since ${name}${parts.length === 0 ? '' : `: ${parts.join('; ')}`}.`;
+}
+
+/** Verdicts between which a change says nothing new about the peer. */
+const QUIET: readonly (Verdict | undefined)[] = ['pass', 'not_observed', 'not_applicable'];
+
+/** Groups changes that are neither better nor worse by both verdicts: "note to pass HEALTH-015". */
+function describeOtherChanges(
+  ids: readonly string[],
+  before: ReadonlyMap<string, Row>,
+  now: ReadonlyMap<string, Row>,
+): string[] {
+  const nameOf = (row: Row | undefined): string => verdictName(row?.verdict ?? '');
+  const isQuiet = (id: string): boolean =>
+    [before, now].every((rows) => QUIET.includes(rows.get(id)?.verdict));
+  const shown = ids.filter((id) => !isQuiet(id));
+  const groups = Map.groupBy(shown, (id) => `${nameOf(before.get(id))} to ${nameOf(now.get(id))}`);
+  return [...groups].map(([change, changed]) =>
+    changed.length > LISTED_MAX
+      ? `${change} ${formatCount(changed.length, 'requirement')}`
+      : `${change} ${shortList(changed)}`,
+  );
+}
+
+/**
+ * Returns what is known after a partial run: its own verdicts, and the earlier ones of requirements
+ * that it did not select.
+ */
+export function completeReport(partial: CheckReport, earlier: CheckReport): CheckReport {
+  const before = new Map(earlier.requirements.map((row) => [row.id, row]));
+  return {
+    ...partial,
+    requirements: partial.requirements.map((row) =>
+      row.verdict === 'not_selected' ? (before.get(row.id) ?? row) : row,
+    ),
+  };
 }
 
 /** Heading of the comparison in every report. */

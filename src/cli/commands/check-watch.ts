@@ -66,7 +66,10 @@ export async function watchCheck({
     last = whole;
   }
 
-  /** Runs again and prints the changes; undefined if the run was interrupted. */
+  /**
+   * Runs again, prints the changes, and returns what is known now; undefined if the run was
+   * interrupted.
+   */
   async function runAgain(
     nth: number,
     failed: readonly RequirementId[] | undefined,
@@ -86,7 +89,7 @@ export async function watchCheck({
       return undefined;
     }
     say(conformance.describeChanges(report, before, `run ${nth - 1}`));
-    return report;
+    return conformance.completeReport(report, before);
   }
 }
 

@@ -1,6 +1,12 @@
 /** The comparison of a check with an earlier one. */
 import t from 'tap';
-import { compareReports, htmlReport, markdownReport } from '../../../conformance/index.ts';
+import {
+  compareReports,
+  completeReport,
+  describeChanges,
+  htmlReport,
+  markdownReport,
+} from '../../../conformance/index.ts';
 import { comparisonLines } from '../../../conformance/reports/comparison.ts';
 import { findViolations, type CheckReport, type Verdict } from '../../../src/contract/index.ts';
 import { plainStyle } from '../../../src/report-kit/terminal.ts';
@@ -52,7 +58,7 @@ const now = createReport(
   { target: 'http://127.0.0.1:9999', verdict: 'not-conforming', exitCode: 1 },
 );
 
-void t.test('a comparison puts every requirement into one list', (t) => {
+void t.test('a comparison puts every selected requirement into one list', (t) => {
   const compared = compareReports(now, earlier);
   t.same(compared.comparison, {
     startedAt: earlier.startedAt,
@@ -66,9 +72,9 @@ void t.test('a comparison puts every requirement into one list', (t) => {
     fixes: ['CHAT-002', 'CHAT-006'],
     stillFailing: ['CHAT-010'],
     onlyNow: ['CHAT-008', 'CHAT-013'],
-    onlyBefore: ['CHAT-014', 'CHAT-007'],
+    onlyBefore: ['CHAT-007'],
     otherChanges: ['CHAT-004'],
-    unchanged: ['CHAT-005', 'CHAT-015'],
+    unchanged: ['CHAT-005'],
   });
   t.equal(compared.exitCode, 1, 'the exit code stays the same');
   t.same(findViolations('CheckReport', compared), []);
@@ -86,9 +92,9 @@ void t.test('the terminal shows regressions first', (t) => {
       '  fixed                CHAT-002 006',
       '  still failing        CHAT-010',
       '  checked only now     CHAT-008 013',
-      '  checked only before  CHAT-014 007',
+      '  checked only before  CHAT-007',
       '  other changes        CHAT-004',
-      '  unchanged            2',
+      '  unchanged            1',
     ],
   );
   t.match(lines[0], /^Compared with the run of 2026-11-19 09:00:00 UTC$/);
@@ -136,5 +142,48 @@ void t.test('a failure that becomes a note in another requirement set is not fix
   const before = report([row('CHAT-001', { verdict: 'fail' })]);
   const later = report([row('CHAT-001', { verdict: 'note', addedLater: true })]);
   t.match(compareReports(later, before).comparison, { fixes: [], otherChanges: ['CHAT-001'] });
+  t.end();
+});
+
+void t.test('a sentence names every changed verdict, also of warnings and notes', (t) => {
+  const before = createReport({
+    'CHAT-001': 'fail',
+    'CHAT-002': 'warn',
+    'CHAT-003': 'note',
+    'CHAT-004': 'pass',
+    'CHAT-005': 'not_observed',
+  });
+  const say = (verdicts: Record<string, Verdict>): string =>
+    describeChanges(createReport(verdicts), before, 'run 1');
+  t.equal(
+    say({ 'CHAT-001': 'fail', 'CHAT-002': 'pass', 'CHAT-003': 'pass' }),
+    'Changed since run 1: fixed CHAT-002; still failing CHAT-001; note to pass CHAT-003.',
+  );
+  t.equal(
+    say({ 'CHAT-003': 'not_observed' }),
+    'Changed since run 1: note to not observed CHAT-003.',
+  );
+  t.equal(
+    say({ 'CHAT-003': 'note', 'CHAT-004': 'not_selected', 'CHAT-005': 'pass' }),
+    'Nothing changed since run 1.',
+  );
+  const ids = Array.from({ length: 13 }, (_, nth) => `CHAT-1${10 + nth}`);
+  const all = (verdict: Verdict) =>
+    createReport(Object.fromEntries(ids.map((id) => [id, verdict])));
+  t.equal(
+    describeChanges(all('blocked'), all('pass'), 'run 2'),
+    'Changed since run 2: pass to blocked 13 requirements.',
+  );
+  t.end();
+});
+
+void t.test('after a partial run, the other verdicts are those of the run before', (t) => {
+  const whole = createReport({ 'CHAT-001': 'fail', 'CHAT-002': 'warn' });
+  const partial = createReport({ 'CHAT-001': 'pass', 'CHAT-002': 'not_selected' });
+  const known = completeReport(partial, whole);
+  t.equal(
+    describeChanges(createReport({ 'CHAT-001': 'pass', 'CHAT-002': 'pass' }), known, 'run 2'),
+    'Changed since run 2: fixed CHAT-002.',
+  );
   t.end();
 });

@@ -34,7 +34,9 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
   const localFaults = run.calls.filter(({ fault }) => fault?.kind === 'local').length;
   const costs = callerCosts(run);
   const { callerLimits } = options.voice ?? {};
-  const callCheck = checkCallers(costs, localFaults, callerLimits, earlyEndReasons(run, report));
+  const { wasInterrupted } = run;
+  const stop = { wasInterrupted, reasons: earlyEndReasons(run, report) };
+  const callCheck = checkCallers(costs, localFaults, stop, callerLimits);
   const selfCheck = mergeSelfChecks(report.selfCheck, callCheck);
   const chance = seededRandom(`${options.seed}/voice`);
   const thresholds = (options.thresholds ?? [])
@@ -65,15 +67,22 @@ export function withVoice(report: LoadReport, run: VoiceRun, options: LoadOption
 
 /** Returns why a run of calls ended early. */
 function earlyEndReasons(
-  { ended, wasInterrupted, ranMs }: VoiceRun,
+  { calls, ended, wasInterrupted, windowStartMs, ranMs }: VoiceRun,
   { plan, streams }: LoadReport,
 ): string[] {
   const crashed = ended.map(
-    ({ calls, exitReason }) =>
-      `A process of the load generator with ${formatCount(calls, 'call')} ended early (${exitReason}).`,
+    ({ calls: lost, exitReason }) =>
+      `A process of the load generator with ${formatCount(lost, 'call')} ended early (${exitReason}).`,
   );
   // A run with requests reports the interruption itself.
   if (!wasInterrupted || streams.length > 0) return crashed;
+  if (windowStartMs === undefined) {
+    const connected = calls.filter(({ isConnected }) => isConnected).length;
+    return [
+      ...crashed,
+      `The run was interrupted before the steady state, when ${connected} of ${formatCount(plan.calls ?? 0, 'call')} had connected.`,
+    ];
+  }
   const ranS = Math.floor(ranMs / 1_000);
   return [...crashed, `The run was interrupted after ${ranS} s of ${plan.windowMs / 1_000} s.`];
 }

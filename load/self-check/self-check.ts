@@ -82,13 +82,14 @@ export function checkGenerator(
 /**
  * Checks whether the processes that placed the calls kept up.
  *
- * @param otherReasons What else makes the run invalid.
+ * @param stop Why the run stopped early. After an interruption, lag is no reason, because a stop causes
+ *   some.
  */
 export function checkCallers(
   costs: CallerCosts,
   localFaults: number,
+  stop: { wasInterrupted: boolean; reasons: readonly string[] },
   limits: CallerLimits = CALLER_LIMITS,
-  otherReasons: readonly string[] = [],
 ): SelfCheck {
   const ended = figure('processes that ended early', costs.ended, 0, '');
   const figures = [
@@ -100,7 +101,7 @@ export function checkCallers(
   ];
   // Each process that exited early has its own reason.
   const exceeded = figures.filter((each) => !each.holds && each !== ended);
-  return selfCheckOf(figures, exceeded, '--calls', otherReasons);
+  return selfCheckOf(figures, stop.wasInterrupted ? [] : exceeded, '--calls', stop.reasons);
 }
 
 /** Combines the self-checks of requests and of calls. */

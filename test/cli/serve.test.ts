@@ -1,5 +1,5 @@
 /** The command `serve`: its first line, keys, shutdown, logs, and seed file. */
-import { statSync, writeFileSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../src/platform/clock.ts';
@@ -153,6 +153,27 @@ void t.test('serve: logs contain no conversation text and no key', async (t) => 
     t.ok(JSON.parse(line), 'each line is a JSON object');
   t.notMatch(stderr, /my-secret/);
   t.notOk(stderr.includes(introduction.apiKey));
+});
+
+void t.test('serve: warns if only the database of a data directory is missing', async (t) => {
+  const data = join(t.testdir(), 'data');
+  const first = await serve(t, ['--data', data]);
+  t.equal(await first.end('SIGTERM'), 0);
+  t.equal(await first.stderr, '', 'a new directory');
+  rmSync(join(data, 'service.db'));
+  const second = await serve(t, ['--data', data]);
+  t.equal(await second.end('SIGTERM'), 0);
+  const lines = (await second.stderr).trimEnd().split('\n');
+  t.equal(lines.length, 1);
+  t.match(JSON.parse(lines[0] ?? ''), {
+    level: 40,
+    file: join(data, 'service.db'),
+    msg: 'The database is missing, so the service starts empty.',
+    advice: /restore the file from a backup\.$/,
+  });
+  const third = await serve(t, ['--data', data]);
+  t.equal(await third.end('SIGTERM'), 0);
+  t.equal(await third.stderr, '', 'the new database is the one of the directory now');
 });
 
 const GOOD_SEED = `

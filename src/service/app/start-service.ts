@@ -18,6 +18,7 @@ import { createJudge } from '../scoring/judge.ts';
 import { startJobRunner } from '../scoring/job-runner.ts';
 import { startSimulator } from '../simulator/simulation-runner.ts';
 import { getLockPath, lockDirectory } from '../store/directory-lock.ts';
+import { isFileMissing } from '../store/file-identity.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import type { ServiceControls } from '../admin/controls.ts';
@@ -111,7 +112,12 @@ async function start(
     const lock = await withDataFile(lockFile, () => lockDirectory(dataDir.path));
     cleanups.push(() => lock.release());
   }
+  const isMissing = await withDataFile(file, () => isFileMissing(file));
   const store = await withDataFile(file, () => openStore({ file, isTemporary }));
+  if (isMissing) {
+    const advice = 'To get its data back, stop the service, and restore the file from a backup.';
+    log.warn('The database is missing, so the service starts empty.', { file, advice });
+  }
   cleanups.push(() => store.close());
   const { apiKey, ownerName } = await withDataFile(file, () =>
     configureKeys(store, dataDir.path, options.keys),

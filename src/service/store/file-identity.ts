@@ -42,6 +42,10 @@ export function assertFileIntact(file: string): void {
   }
 }
 
+/** Returns whether a database file that was used here before is missing. */
+export const isFileMissing = (file: string): boolean =>
+  readSize(file) === undefined && readId(file) !== undefined;
+
 /**
  * Checks that an open database is the one that was used here before, and remembers it.
  * @throws StoreFileError

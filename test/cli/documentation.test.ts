@@ -8,6 +8,8 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:f
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { parse as parseYaml } from 'yaml';
+import { allRequirementIds } from '../../conformance/index.ts';
+import { killable } from '../../conformance/proof/selftest.ts';
 import { startAgent } from '../../reference-agent/index.ts';
 import { findViolations, type MessageName } from '../../src/contract/index.ts';
 import * as library from '../../src/index.ts';
@@ -177,6 +179,15 @@ void t.test('every command in the documentation runs', async (t) => {
     for (let command = queue.shift(); command; command = queue.shift()) await runOne(command);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, runQueue));
+});
+
+void t.test('the guide to the selftest counts the requirements of the kit', (t) => {
+  const text = readPage('docs/trust.md');
+  const [, shown = ''] = /^(\d+) requirements have no mutant in this run$/m.exec(text) ?? [];
+  const caught = text.match(/^ {2}[A-Z]+-\d{3} {5}[a-z]+\//gm) ?? [];
+  t.ok(caught.length > 0, 'the guide lists requirements with their mutants');
+  t.equal(Number(shown), killable(allRequirementIds).length - caught.length);
+  t.end();
 });
 
 void t.test('every option in the documentation exists', (t) => {

@@ -28,6 +28,7 @@ void t.test('every command and option exists', (t) => {
     }
   }
   t.ok(count > 20, `${count} commands`);
+  for (const page of PAGES) t.match(read(page), 'npx sandbox-kit exec --judge-client ', page);
   t.end();
 });
 

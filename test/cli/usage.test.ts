@@ -1,8 +1,8 @@
-/** Wrong usage of each command: one line that says what was expected, and exit code 2. */
+/** Wrong usage of each command: one message that says what was expected, and exit code 2. */
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { run, type RunOptions } from '../helpers/command.ts';
+import { assertUsageError, run, type RunOptions } from '../helpers/command.ts';
 
 const FOLDER = t.testdir({});
 const file = (name: string, text: string): string => {
@@ -171,6 +171,14 @@ const filesOfCheck: Row[] = [
   [['check', URL, '--ca', FOLDER], /Can't read .* \(--ca\): it is a directory/],
   [['check', URL, '--ca', NO_PEM], /contains no PEM certificate/],
   [['check', URL, '--ca', BAD_PEM], /contains an invalid PEM certificate/],
+  [
+    ['check', URL, '--api-key', 'sk-secret'],
+    /--api-key would show the key to other users .* set SANDBOX_KIT_API_KEY, set SANDBOX_KIT_SERVICE_API_KEY, or use --api-key-file FILE\./,
+  ],
+  [
+    ['serve', '--api-key=sk-secret'],
+    /Instead, set SANDBOX_KIT_SERVICE_API_KEY or use --api-key-file FILE\./,
+  ],
   [['check', URL, '--api-key-file', MISSING], /Can't read .* \(--api-key-file\): /],
   [['check', URL, '--api-key-file', EMPTY], /key file .* \(--api-key-file\) is empty/],
   [['check', URL, '--api-key-file', TWO_LINES], /HTTP header can't carry other characters/],
@@ -259,7 +267,28 @@ const agents: Row[] = [
   [['agent', '--mutant', 'chat/content-null', '--port', '9'], /Remove --host and --port/],
 ];
 
+const KEY = { SANDBOX_KIT_API_KEY: 'a-key' };
+const FAR = 'http://sandbox.example.com:8080';
+const UNENCRYPTED =
+  /The API key would be sent unencrypted to sandbox\.example\.com:8080, because the URL starts with http:\/\/\. Use https:\/\/, or add --allow-http /;
+const HEADERS = file('headers.txt', 'X-Tenant: acme\n');
+
+const secrets: Row[] = [
+  [['check', FAR], UNENCRYPTED, KEY],
+  [['doctor', FAR], UNENCRYPTED, KEY],
+  [['load', FAR, '--quick', '--yes'], UNENCRYPTED, KEY],
+  [['simulate', FAR], UNENCRYPTED, KEY],
+  [['check', FAR, '--area', 'service'], UNENCRYPTED, { SANDBOX_KIT_SERVICE_API_KEY: 'a-key' }],
+  [['check', FAR, '--header-file', HEADERS], /The headers in --header-file would be sent unenc/],
+  [
+    ['check', URL, '--voice-url', 'ws://calls.example.com/voice'],
+    /The API key .* to calls\.example\.com, because the URL starts with ws:\/\/\. Use wss:/,
+    KEY,
+  ],
+];
+
 const tables: Record<string, Row[]> = {
+  secrets,
   general,
   addresses,
   options: optionRows,
@@ -273,11 +302,9 @@ for (const [name, rows] of Object.entries(tables)) {
     for (const [args, message, env = {}] of rows) {
       void t.test(args.join(' ').replaceAll(FOLDER, '…'), { buffered: true }, async (t) => {
         const options: RunOptions = { env, cwd: FOLDER };
-        const { code, stdout, stderr } = await run(args, options);
-        t.equal(code, 2, stderr);
-        t.equal(stdout, '', 'nothing on stdout');
-        t.match(stderr, /^sandbox-kit: [^\n]+[.?!]\n$/, 'one line');
-        t.match(stderr, message);
+        const ran = await run(args, options);
+        assertUsageError(t, ran, message);
+        const { stderr } = ran;
         t.notMatch(
           stderr,
           /\bat .*\.[tj]s|secret|(?<!received )undefined|\[object/,

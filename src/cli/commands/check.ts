@@ -42,7 +42,6 @@ const options = {
   ...group('Access', {
     ...common.sandboxAccess,
     'api-key-header': common.apiKeyHeader,
-    'allow-http': switchOption('Accept a plain HTTP URL that is not on loopback'),
   }),
   ...group('Request', {
     prompt: listOption(

@@ -71,5 +71,6 @@ function formatCheckCommand(flags: ValuesOf<typeof positionals & typeof options>
     ['--api-key-file', flags['api-key-file']],
     ['--api-key-header', header === SERVICE_API_KEY_HEADER ? undefined : header],
   ].flatMap(([name, value]) => (value === undefined ? [] : [`${name} ${value}`]));
-  return ['sandbox-kit check', flags.url, ...parts].join(' ');
+  const waiver = flags['allow-http'] ? ['--allow-http'] : [];
+  return ['sandbox-kit check', flags.url, ...parts, ...waiver].join(' ');
 }

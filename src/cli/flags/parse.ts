@@ -66,6 +66,8 @@ interface CommandSyntax {
   name: string;
   arguments: Readonly<Record<string, unknown>>;
   options: Readonly<Record<string, Option>>;
+  /** Environment variables that the command reads or sets. */
+  environment?: Readonly<Record<string, string>>;
   /** Explains an argument that the command does not take. */
   hintUnexpected?: (word: string, args: readonly string[]) => string | undefined;
 }
@@ -95,11 +97,24 @@ export function rejectUnexpected(
   const known = [...COMMON_KEYS, ...Object.keys(command.arguments), ...Object.keys(options)];
   const unknown = Object.keys(values).find((name) => !known.includes(name));
   if (unknown === undefined) return;
+  if (command.options[unknown]?.isSecret) throw createSecretError(unknown, command);
   const spelled = spellOption(unknown, args);
   throw new UsageError(
     `Unknown option ${spelled}. ${didYouMean(spelled, optionNames(options), help)}`,
   );
 }
+
+/** Says how to pass a secret value instead. */
+function createSecretError(name: string, { options, environment = {} }: CommandSyntax): UsageError {
+  const variables = Object.keys(environment).filter((each) => /^SANDBOX_KIT_.*_KEY$/.test(each));
+  const file = `${name}-file` in options ? `use --${name}-file FILE` : '';
+  const ways = [...variables.map((each) => `set ${each}`), file].filter((way) => way !== '');
+  return new UsageError(
+    `--${name} would show the key to other users of this machine in the list of processes. Instead, ${formatter.format(ways)}.`,
+  );
+}
+
+const formatter = new Intl.ListFormat('en-US', { type: 'disjunction' });
 
 /** Returns all spellings that a command accepts, such as `--json` and `--no-voice`. */
 function optionNames(options: CommandSyntax['options']): string[] {

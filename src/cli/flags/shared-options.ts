@@ -47,6 +47,9 @@ export const keyOptions = {
 export const sandboxAccess = {
   'api-key': shared(keyOptions['api-key']),
   'api-key-file': shared(keyOptions['api-key-file']),
+  'allow-http': shared(
+    switchOption('Accept plain HTTP off loopback, also for the API key and --header-file'),
+  ),
   'header-file': shared(
     option(values.filePath, 'FILE', 'Send the headers in this file, one Name: value per line'),
   ),
@@ -107,7 +110,7 @@ export const conformanceReports = group('Report', {
   html: htmlReport,
   'known-failures': option(values.filePath, 'FILE', 'Accept the failures in this JSON file'),
   strict: switchOption('Treat warnings as failures'),
-  verbose: switchOption('Show all notes and all observed behavior'),
+  verbose: switchOption('Show every failure, all notes, and all observed behavior'),
 });
 
 /** Environment variables of the connection to a sandbox. */
@@ -133,7 +136,9 @@ export const selectionOptions = {
 } as const;
 
 /** Environment variables of the sandbox's key and the service's key. */
-export const sandboxKeyVariable = { SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox' } as const;
+export const sandboxKeyVariable = {
+  SANDBOX_KIT_API_KEY: 'Bearer key of the sandbox; or use --api-key-file',
+} as const;
 export const serviceKeyVariable = {
   SANDBOX_KIT_SERVICE_API_KEY: 'API key of the service',
 } as const;

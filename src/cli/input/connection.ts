@@ -1,6 +1,7 @@
 import type { LoadEngineName } from '../../contract/index.ts';
 import { findProxyConflict } from '../../library/load-plan.ts';
 import type { Connection } from '../../platform/connection.ts';
+import { isLoopbackUrl } from '../../platform/loopback.ts';
 import { findProxy, parseProxy, type ProxySettings } from '../../platform/proxy.ts';
 import { UsageError } from '../errors.ts';
 import { readProxies, readSandboxKey, type KeyFlags } from '../flags/environment.ts';
@@ -10,12 +11,13 @@ import { readHeaderFile, type KeyHeader } from './header-file.ts';
 /** The options of the connection to a sandbox, except its URL and its key. */
 export interface ConnectionFlags extends CertificateFlags {
   'header-file'?: string | undefined;
+  'allow-http'?: boolean | undefined;
 }
 
 /**
  * Reads the additional headers, the client certificate, and the proxies of a run.
  *
- * @throws {UsageError} if a file or a variable is invalid.
+ * @throws {UsageError} if a file or a variable is invalid, or a secret would be sent unencrypted.
  */
 export function readConnection(
   flags: ConnectionFlags,
@@ -24,6 +26,7 @@ export function readConnection(
   const path = flags['header-file'];
   const proxies = readProxies();
   for (const url of urls) rejectInvalidProxy(url, proxies);
+  rejectExposure(flags, { urls, keyHeader });
   return {
     ...(path !== undefined && { headers: readHeaderFile(path, keyHeader) }),
     clientCertificate: readClientCertificate(flags),
@@ -59,6 +62,24 @@ export function readLoadConnection(flags: SandboxFlags & { engine: LoadEngineNam
   const conflict = findProxyConflict({ ...flags, proxies }, (name) => `--${name}`, 'NO_PROXY');
   if (conflict !== undefined) throw new UsageError(conflict);
   return connection;
+}
+
+/** Rejects plain HTTP to another machine with a key or additional headers, unless it is allowed. */
+function rejectExposure(
+  flags: ConnectionFlags,
+  { urls, keyHeader }: { urls: readonly string[]; keyHeader: KeyHeader },
+): void {
+  const exposed = urls.find((url) => /^(http|ws):/i.test(url) && !isLoopbackUrl(url));
+  const hasHeaders = flags['header-file'] !== undefined;
+  if (exposed === undefined || flags['allow-http'] || (keyHeader === undefined && !hasHeaders)) {
+    return;
+  }
+  const secret = keyHeader === undefined ? 'The headers in --header-file' : 'The API key';
+  const { protocol, host } = new URL(exposed);
+  const secure = protocol === 'ws:' ? 'wss://' : 'https://';
+  throw new UsageError(
+    `${secret} would be sent unencrypted to ${host}, because the URL starts with ${protocol}//. Use ${secure}, or add --allow-http in a network that you trust.`,
+  );
 }
 
 /** Rejects a proxy that can't be used, but only if the URL needs it. */

@@ -3,12 +3,15 @@ import { toSentence } from '../platform/sandbox-kit-error.ts';
 export { SandboxKitError } from '../platform/sandbox-kit-error.ts';
 export { didYouMean } from '../platform/suggest.ts';
 
-/** A mistake on the command line or in its files. It is printed as one line. Exit code 2. */
+/** A mistake on the command line or in its files. It is printed as one paragraph. Exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError';
+  /** What to list below the message, one per line, such as files. */
+  readonly items: readonly string[];
 
-  constructor(message: string) {
+  constructor(message: string, items: readonly string[] = []) {
     super(toSentence(message));
+    this.items = items;
   }
 }
 

@@ -6,6 +6,7 @@ import { didYouMean, exitCodes, OutputError, SandboxKitError, UsageError } from 
 import { commandLineOptions, joinDashValues } from './flags/command-line.ts';
 import { kitVersion } from '../library/kit-version.ts';
 import { formatGlobalHelp } from './output/global-help.ts';
+import { fill } from './output/help-layout.ts';
 import { ignoreClosedPipes } from './signals.ts';
 import { isError } from '../platform/error-origin.ts';
 
@@ -24,12 +25,16 @@ async function main(commandLine: readonly string[]): Promise<void> {
       await printCompletions(commandLine.slice(1));
       return;
     }
-    const args = joinDashValues(commandLine);
+    const args = joinDashValues(expandHelp(commandLine));
     await createParser(args, await loadMentionedCommands(args)).parseAsync();
   } catch (error) {
     reportError(error);
   }
 }
+
+/** Turns `help check` into `check --help`, and `help` into `--help`. */
+const expandHelp = (args: readonly string[]): readonly string[] =>
+  args[0] === 'help' ? [...args.slice(1, 2), '--help'] : args;
 
 /** Prints the words that can complete a command line. */
 async function printCompletions(line: readonly string[]): Promise<void> {
@@ -145,7 +150,9 @@ function runWithoutCommand(values: ParsedValues): void {
 
 function reportError(error: unknown): void {
   if (error instanceof UsageError || error instanceof SandboxKitError) {
-    process.stderr.write(`sandbox-kit: ${error.message}\n`);
+    const items = error instanceof UsageError ? error.items : [];
+    const lines = [fill(`sandbox-kit: ${error.message}`), ...items.map((item) => `  ${item}`)];
+    process.stderr.write(`${lines.join('\n')}\n`);
     process.exitCode = error instanceof OutputError ? exitCodes.notJudged : exitCodes.usage;
     return;
   }

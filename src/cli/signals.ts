@@ -1,5 +1,6 @@
 import { exitCodes, OutputError } from './errors.ts';
 import { reasonOf } from './input/files.ts';
+import { fill } from './output/help-layout.ts';
 
 /** Ctrl-C, the signal of `kill` and containers, and a closed terminal. */
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
@@ -27,7 +28,7 @@ export function abortOnStopSignal(
   const listening = onStopSignal(() => {
     if (controller.signal.aborted) process.exit(exitCodes.notJudged);
     const text = typeof message === 'string' ? message : message();
-    if (text !== undefined) process.stderr.write(`\n${text}\n`);
+    if (text !== undefined) process.stderr.write(`\n${fill(text)}\n`);
     controller.abort();
   });
   return { signal: controller.signal, [Symbol.dispose]: listening[Symbol.dispose] };

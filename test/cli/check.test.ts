@@ -10,8 +10,9 @@ import t, { type Test } from 'tap';
 import { requirementIds, startMutant } from '../../conformance/index.ts';
 import { startAgent, type AgentOptions } from '../../reference-agent/index.ts';
 import { findViolations, type CheckReport, type ExchangeRecord } from '../../src/contract/index.ts';
-import { run, type CommandResult } from '../helpers/command.ts';
+import { run, start, type CommandResult } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
+import { until } from '../helpers/until.ts';
 
 const NOWHERE = 'http://127.0.0.1:1';
 const KEY = 'sk-Very/secret~key.0123456789';
@@ -120,6 +121,38 @@ void t.test('an unreachable sandbox gives exit code 3, and one cause with its fi
   t.match(ran.stdout, /Nothing accepts connections at http:\S+\.\nStart the sandbox/);
   t.match(ran.stdout, /\nNOT JUDGED {2}\d+ blocked, /);
   t.equal(ran.stdout.match(/Nothing accepts/g)?.length, 1, 'stated once');
+});
+
+void t.test('Ctrl-C: the verdicts so far are reported, and the rest is blocked', async (t) => {
+  const held: (() => void)[] = [];
+  const server = createServer((request, response) => {
+    response.setHeader('content-type', 'application/json');
+    const respond = (): void => {
+      response.end('{"status":"healthy","timestamp":"2026-11-20T09:30:00Z"}');
+    };
+    // Only a request of the second probe has this header.
+    if (request.headers.accept === 'application/json') held.push(respond);
+    else respond();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => server.close().closeAllConnections());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const json = join(t.testdir({}), 'check.json');
+  const args = ['check', url, '--area', 'health', '--json', json];
+  const { end, stderrSoFar, stdoutSoFar } = await start(t, args);
+  await until('the second probe', () => held.length > 0);
+  const ended = end('SIGINT');
+  await until('the signal', () => stderrSoFar().includes('Stopping'));
+  for (const respond of held) respond();
+  t.equal(await ended, 3);
+  t.match(
+    stdoutSoFar(),
+    /\nThe run was interrupted\.\nThe verdicts found so far remain, and [^]*\nNOT JUDGED {2}\d+ pass, .*\d+ blocked/,
+  );
+  const { requirements } = parseReport(t, readFileSync(json, 'utf8'));
+  const verdicts = new Map(requirements.map(({ id, verdict }) => [id, verdict]));
+  t.equal(verdicts.get('HEALTH-010'), 'pass');
+  t.equal(verdicts.get('HEALTH-007'), 'blocked');
 });
 
 void t.test('--strict turns a warn into a fail, in a run and in its recording', async (t) => {

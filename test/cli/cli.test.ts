@@ -7,8 +7,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { SelftestResult } from '../../conformance/index.ts';
 import { startAgent } from '../../reference-agent/index.ts';
+import { loadCommands } from '../../src/cli/commands/index.ts';
+import { formatCommandHelp } from '../../src/cli/output/help.ts';
 import { startService } from '../../src/service/index.ts';
-import { run, start } from '../helpers/command.ts';
+import { assertUsageError, run, start } from '../helpers/command.ts';
 import { ROOT } from '../helpers/repository.ts';
 
 const commands = ['check', 'doctor', 'agent', 'explain', 'grade', 'selftest', 'schemas', 'demo'];
@@ -210,6 +212,30 @@ void t.test('help: fits a terminal, and its examples run', async (t) => {
     }
   }
   await Promise.all(voiceExamples);
+});
+
+void t.test('help: that of every command fits a terminal', async (t) => {
+  for (const command of await loadCommands()) {
+    t.ok(fits80Columns(formatCommandHelp(command)), `${command.name} --help`);
+  }
+});
+
+void t.test('help NAME prints the help of a command; help alone, the general one', async (t) => {
+  for (const [args, same] of [
+    [
+      ['help', 'check'],
+      ['check', '--help'],
+    ],
+    [['help'], ['--help']],
+  ] as const) {
+    const [ran, expected] = await Promise.all([run(args), run(same)]);
+    t.match(ran, { code: 0, stdout: expected.stdout, stderr: '' }, args.join(' '));
+  }
+  assertUsageError(
+    t,
+    await run(['help', 'chekc']),
+    /Unknown command "chekc"\. Did you mean check\?/,
+  );
 });
 
 /**

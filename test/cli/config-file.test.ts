@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { startAgent } from '../../reference-agent/index.ts';
 import type { CheckReport } from '../../src/contract/index.ts';
-import { assertUsageError, run, start, type CommandResult } from '../helpers/command.ts';
+import { assertUsageError, run, start, unwrap, type CommandResult } from '../helpers/command.ts';
 
 const KEY = 'sk-config-0123456789';
 
@@ -211,8 +211,8 @@ void t.test('every error has a position and shows no secret', async (t) => {
     const { code, stdout, stderr } = await runWith(t, config, used, { SECRET: 's3cret-value' });
     t.equal(code, 2, config);
     t.equal(stdout, '');
-    t.match(stderr, message);
-    t.match(stderr, /(^|\n)sandbox-kit: [^\n]+[.?]\n$/);
+    t.match(unwrap(stderr), message);
+    t.match(unwrap(stderr), /(^| )sandbox-kit: [^\n]+[.?]\n$/);
     t.notMatch(stderr, /s3cret-value|sk-inline|me:secret/, config);
   }
 });

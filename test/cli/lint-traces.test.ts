@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { run, type CommandResult, type RunOptions } from '../helpers/command.ts';
+import { assertUsageError, run, type CommandResult, type RunOptions } from '../helpers/command.ts';
 import {
   makeProtobufRequest,
   makeTraceRequest,
@@ -269,9 +269,6 @@ void t.test('- reads stdin', async (t) => {
 
 void t.test('an unreadable file is wrong usage', async (t) => {
   for (const args of [['none'], [], [t.testdir({})]]) {
-    const { code, stdout, stderr } = await run(['lint-traces', ...args]);
-    t.equal(code, 2);
-    t.equal(stdout, '');
-    t.match(stderr, /^sandbox-kit: [^\n]+\.\n$/);
+    assertUsageError(t, await run(['lint-traces', ...args]), /\.\n$/);
   }
 });

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { run } from '../helpers/command.ts';
+import { assertUsageError, run, unwrap } from '../helpers/command.ts';
 import { withTarget } from '../helpers/load.ts';
 import { ROOT } from '../helpers/repository.ts';
 
@@ -51,14 +51,10 @@ const wrong: [args: string[], message: RegExp][] = [
   [['http://192.0.2.1'], /would send up to \d+ requests to 192\.0\.2\.1; .* Confirm with --yes\./],
 ];
 
-void t.test('wrong usage is one line with exit code 2, before any request', async (t) => {
+void t.test('wrong usage is one message with exit code 2, before any request', async (t) => {
   for (const [args, message] of wrong) {
-    const { code, stdout, stderr } = await run(['load', ...args]);
-    const title = ['load', ...args].join(' ');
-    t.equal(code, 2, title);
-    t.equal(stdout, '', title);
-    t.match(stderr, message, title);
-    t.match(stderr, /^sandbox-kit: [^\n]+[.?]\n$/, title);
+    t.comment(['load', ...args].join(' '));
+    assertUsageError(t, await run(['load', ...args]), message);
   }
 });
 
@@ -66,7 +62,7 @@ void t.test("a report that can't be written is rejected before the load", async 
   const target = await withTarget(t);
   const ran = await run(['load', target.url, '--quick', '--junit', ROOT]);
   t.equal(ran.code, 2);
-  t.match(ran.stderr, /Can't write .* \(--junit\): it is a directory\./);
+  t.match(unwrap(ran.stderr), /Can't write .* \(--junit\): it is a directory\./);
   t.equal(target.chats, 0);
   const markdown = join(t.testdir({}), 'run.md');
   await run(['load', target.url, '--quick', '--markdown', markdown, '--compare', '/nowhere.json']);

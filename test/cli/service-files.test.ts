@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { openFile } from '../../src/service/store/open-file.ts';
-import { run } from '../helpers/command.ts';
+import { run, unwrap } from '../helpers/command.ts';
 
 /** What is wrong with a data directory, how to set it up, and the expected message. */
 const rows: [problem: string, setUp: (folder: string) => void, message: RegExp][] = [
@@ -59,12 +59,13 @@ void t.test('serve and exec name the unusable file and what to do', async (t) =>
       const rest = command === 'serve' ? ['--port', '0'] : ['--', process.execPath, '-e', '0'];
       const { code, stdout, stderr } = await run([command, '--data', folder, ...rest]);
       t.same([code, stdout], [2, ''], `${command}: ${problem}`);
+      const text = unwrap(stderr);
       t.match(
-        stderr,
+        text,
         /^sandbox-kit: Can't start the service: [^\n]+[.]\n$/,
         `${command}: ${problem}`,
       );
-      t.match(stderr, message, `${command}: ${problem}`);
+      t.match(text, message, `${command}: ${problem}`);
     }
   }
 });
@@ -83,6 +84,9 @@ void t.test('a read-only data directory is rejected', { skip }, async (t) => {
   for (const data of [readOnly, join(readOnly, 'new')]) {
     const { code, stderr } = await run(['serve', '--port', '0', '--data', data]);
     t.equal(code, 2);
-    t.match(stderr, /^sandbox-kit: Can't start the service: .*kit-read-only.*read-only.*[.]\n$/);
+    t.match(
+      unwrap(stderr),
+      /^sandbox-kit: Can't start the service: .*kit-read-only.*read-only.*[.]\n$/,
+    );
   }
 });

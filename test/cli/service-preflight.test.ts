@@ -3,7 +3,7 @@ import t from 'tap';
 import { serviceDeadPeers } from '../../conformance/proof/dead-peers.ts';
 import { startService } from '../../src/service/index.ts';
 import { systemClock } from '../../src/platform/clock.ts';
-import { run, start } from '../helpers/command.ts';
+import { assertUsageError, run, start } from '../helpers/command.ts';
 
 const SERVICE = ['--area', 'service'];
 
@@ -107,9 +107,6 @@ void t.test('serve --mutant: wrong usage', async (t) => {
       /--area can't combine service with other areas/,
     ],
   ] as const) {
-    const { code, stdout, stderr } = await run(args);
-    t.equal(code, 2, stderr);
-    t.equal(stdout, '');
-    t.match(stderr, message);
+    assertUsageError(t, await run(args), message);
   }
 });

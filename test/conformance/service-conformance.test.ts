@@ -22,7 +22,7 @@ import { findViolations, type CheckReport } from '../../src/contract/index.ts';
 import { isObject } from '../../src/platform/json.ts';
 import { randomSeed, seededRandom } from '../../src/platform/random.ts';
 import { recordRun, withCheckedService, withoutControl } from '../helpers/checked-service.ts';
-import { run } from '../helpers/command.ts';
+import { assertUsageError, run } from '../helpers/command.ts';
 import { damageJson, randomJson } from '../helpers/random-json.ts';
 
 /** No server listens at this address. */
@@ -278,9 +278,9 @@ void t.test('check --area service: exit code, report, and a redacted key', async
   t.match(stale.stdout, /The list of known failures is outdated: SERVICE-001 now passes\./);
   const other = JSON.stringify({ accepted: [{ id: 'CHAT-001', comment: 'of a sandbox' }] });
   const foreign = await run(['grade', record, '--known-failures', '-'], { input: other });
-  t.equal(foreign.code, 2, foreign.stdout);
-  t.match(
-    foreign.stderr,
+  assertUsageError(
+    t,
+    foreign,
     /CHAT-001 is not part of this run: it is a requirement of a sandbox\. Remove it\./,
   );
 });
@@ -294,9 +294,7 @@ void t.test('check --area service: wrong usage, --list, and --dry-run', async (t
     ],
     [['--intrusive'], /--intrusive needs --area service/],
   ] as const) {
-    const ran = await run(['check', UNUSED_URL, ...args]);
-    t.equal(ran.code, 2, args.join(' '));
-    t.match(ran.stderr, message);
+    assertUsageError(t, await run(['check', UNUSED_URL, ...args]), message);
   }
   const listed = await run(['check', '--list', '--area', 'service']);
   t.match(listed.stdout, /SERVICE-001/);

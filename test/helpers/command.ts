@@ -48,7 +48,16 @@ export async function run(
   return { code, stdout, stderr };
 }
 
-/** Asserts wrong usage: exit code 2, nothing on stdout, one line on stderr. */
+/** Joins the lines of a wrapped message. */
+export const unwrap = (text: string): string => text.replaceAll(/\n\s*(?=\S)/g, ' ');
+
+/** Asserts that a message fits a terminal. Only a word that is longer than a line may be wider. */
+export function assertWidth(t: Test, text: string): void {
+  const wide = text.split('\n').filter((line) => line.length > 80 && line.includes(' '));
+  t.same(wide, [], 'fits 80 columns');
+}
+
+/** Asserts wrong usage: exit code 2, nothing on stdout, one message on stderr. */
 export function assertUsageError(
   t: Test,
   { code, stdout, stderr }: CommandResult,
@@ -56,8 +65,9 @@ export function assertUsageError(
 ): void {
   t.equal(code, 2);
   t.equal(stdout, '');
-  t.match(stderr, message);
-  t.match(stderr, /^sandbox-kit: [^\n]+[^.?!\n][.?]\n$/);
+  assertWidth(t, stderr);
+  t.match(unwrap(stderr), message);
+  t.match(unwrap(stderr), /^sandbox-kit: [^\n]+[^.?!\n][.?]\n$/);
 }
 
 /** A running server command; it is killed after the test. */

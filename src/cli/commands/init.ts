@@ -45,7 +45,7 @@ export const init = defineCommand({
     { command: 'sandbox-kit init --template fastapi' },
   ],
   notes: [
-    'With --json, prints {"directory":…,"template":…,"voice":…,"name":…,"kit":…,"agentFile":…,"files":[…],"commands":[…]}.',
+    'With --json, prints one object with directory, template, voice, name, kit, agentFile, files, and commands.',
   ],
   run(flags) {
     const { dir: directory = '.', template: name, voice: hasVoice } = flags;

@@ -20,7 +20,8 @@ export function writeProject(
   if (existing.length > 0 && !canOverwrite) {
     const count = existing.length === 1 ? '1 file' : `${existing.length} files`;
     throw new UsageError(
-      `${directory} (DIR) already has ${count} of the template: ${existing.join(', ')}. Choose another directory, or use --force to overwrite them.`,
+      `${directory} (DIR) already has ${count} of the template. Choose another directory, or use --force to overwrite them.`,
+      existing,
     );
   }
   for (const { path, text } of files) {

@@ -529,7 +529,7 @@ export interface CheckComparison {
    */
   onlyNow: string[];
   /**
-   * Ids of requirements that the earlier run selected and that this run does not select or does not know.
+   * Ids of requirements that the earlier run selected and that this kit does not know. Requirements that this run does not select are in no list.
    */
   onlyBefore: string[];
   /**

@@ -168,8 +168,8 @@ void t.test('serve: warns if only the database of a data directory is missing', 
   t.match(JSON.parse(lines[0] ?? ''), {
     level: 40,
     file: join(data, 'service.db'),
-    msg: 'The database is missing, so the service starts empty.',
-    advice: /restore the file from a backup\.$/,
+    msg: 'database_missing',
+    warning: /^The service starts empty\. .* restore the file from a backup\.$/,
   });
   const third = await serve(t, ['--data', data]);
   t.equal(await third.end('SIGTERM'), 0);

@@ -115,8 +115,11 @@ async function start(
   const isMissing = await withDataFile(file, () => isFileMissing(file));
   const store = await withDataFile(file, () => openStore({ file, isTemporary }));
   if (isMissing) {
-    const advice = 'To get its data back, stop the service, and restore the file from a backup.';
-    log.warn('The database is missing, so the service starts empty.', { file, advice });
+    log.warn('database_missing', {
+      file,
+      warning:
+        'The service starts empty. To get its data back, stop it, and restore the file from a backup.',
+    });
   }
   cleanups.push(() => store.close());
   const { apiKey, ownerName } = await withDataFile(file, () =>

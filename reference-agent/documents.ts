@@ -45,8 +45,8 @@ export function addDocumentRoutes(app: FastifyInstance, options: DocumentOptions
 
 const TITLE = 'sandbox-kit: the reference agent';
 const ABOUT =
-  'A sandbox that obeys the interface, to build clients and services against. Its agent is the support ' +
-  'of an imaginary shop: ask for order A-1001.';
+  'A sandbox that obeys the interface, for building clients and services. Its agent is the support agent ' +
+  'of an imaginary shop: ask it for order A-1001.';
 
 /** `GET /`: describes the agent as JSON, or as a page if `Accept` prefers HTML. */
 function addFrontPage(app: FastifyInstance, hasVoice: boolean): void {
@@ -61,8 +61,8 @@ function addFrontPage(app: FastifyInstance, hasVoice: boolean): void {
     },
     control: {
       '/__admin/requests': 'The requests that the agent received',
-      '/__admin/faults': 'The faults that it injects into responses',
-      ...(hasVoice && { '/__admin/calls': 'The calls that it took' }),
+      '/__admin/faults': 'The faults that the agent injects',
+      ...(hasVoice && { '/__admin/calls': 'The calls that the agent received' }),
     },
     documents: [
       'docs/agent.md in the package sandbox-kit',

@@ -117,7 +117,7 @@ export function validateExchange(exchange: Exchange): ExchangeFinding[] {
   return findDeviations('validateExchange', exchange);
 }
 
-/** Does what `validateExchange` does; messages name `caller`. */
+/** Same as `validateExchange`, with the name of the caller in messages. */
 export function findDeviations(caller: string, exchange: Exchange): ExchangeFinding[] {
   schemas.checkOptions(caller, exchangeSchema, exchange);
   const { request, response, durationMs = 0 } = exchange;

@@ -42,7 +42,7 @@ export interface SimulateOptions extends RunOptions {
   judge?: ModelEndpoint | undefined;
   /** The model that plays users of mode `llm`. */
   userModel?: ModelEndpoint | undefined;
-  /** Speaks for users in calls (default: the built-in English synthesizer). */
+  /** Speech synthesis for users in calls (default: the built-in English synthesizer). */
   speech?: SpeechModel | undefined;
   /** Settings of calls. */
   voice?: CallTarget | undefined;

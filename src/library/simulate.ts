@@ -20,7 +20,7 @@ export type { SimulateOptions } from './simulate-options.ts';
 /**
  * Lets simulated users talk to a sandbox, scores the sessions, and returns the report that
  * `sandbox-kit simulate --json` writes. Its `verdict` is `passed`, `failed`, or `undecided`; a broken
- * sandbox never rejects the promise. Runs with the same seed are identical except for times.
+ * sandbox never rejects the promise. Runs with the same seed are identical except for timestamps.
  *
  *     const report = await simulate({ url, scenarios: ['refund-*'], samples: 3, seed: 'nightly' });
  *

@@ -1,8 +1,8 @@
-/** Why a function of the library could not do its work. */
+/** The reason why a function of the library could not do its work. */
 export type SandboxKitErrorCode =
   /** A file can't be read, or no file matches a pattern. */
   | 'unreadable_file'
-  /** A file has another content than expected. */
+  /** The content of a file is invalid. */
   | 'invalid_file'
   /** A file can't be written. */
   | 'unwritable_file'

@@ -13,7 +13,7 @@ import {
 
 const url = 'http://127.0.0.1:1';
 
-void t.test('what fails with valid options is a SandboxKitError with a code', async (t) => {
+void t.test('a failure with valid options is a SandboxKitError with a code', async (t) => {
   const folder = t.testdir({
     'empty.ndjson': '',
     'a.scenario.yaml': 'id: a\nnam: A\n',

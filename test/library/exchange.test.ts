@@ -174,43 +174,46 @@ void t.test('an incomplete exchange or an unknown route is a TypeError', (t) => 
   t.end();
 });
 
-void t.test('objects of fetch, unread bodies, and promises get a hint what to pass', (t) => {
-  const response = new Response('{}');
-  const wrong: [value: unknown, message: string][] = [
-    [
-      { request: chat, response },
-      'response is a Response of fetch, whose body is not read yet. Pass { status: response.status, headers: response.headers, body: await response.text() }.',
-    ],
-    [
-      { request: new Request('http://127.0.0.1:1/health'), response: { status: 200 } },
-      'request is a Request of fetch, whose body is not read yet. Pass { method: request.method, path: request.url, headers: request.headers, body }.',
-    ],
-    [
-      { request: chat, response: Promise.resolve(response) },
-      'response is a promise. Did you forget await?',
-    ],
-    [
-      { request: chat, response: { status: 200, body: Promise.resolve({}) } },
-      'response.body is a promise. Did you forget await?',
-    ],
-    [Promise.resolve({}), 'The argument is a promise. Did you forget await?'],
-    ...[response.body, new Blob(['{}'])].map((body): [unknown, string] => [
-      { request: chat, response: { status: 200, body } },
-      'response.body must be text, bytes, or a JSON value, got a stream. Read it first, for example with await response.text().',
-    ]),
-    [
-      { request: chat, response: { status: 200, body: () => undefined } },
-      'response.body must be text, bytes, or a JSON value, got a function.',
-    ],
-  ];
-  for (const [value, message] of wrong) {
-    t.throws(() => validateExchange(value as Exchange), {
-      name: 'TypeError',
-      message: `validateExchange: ${message}`,
-    });
-  }
-  t.end();
-});
+void t.test(
+  'the message about an object of fetch, an unread body, or a promise says what to pass',
+  (t) => {
+    const response = new Response('{}');
+    const wrong: [value: unknown, message: string][] = [
+      [
+        { request: chat, response },
+        'response is a Response of fetch, whose body is not read yet. Pass { status: response.status, headers: response.headers, body: await response.text() }.',
+      ],
+      [
+        { request: new Request('http://127.0.0.1:1/health'), response: { status: 200 } },
+        'request is a Request of fetch, whose body is not read yet. Pass { method: request.method, path: request.url, headers: request.headers, body }.',
+      ],
+      [
+        { request: chat, response: Promise.resolve(response) },
+        'response is a promise. Did you forget await?',
+      ],
+      [
+        { request: chat, response: { status: 200, body: Promise.resolve({}) } },
+        'response.body is a promise. Did you forget await?',
+      ],
+      [Promise.resolve({}), 'The argument is a promise. Did you forget await?'],
+      ...[response.body, new Blob(['{}'])].map((body): [unknown, string] => [
+        { request: chat, response: { status: 200, body } },
+        'response.body must be text, bytes, or a JSON value, got a stream. Read it first, for example with await response.text().',
+      ]),
+      [
+        { request: chat, response: { status: 200, body: () => undefined } },
+        'response.body must be text, bytes, or a JSON value, got a function.',
+      ],
+    ];
+    for (const [value, message] of wrong) {
+      t.throws(() => validateExchange(value as Exchange), {
+        name: 'TypeError',
+        message: `validateExchange: ${message}`,
+      });
+    }
+    t.end();
+  },
+);
 
 void t.test('the parts of a response of fetch are judged as the message says', async (t) => {
   const response = Response.json(reply);

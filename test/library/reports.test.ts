@@ -1,4 +1,4 @@
-/** Results are exactly the JSON reports of the commands, and concurrent runs do not mix. */
+/** Results are exactly the JSON reports of the commands, also of concurrent runs. */
 import { isDeepStrictEqual } from 'node:util';
 import t, { type Test } from 'tap';
 import { startMutant } from '../../conformance/index.ts';
@@ -25,7 +25,7 @@ function assertJson(t: Test, value: object): void {
   t.ok(isDeepStrictEqual(JSON.parse(JSON.stringify(value)), value), 'it is plain JSON');
 }
 
-/** Returns a report without what differs between two runs: times, and ids of the sandbox. */
+/** Returns a report without the times and the ids of the sandbox, which differ between runs. */
 const withoutTimes = (report: object): unknown =>
   JSON.parse(
     JSON.stringify(report, (key, value: unknown) => (/(At|Ms)$/.test(key) ? typeof value : value)),
@@ -77,7 +77,7 @@ void t.test('load returns the object that load --json writes', async (t) => {
   );
 });
 
-void t.test('two checks in one process do not mix', async (t) => {
+void t.test('two checks in one process do not affect each other', async (t) => {
   const agents = await Promise.all([withAgent(t), withAgent(t)]);
   const mutant = await startMutant('chat/content-null', agents[1].url);
   t.teardown(() => mutant?.stop());

@@ -255,7 +255,7 @@ interface DocumentProblem {
 
 /**
  * Describes the most helpful violation. An unknown field comes first: if it is misspelled, the right
- * name is reported as missing, too.
+ * name is also reported as missing.
  */
 function describeViolation(
   all: readonly Violation[],

@@ -60,7 +60,7 @@ export function readScenarioSet(
         /^(\/evals(?=\/\d))?\/(\d+)(.*)$/.exec(pointer) ?? [];
       const document = (kind === '' ? scenarios : evals)[Number(index)];
       const place = document?.locate(rest) ?? option;
-      // In the message, pointers are relative to the document, too.
+      // In the message, pointers are also relative to the document.
       return new SandboxKitError(
         'invalid_file',
         `${place}: ${message.replace(`${kind}/${index}/`, '/')}.`,
@@ -71,7 +71,7 @@ export function readScenarioSet(
 
 /**
  * Returns the lines that the users of scenarios say, the opening first. Scenarios without an opening
- * are left out.
+ * are skipped.
  *
  * @throws {SandboxKitError} as `readScenarioSet` does.
  */

@@ -66,7 +66,7 @@ function judgeOneExchange(
   return { pass: false, message: () => describeProblems(sentence, failed.map(describeFailure)) };
 }
 
-/** What a failed requirement and a finding have in common. */
+/** The common fields of a failed requirement and a finding. */
 interface Failure {
   id: string;
   rule: string;

@@ -62,7 +62,7 @@ function listSessions(caller: string, value: unknown): Record<string, unknown>[]
   return sessions;
 }
 
-/** Says why there may be no sessions, and what to do. */
+/** Returns why there may be no sessions, and how to fix it. */
 function explainNoSessions(value: unknown): string {
   const cause: unknown = isObject(value) ? value['blockedBy'] : undefined;
   if (isObject(cause)) return `${textOf(cause['message'])} ${textOf(cause['cure'])}`;

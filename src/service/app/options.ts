@@ -67,7 +67,7 @@ export interface ServiceOptions {
   recordCallers: boolean;
 }
 
-/** What an API key must be, in messages. */
+/** The form of an API key, in messages. */
 export const KEY_FORM = 'a text of 8 to 256 visible ASCII characters without spaces';
 
 const keyOption = z.custom((value) => typeof value === 'string' && isKey(value), KEY_FORM);

@@ -80,7 +80,7 @@ export const simulate = defineCommand({
     },
     {
       note: 'Show what changed since an earlier run',
-      command: 'sandbox-kit simulate URL --json run.json --html run.html --compare earlier.json',
+      command: 'sandbox-kit simulate URL --html run.html --compare earlier.json',
     },
     { command: 'sandbox-kit simulate URL --voice --save-audio calls' },
   ],

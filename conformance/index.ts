@@ -50,7 +50,12 @@ export {
 } from './proof/index.ts';
 export { compareReports, completeReport, describeChanges } from './reports/comparison.ts';
 export { waitForChange, watchOptionsOf } from './watch.ts';
-export { diagnosisJson, diagnosisText, type Diagnosis } from './reports/diagnosis.ts';
+export {
+  diagnosisJson,
+  diagnosisText,
+  type Diagnosis,
+  type DiagnosisReport,
+} from './reports/diagnosis.ts';
 export { htmlReport } from './reports/html.ts';
 export { junitReport } from './reports/junit.ts';
 export { planSentence } from './reports/listing.ts';

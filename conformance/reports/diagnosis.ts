@@ -48,11 +48,13 @@ export function diagnosisText(
   return [style('bold', `Connection to the ${peer}`), ...lines, '', ...ending, ''].join('\n');
 }
 
-/** A diagnosis for programs. */
-export interface DiagnosisJson {
+/** Whether a peer can be reached, with the requests of the diagnosis. */
+export interface DiagnosisReport {
   target: string;
   ok: boolean;
+  /** The one cause that prevents a check, and its fix. */
   blockedBy?: { id: string; message: string; cure: string };
+  /** A problem with the voice endpoint when voice was not selected. */
   remark?: string;
   requests: { request: string; outcome: string; tookMs: number }[];
 }
@@ -61,7 +63,7 @@ export interface DiagnosisJson {
 export function diagnosisJson(
   { blockedBy, remark, exchanges }: Diagnosis,
   target: string,
-): DiagnosisJson {
+): DiagnosisReport {
   return {
     target,
     ok: blockedBy === undefined,

@@ -1,3 +1,4 @@
+import type { DiagnosisReport } from '../../conformance/index.ts';
 import type { Area } from '../contract/index.ts';
 import * as schemas from '../platform/options.ts';
 import type { CallTarget } from './call-target.ts';
@@ -15,17 +16,6 @@ export interface DiagnoseOptions extends RunOptions {
   timeoutMs?: number | undefined;
   /** Settings of calls. If `url` is set, the WebSocket must open. */
   voice?: CallTarget | undefined;
-}
-
-/** Whether a peer can be reached, with the requests of the diagnosis. */
-export interface DiagnosisReport {
-  target: string;
-  ok: boolean;
-  /** The one cause that prevents a check, and its fix. */
-  blockedBy?: { id: string; message: string; cure: string };
-  /** A problem with the voice endpoint when voice was not selected. */
-  remark?: string;
-  requests: { request: string; outcome: string; tookMs: number }[];
 }
 
 const diagnoseOptionsSchema = schemas.optionsObject<DiagnoseOptions>(

@@ -1,8 +1,8 @@
 /** The functions of the library. The commands of the CLI also call them. */
 export { check, type CheckOptions } from './check.ts';
-export type { ExchangeFinding } from '../../conformance/index.ts';
+export type { DiagnosisReport, ExchangeFinding } from '../../conformance/index.ts';
 export type { CallTarget } from './call-target.ts';
-export { diagnose, type DiagnoseOptions, type DiagnosisReport } from './diagnose.ts';
+export { diagnose, type DiagnoseOptions } from './diagnose.ts';
 export {
   validateExchange,
   type Exchange,

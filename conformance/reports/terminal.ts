@@ -151,8 +151,9 @@ function exampleLines(
   { style, width }: TextLayout,
 ): string[] {
   const exchange = first ? `, exchange ${describeExchange(first)}` : '';
+  const trace = first?.traceId === undefined ? '' : `, trace id ${first.traceId}`;
   return [
-    ...labeled('    ', `Example: ${id}${exchange}`, width),
+    ...labeled('    ', `Example: ${id}${exchange}${trace}`, width),
     // One unbroken line, so that it can be copied.
     ...(curl === undefined ? [] : [`    ${style('dim', curl)}`]),
   ];

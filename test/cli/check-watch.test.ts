@@ -84,6 +84,17 @@ void t.test('a new version also starts a run; a stop signal keeps the exit code'
   t.equal(await command.end('SIGTERM'), 1);
 });
 
+void t.test('a note that went away is a change, too', async (t) => {
+  const sandbox = await withHealthSandbox(t, 'healthy');
+  sandbox.health['webrtc_status'] = 'odd';
+  const command = await start(t, ['check', sandbox.url, '--area', 'health', '--watch']);
+  await shown(command, 'Watching ');
+  sandbox.health = { status: 'healthy', version: '1.1', webrtc_status: 'operational' };
+  await shown(command, 'Changed since run 1: note to pass HEALTH-015.');
+  await until('waits again', () => command.stdoutSoFar().split('\nWatching ').length === 3);
+  t.equal(await command.end('SIGTERM'), 0);
+});
+
 void t.test('a report to stdout is refused', async (t) => {
   assertUsageError(
     t,

@@ -41,7 +41,8 @@ void t.test('check: every report shows the trace id of a failure', async (t) => 
   const read = (name: string): string => readFileSync(file(name), 'utf8');
   const args = ['check', sandbox.url, '--area', 'chat,health', '--seed', 'traces'];
   const views = ['json', 'junit', 'markdown', 'html', 'record'];
-  const ran = await run([...args, ...views.flatMap((view) => [`--${view}`, file(view)])]);
+  const outputs = views.flatMap((view) => [`--${view}`, file(view)]);
+  const ran = await run([...args, '--verbose', ...outputs]);
   t.equal(ran.code, 1, ran.stderr);
   const ids = assertTraced(t, sandbox);
   const { requirements } = JSON.parse(read('json')) as CheckReport;
@@ -56,6 +57,8 @@ void t.test('check: every report shows the trace id of a failure', async (t) => 
   }
   const graded = await run(['grade', file('record'), '--json', file('graded')]);
   t.equal(graded.code, 1);
+  const [, example = 'none'] = /Example: [^]*?trace id\s+([0-9a-f]{32})/.exec(graded.stdout) ?? [];
+  t.ok(ids.includes(example), 'the example of a cause');
   const again = JSON.parse(read('graded')) as CheckReport;
   t.same(again.requirements, requirements, 'a recording keeps the trace ids');
 
